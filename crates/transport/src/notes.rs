@@ -2,7 +2,8 @@
 //! of the scheduler with all that it saw.
 //!
 //! An endpoint notes nothing until [`Endpoint::keep_notes`] is called. Then the caller takes the notes in every drain
-//! ([`Endpoint::take_notes`], [`Endpoint::take_rtts`]): they have no time of their own, and would fill the memory.
+//! ([`Endpoint::take_notes`]): they have no time of their own, and would fill the memory. RTTs may be taken less often
+//! ([`Endpoint::take_rtts`]), but before the place of a closed subflow of MPTCP is taken by another.
 
 use core::ops::Range;
 

@@ -14,9 +14,14 @@ pub(super) struct Carriers {
     /// Their ends, as seen by the sender.
     ends: Vec<Ends>,
     all: Vec<Carrier>,
-    /// The one that was looked for last: packets leave in bursts.
+    /// The one that was looked for last.
     latest: usize,
+    /// Where packets went last, by a number made of their ports: the subflow.
+    ways: [usize; WAYS],
 }
+
+/// The number of ways that are remembered.
+const WAYS: usize = 16;
 
 /// One subflow.
 #[derive(Clone, Debug, Default)]
@@ -39,20 +44,21 @@ pub(super) struct Way<'a> {
 
 impl Carriers {
     /// The subflow with these ends, if it is known.
-    #[inline]
     pub(super) fn of_ends(&mut self, ends: Ends) -> Option<usize> {
-        self.find(|known| *known == ends)
+        found(&self.ends, &mut self.latest, |known| *known == ends).map(|_| self.latest)
     }
 
-    /// The subflow on which the sender's packets go this way, if it is known.
+    /// The subflow on which the sender's packets go this way, if it is [remembered](Self::remember): packets of several
+    /// subflows take turns.
     #[inline]
-    pub(super) fn of_way(&mut self, way: Way<'_>) -> Option<usize> {
-        self.find(|known| way.is_between(known))
+    pub(super) fn of_way(&self, way: Way<'_>) -> Option<usize> {
+        let carrier = self.ways[way.place()];
+        way.is_between(self.ends.get(carrier)?).then_some(carrier)
     }
 
-    #[inline]
-    fn find(&mut self, is_it: impl Fn(&Ends) -> bool) -> Option<usize> {
-        found(&self.ends, &mut self.latest, is_it).map(|_| self.latest)
+    /// The packets of a subflow go this way.
+    pub(super) fn remember(&mut self, way: Way<'_>, carrier: usize) {
+        self.ways[way.place()] = carrier;
     }
 
     /// Adds a subflow and returns its number.
@@ -114,6 +120,12 @@ impl Way<'_> {
             local: SocketAddr::new(self.ip.source, self.source_port),
             remote: SocketAddr::new(self.ip.destination, self.destination_port),
         }
+    }
+
+    /// Its place among those remembered.
+    #[inline]
+    fn place(self) -> usize {
+        usize::from(self.source_port ^ self.destination_port) % WAYS
     }
 
     /// Whether it begins and ends there.

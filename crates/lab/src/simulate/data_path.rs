@@ -6,8 +6,6 @@ use std::collections::VecDeque;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
-use subflow_wire::sctp::Chunk;
-use subflow_wire::{Body, Packet, Payload};
 
 use super::carriers::{Carriers, Way};
 use super::delays::FlowDelays;
@@ -34,17 +32,38 @@ pub(super) struct DataPath {
     readable: Option<Sequence>,
 }
 
-/// A range as it was sent first. It counts as arrived with its last byte.
+/// A range as it was sent first. It counts as arrived with its last byte. There is one for each packet on its way: its
+/// size counts.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: u64,
     end: u64,
     sent_at: Instant,
-    arrived_at: Option<Instant>,
+    /// [`NEVER`] until then.
+    arrived_at: Instant,
     /// Index of the subflow that carried it last.
-    carrier: usize,
+    carrier: u32,
     /// Whether any of it was sent again. Then nobody can tell which transmission has arrived.
     repeated: bool,
+}
+
+const NEVER: Instant = Instant::MAX;
+
+impl Piece {
+    #[inline]
+    fn length(&self) -> u64 {
+        self.end - self.start
+    }
+
+    #[inline]
+    fn carrier(&self) -> usize {
+        self.carrier as usize
+    }
+
+    #[inline]
+    fn has_arrived(&self) -> bool {
+        self.arrived_at != NEVER
+    }
 }
 
 /// What became readable since the last sample.
@@ -83,8 +102,15 @@ impl DataPath {
     /// The sender sends a range this way.
     #[inline]
     pub(super) fn on_packet_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) -> Sending {
-        let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.add_carrier(way.ends()));
+        let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.carrier_of_way(way));
         self.on_sent(carrier, start, end, now)
+    }
+
+    #[cold]
+    fn carrier_of_way(&mut self, way: Way<'_>) -> usize {
+        let carrier = self.carrier(way.ends());
+        self.carriers.remember(way, carrier);
+        carrier
     }
 
     /// The sender sends a range on the subflow with these ends.
@@ -98,7 +124,8 @@ impl DataPath {
         if start < self.sent {
             return self.on_repeated(carrier, start, end, now);
         }
-        self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier, repeated: false });
+        let piece = Piece { start, end, sent_at: now, arrived_at: NEVER, carrier: carrier as u32, repeated: false };
+        self.pending.push_back(piece);
         self.sent = end;
         let carrier = self.carriers.carrier(carrier);
         carrier.sequence = end;
@@ -111,11 +138,11 @@ impl DataPath {
         let mut sending = Sending::Retransmission;
         let first = self.position(start);
         for piece in self.pending.range_mut(first..).take_while(|piece| piece.start < end) {
-            if piece.carrier != carrier {
+            if piece.carrier() != carrier {
                 self.since_sample.repeated_elsewhere += piece.end.min(end) - piece.start.max(start);
                 sending = Sending::Copy;
             }
-            piece.carrier = carrier;
+            piece.carrier = carrier as u32;
             piece.repeated = true;
         }
         let kind = if sending == Sending::Copy { SequenceKind::Copied } else { SequenceKind::Retransmitted };
@@ -132,7 +159,7 @@ impl DataPath {
     /// The retransmission timer of a subflow has expired.
     pub(super) fn on_timeout(&mut self, ends: Ends, now: Instant) {
         let carrier = self.carrier(ends);
-        let oldest = self.pending.iter().find(|piece| piece.carrier == carrier);
+        let oldest = self.pending.iter().find(|piece| piece.carrier() == carrier);
         let offset = oldest.map_or(self.sent, |piece| piece.start);
         self.carriers.carrier(carrier).mark(SequenceKind::TimedOut, offset, now);
     }
@@ -153,25 +180,24 @@ impl DataPath {
         }
         let arrived_to = if first == 0 { end } else { 0 };
         let mut readable: Option<Range<u64>> = None;
-        while let Some(&Piece { start, end, sent_at, arrived_at, carrier, repeated }) = self.pending.front() {
-            let arrived_at = match arrived_at {
-                Some(earlier) => {
-                    self.held -= end - start;
-                    earlier
+        while let Some(piece) = self.pending.front() {
+            let (start, end, delay) = (piece.start, piece.end, now - piece.sent_at);
+            let waited = if piece.has_arrived() {
+                self.held -= piece.length();
+                now - piece.arrived_at
+            } else if end <= arrived_to {
+                if !piece.repeated {
+                    self.delays.on_arrived(piece.carrier(), delay);
                 }
-                None if end <= arrived_to => {
-                    if !repeated {
-                        self.delays.on_arrived(carrier, now - sent_at);
-                    }
-                    now
-                }
-                None => break,
+                Duration::ZERO
+            } else {
+                break;
             };
             self.pending.pop_front();
             self.since_sample.pieces += 1;
-            self.since_sample.delay += now - sent_at;
-            self.since_sample.waited += now - arrived_at;
-            self.delays.on_readable(now - sent_at, now - arrived_at);
+            self.since_sample.delay += delay;
+            self.since_sample.waited += waited;
+            self.delays.on_readable(delay, waited);
             readable = Some(readable.map_or(start, |earlier| earlier.start)..end);
         }
         if let Some(readable) = &readable {
@@ -184,11 +210,11 @@ impl DataPath {
     /// Data up to `end` has arrived, from the piece `first` on, which is not the first of all: it waits.
     fn hold(&mut self, first: usize, end: u64, now: Instant) {
         for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
-            if piece.arrived_at.is_none() {
-                piece.arrived_at = Some(now);
-                self.held += piece.end - piece.start;
+            if !piece.has_arrived() {
+                piece.arrived_at = now;
+                self.held += piece.length();
                 if !piece.repeated {
-                    self.delays.on_arrived(piece.carrier, now - piece.sent_at);
+                    self.delays.on_arrived(piece.carrier(), now - piece.sent_at);
                 }
             }
         }
@@ -241,12 +267,11 @@ impl DataPath {
     /// sent.
     pub(super) fn forget(&mut self, read: u64) {
         while let Some(piece) = self.pending.front().filter(|piece| piece.end <= read) {
-            self.held -= if piece.arrived_at.is_some() { piece.end - piece.start } else { 0 };
+            self.held -= if piece.has_arrived() { piece.length() } else { 0 };
             self.pending.pop_front();
         }
     }
 
-    #[inline]
     fn carrier(&mut self, ends: Ends) -> usize {
         self.carriers.of_ends(ends).unwrap_or_else(|| self.add_carrier(ends))
     }
@@ -261,7 +286,7 @@ impl DataPath {
     #[inline]
     fn settle(&mut self, now: Instant) {
         if let (Some(missing), true) = (self.pending.front(), self.held > 0) {
-            self.carriers.carrier(missing.carrier).blocked += now - self.settled_at;
+            self.carriers.carrier(missing.carrier()).blocked += now - self.settled_at;
         }
         self.settled_at = now;
     }
@@ -275,28 +300,6 @@ impl DataPath {
             Some(piece) if piece.start <= offset && offset < piece.end => expected,
             _ => self.pending.partition_point(|piece| piece.end <= offset),
         }
-    }
-}
-
-/// Calls `each` with the way of a packet and the range of each piece of data in it.
-#[inline]
-pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Way<'_>, u64, u64)) {
-    let mut range = |source_port, destination_port, payload: &Payload| {
-        if payload.length > 0 {
-            let end = payload.stream_offset + u64::from(payload.length);
-            each(Way { ip: &packet.ip, source_port, destination_port }, payload.stream_offset, end);
-        }
-    };
-    match &packet.body {
-        Body::Tcp(segment) => range(segment.source_port, segment.destination_port, &segment.payload),
-        Body::Sctp(sctp) => {
-            for chunk in &sctp.chunks {
-                if let Chunk::Data(data) = chunk {
-                    range(sctp.source_port, sctp.destination_port, &data.payload);
-                }
-            }
-        }
-        Body::Udp(_) => {}
     }
 }
 

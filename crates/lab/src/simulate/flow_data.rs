@@ -6,10 +6,11 @@ use core::ops::Range;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 use subflow_transport::{Note, Noted};
-use subflow_wire::Packet;
+use subflow_wire::sctp::Chunk;
+use subflow_wire::{Body, Packet, Payload};
 
 use super::carriers::Way;
-use super::data_path::{DataPath, for_each_range};
+use super::data_path::DataPath;
 use crate::event_log::Sending;
 
 /// The record of a flow's data, and the node that sends it.
@@ -63,6 +64,7 @@ impl FlowData {
 
     /// A packet leaves `node`. Calls `told` with its way, each range of data in it and, if it is the
     /// flow's data and recorded at once, whether it is new.
+    #[inline]
     pub(super) fn on_sent(
         &mut self,
         packet: &Packet,
@@ -79,6 +81,7 @@ impl FlowData {
 
     /// A packet has arrived at `node`. Calls `told` with its way, each range of data in it and, likewise, what
     /// can be read now.
+    #[inline]
     pub(super) fn on_arrived(
         &mut self,
         packet: &Packet,
@@ -152,5 +155,37 @@ impl Step {
             What::TimedOut(ends) => path.on_timeout(ends, now),
             What::Rtt(ends, sample) => path.on_rtt(ends, sample),
         }
+    }
+}
+
+/// Whether [`for_each_range`] may find data in a packet.
+#[inline]
+pub(super) fn carries_data(packet: &Packet) -> bool {
+    match &packet.body {
+        Body::Tcp(segment) => segment.payload.length > 0,
+        Body::Sctp(_) => true,
+        Body::Udp(_) => false,
+    }
+}
+
+/// Calls `each` with the way of a packet and the range of each piece of data in it.
+#[inline]
+fn for_each_range(packet: &Packet, mut each: impl FnMut(Way<'_>, u64, u64)) {
+    let mut range = |source_port, destination_port, payload: &Payload| {
+        if payload.length > 0 {
+            let end = payload.stream_offset + u64::from(payload.length);
+            each(Way { ip: &packet.ip, source_port, destination_port }, payload.stream_offset, end);
+        }
+    };
+    match &packet.body {
+        Body::Tcp(segment) => range(segment.source_port, segment.destination_port, &segment.payload),
+        Body::Sctp(sctp) => {
+            for chunk in &sctp.chunks {
+                if let Chunk::Data(data) = chunk {
+                    range(sctp.source_port, sctp.destination_port, &data.payload);
+                }
+            }
+        }
+        Body::Udp(_) => {}
     }
 }

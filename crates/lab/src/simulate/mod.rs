@@ -112,16 +112,19 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     let metrics = parts.metrics();
     let series = sampler.map(Sampler::finish).unwrap_or_default();
     let (seed, engine) = (seed, Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s });
-    Ok(parts.gathered(|run| RunResult {
-        seed,
-        duration_s: scenario.duration.as_secs_f64(),
-        flows: run.flows(scenario, &baseline, end, options.series),
-        links: run.link_results(scenario, &baseline, end),
-        engine,
-        paths: if options.paths { run.path_records() } else { Vec::new() },
-        real_time: None,
-        series,
-        sequences: if options.series { run.sequences(scenario) } else { Vec::new() },
+    Ok(parts.gathered(|run| {
+        run.world.nodes.record_rtts();
+        RunResult {
+            seed,
+            duration_s: scenario.duration.as_secs_f64(),
+            flows: run.flows(scenario, &baseline, end, options.series),
+            links: run.link_results(scenario, &baseline, end),
+            engine,
+            paths: if options.paths { run.path_records() } else { Vec::new() },
+            real_time: None,
+            series,
+            sequences: if options.series { run.sequences(scenario) } else { Vec::new() },
+        }
     }))
 }
 

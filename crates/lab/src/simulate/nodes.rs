@@ -8,7 +8,8 @@ use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
 
 use super::data_path::DataPath;
-use super::observer::{Observer, Occasion};
+use super::flow_data::carries_data;
+use super::observer::{Observer, Occasion, Watched};
 use crate::RunError;
 
 /// One host of the run.
@@ -27,6 +28,8 @@ pub(super) struct Node {
 struct Socket {
     timer: TimerId,
     flow: usize,
+    /// What is recorded of the endpoint: known here, so that little is done where it is nothing.
+    watched: Watched,
 }
 
 /// The owner of a timer of the network.
@@ -150,8 +153,20 @@ impl Nodes {
         let node = host.index();
         // The packet that opens a connection arrives before its endpoint is registered.
         let Some(socket) = endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)) else { return };
-        let at = Occasion { node, flow: socket.flow, when: (network.now(), self.cause) };
-        observer.on_arrived(network.packet(packet), at);
+        let packet = network.packet(packet);
+        if socket.watched.receives() && carries_data(packet) {
+            observer.on_arrived(packet, Occasion { node, flow: socket.flow, when: (network.now(), self.cause) });
+        }
+    }
+
+    /// Adds the RTTs that were measured since the last call to the records of the flows' data.
+    pub(super) fn record_rtts(&mut self) {
+        let Some(observer) = &mut self.observer else { return };
+        for (node, Node { transport, sockets, .. }) in self.nodes.iter_mut().enumerate() {
+            for (id, socket) in sockets.iter().enumerate().filter(|(_, socket)| socket.watched.sends()) {
+                observer.record_rtts(transport.endpoint_mut(EndpointId(id as u32)), node, socket.flow);
+            }
+        }
     }
 
     /// Records that the endpoint `id` of a node has received all data of `flow`.
@@ -188,14 +203,14 @@ impl Nodes {
     /// Registers a new endpoint with the flow it belongs to.
     pub(super) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
         let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
-        if let Some(observer) = &self.observer {
-            observer.on_opened(self.nodes[node].transport.endpoint_mut(endpoint), node, flow);
-        }
+        let opened = self.nodes[node].transport.endpoint_mut(endpoint);
+        let watched =
+            self.observer.as_ref().map_or(Watched::Nothing, |observer| observer.on_opened(opened, node, flow));
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;
-        let socket = Socket { timer, flow };
+        let socket = Socket { timer, flow, watched };
         if sockets.len() <= index {
-            sockets.resize(index + 1, socket);
+            sockets.resize(index + 1, Socket { watched: Watched::Nothing, ..socket });
         }
         sockets[index] = socket;
     }
@@ -209,8 +224,11 @@ impl Nodes {
         let endpoint = host.transport.endpoint_mut(id);
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
             if let Some(observer) = &mut self.observer {
-                let at = Occasion { node, flow: host.sockets[id.0 as usize].flow, when: (now, self.cause) };
-                observer.on_sent(network.packet(self.reserved), endpoint, at);
+                let Socket { flow, watched, .. } = host.sockets[id.0 as usize];
+                if watched.sends() {
+                    let at = Occasion { node, flow, when: (now, self.cause) };
+                    observer.on_sent(network.packet(self.reserved), endpoint, at);
+                }
             }
             if let Some(outlet) = &mut self.outlet
                 && outlet(node, network.packet_mut(self.reserved))
@@ -221,12 +239,13 @@ impl Nodes {
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
         }
-        let Socket { timer, flow } = host.sockets[id.0 as usize];
+        let Socket { timer, flow, watched } = host.sockets[id.0 as usize];
         let event = endpoint.poll_event();
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = &mut self.observer
+            && watched.sends()
+        {
             let at = Occasion { node, flow, when: (now, self.cause) };
-            observer.on_drained(endpoint, at);
-            event.into_iter().for_each(|event| observer.on_event(event, at));
+            observer.on_drained(endpoint, event, at);
         }
         if event.is_none() {
             network.set_timer(timer, endpoint.poll_timeout());

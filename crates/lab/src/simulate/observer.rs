@@ -31,6 +31,33 @@ pub(super) struct Occasion {
     pub(super) when: (Instant, u64),
 }
 
+/// What is recorded of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watched {
+    /// Nothing.
+    Nothing,
+    /// How it sends the data of its flow.
+    Sender,
+    /// How the data of its flow arrives.
+    Receiver,
+    /// All that it does, for a log.
+    All,
+}
+
+impl Watched {
+    /// Whether packets are recorded that the endpoint sends.
+    #[inline]
+    pub(super) fn sends(self) -> bool {
+        matches!(self, Self::Sender | Self::All)
+    }
+
+    /// Whether packets are recorded that arrive at it.
+    #[inline]
+    pub(super) fn receives(self) -> bool {
+        matches!(self, Self::Receiver | Self::All)
+    }
+}
+
 impl Observer {
     /// Records how the data of each flow reaches its reader; `senders` are the nodes that send it. If `later`, the
     /// record is complete after [`replay`](Self::replay) only.
@@ -45,25 +72,22 @@ impl Observer {
         self.later
     }
 
-    /// Whether something is recorded of what `node` does for `flow`: without a log, only of the flow's sender.
-    #[inline]
-    fn watches(&self, node: usize, flow: usize) -> bool {
-        self.log.is_some() || self.flows[flow].is_sender(node)
-    }
-
-    /// An endpoint of `flow` was created at `node`.
-    pub(super) fn on_opened(&self, endpoint: &mut Endpoint, node: usize, flow: usize) {
-        if self.watches(node, flow) {
+    /// An endpoint of `flow` was created at `node`. Returns what is to be recorded of it.
+    pub(super) fn on_opened(&self, endpoint: &mut Endpoint, node: usize, flow: usize) -> Watched {
+        let watched = match self.log {
+            Some(_) => Watched::All,
+            None if self.flows[flow].is_sender(node) => Watched::Sender,
+            None => Watched::Receiver,
+        };
+        if watched.sends() {
             endpoint.keep_notes(self.log.is_some());
         }
+        watched
     }
 
     /// A packet leaves.
     #[cold]
     pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
-        if !self.watches(at.node, at.flow) {
-            return;
-        }
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
         }
@@ -76,12 +100,11 @@ impl Observer {
         }
     }
 
-    /// A packet has arrived.
-    #[inline]
+    /// A packet with data has arrived.
+    #[cold]
     pub(super) fn on_arrived(&mut self, packet: &Packet, at: Occasion) {
         let flow = &mut self.flows[at.flow];
         match &mut self.log {
-            None if flow.is_sender(at.node) => {}
             None => flow.on_arrived(packet, at.node, at.when, |_, _, _| {}),
             Some(log) => flow.on_arrived(packet, at.node, at.when, |way, data, readable| {
                 log.received(at.place(), reversed(way.ends()), data, readable);
@@ -89,15 +112,35 @@ impl Observer {
         }
     }
 
-    /// An endpoint has nothing more to send.
+    /// An endpoint has nothing more to send, and reports `event` to its application.
     #[cold]
-    pub(super) fn on_drained(&mut self, endpoint: &mut Endpoint, at: Occasion) {
-        if !self.watches(at.node, at.flow) {
-            return;
-        }
+    pub(super) fn on_drained(&mut self, endpoint: &mut Endpoint, event: Option<Event>, at: Occasion) {
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
         }
+        if event.is_some_and(tells_subflows) {
+            self.note_rtts(endpoint, at);
+        }
+        if let Some(log) = &mut self.log {
+            log.windows(at.place(), endpoint);
+            event.into_iter().for_each(|event| log.event(at.place(), event));
+        }
+    }
+
+    /// Adds the RTTs that an endpoint of `node` has measured since the last call to the record of the data of `flow`.
+    pub(super) fn record_rtts(&mut self, endpoint: &mut Endpoint, node: usize, flow: usize) {
+        let flow = &mut self.flows[flow];
+        let is_sender = flow.is_sender(node);
+        endpoint.take_rtts(|ends, sample| {
+            if is_sender {
+                flow.path_mut().on_rtt(ends, sample);
+            }
+        });
+    }
+
+    /// The same at an event, in the order of what happens.
+    #[cold]
+    fn note_rtts(&mut self, endpoint: &mut Endpoint, at: Occasion) {
         let flow = &mut self.flows[at.flow];
         let is_sender = flow.is_sender(at.node);
         endpoint.take_rtts(|ends, sample| {
@@ -105,16 +148,6 @@ impl Observer {
                 flow.on_rtt(ends, sample, at.when);
             }
         });
-        if let Some(log) = &mut self.log {
-            log.windows(at.place(), endpoint);
-        }
-    }
-
-    /// An endpoint reports something to its application.
-    pub(super) fn on_event(&mut self, event: Event, at: Occasion) {
-        if let Some(log) = &mut self.log {
-            log.event(at.place(), event);
-        }
     }
 
     /// The reader of a flow has all of its data.
@@ -164,6 +197,13 @@ impl Observer {
     pub(super) fn finish(&mut self, end: Instant) -> Result<(), RunError> {
         self.log.take().map_or(Ok(()), |log| log.finish(end))
     }
+}
+
+/// Whether it is reported that a subflow begins or ends. Then its RTTs are recorded: the first of them makes it known, and
+/// none may be left when another subflow takes its place.
+fn tells_subflows(event: Event) -> bool {
+    use Event::{Closed, Established, SubflowClosed, SubflowEstablished};
+    matches!(event, Established | SubflowEstablished(_) | SubflowClosed(_) | Closed(_))
 }
 
 /// Ends as the peer sees them.

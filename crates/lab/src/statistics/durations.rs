@@ -6,16 +6,19 @@ use subflow_quantity::Duration;
 /// durations, or as many as [`Self::keeping`] says; for more they are within 0.1 % of the exact ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DurationSummary {
-    count: u64,
-    /// Their sum in nanoseconds.
-    sum: u128,
-    most_kept: usize,
-    /// All durations in nanoseconds, up to `most_kept`.
+    /// The latest durations in nanoseconds. Adding one is only this: the rest is done with many at a time.
     kept: Vec<u64>,
-    /// With more durations, their number in each class from `lowest` on.
+    /// How many of them there may be. Until then all durations are there, afterwards those that were not classified yet.
+    most_kept: usize,
+    /// The number of durations in each class from `lowest` on.
     classes: Vec<u64>,
     lowest: usize,
+    /// The number of the durations that were classified, and their sum in nanoseconds.
+    classified: (u64, u128),
 }
+
+/// Durations that are classified at a time.
+const MANY: usize = 1 << 8;
 
 impl Default for DurationSummary {
     fn default() -> Self {
@@ -33,30 +36,27 @@ impl DurationSummary {
 
     /// A summary that keeps up to `most_kept` durations exactly, for where there are many summaries.
     pub fn keeping(most_kept: usize) -> Self {
-        Self { count: 0, sum: 0, most_kept, kept: Vec::new(), classes: Vec::new(), lowest: 0 }
+        Self { kept: Vec::new(), most_kept, classes: Vec::new(), lowest: 0, classified: (0, 0) }
     }
 
     /// Adds a duration.
     #[inline]
     pub fn add(&mut self, duration: Duration) {
-        let nanos = duration.as_nanos();
-        self.count += 1;
-        self.sum += u128::from(nanos);
-        if self.count <= self.most_kept as u64 {
-            return self.kept.push(nanos);
+        if self.kept.len() == self.most_kept {
+            self.classify_kept();
         }
-        match self.classes.get_mut(class(nanos).wrapping_sub(self.lowest)) {
-            Some(known) => *known += 1,
-            None => self.begin_class(nanos),
-        }
+        self.kept.push(duration.as_nanos());
     }
 
-    /// Counts a duration whose class has no number yet, and those that were kept until now.
+    /// Classifies what is kept.
     #[cold]
-    fn begin_class(&mut self, nanos: u64) {
-        for nanos in std::mem::take(&mut self.kept).into_iter().chain([nanos]) {
-            self.classify(nanos);
-        }
+    fn classify_kept(&mut self) {
+        self.classified = (self.count(), self.sum());
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.drain(..).for_each(|nanos| self.classify(nanos));
+        kept.shrink_to(MANY);
+        self.kept = kept;
+        self.most_kept = MANY;
     }
 
     fn classify(&mut self, nanos: u64) {
@@ -76,12 +76,18 @@ impl DurationSummary {
 
     /// The number of durations.
     pub fn count(&self) -> u64 {
-        self.count
+        self.classified.0 + self.kept.len() as u64
+    }
+
+    /// Their sum in nanoseconds.
+    fn sum(&self) -> u128 {
+        self.classified.1 + self.kept.iter().map(|&nanos| u128::from(nanos)).sum::<u128>()
     }
 
     /// The mean in seconds; `None` without durations.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+        let count = self.count();
+        (count > 0).then(|| self.sum() as f64 / count as f64 / 1e9)
     }
 
     /// The `p` quantile in seconds, 0 ≤ p ≤ 1, as defined by [`quantile`](super::quantile); `None` without durations.
@@ -91,21 +97,26 @@ impl DurationSummary {
 
     /// Several quantiles, as by [`quantile`](Self::quantile).
     pub fn quantiles<const N: usize>(&self, of: [f64; N]) -> Option<[f64; N]> {
-        if self.count == 0 {
+        let count = self.count();
+        if count == 0 {
             return None;
         }
-        let mut kept = Ranked { numbers: self.kept.clone(), lowest: 0 };
+        let mut all = self.clone();
+        if !all.classes.is_empty() {
+            all.classify_kept();
+        }
+        let mut kept = Ranked { numbers: std::mem::take(&mut all.kept), lowest: 0 };
         let mut at_rank =
-            |rank: u64| kept.at(rank as usize).map_or_else(|| self.at_rank(rank), |nanos| nanos as f64) / 1e9;
+            |rank: u64| kept.at(rank as usize).map_or_else(|| all.at_rank(rank), |nanos| nanos as f64) / 1e9;
         Some(of.map(|p| {
-            let position = p.clamp(0.0, 1.0) * (self.count - 1) as f64;
+            let position = p.clamp(0.0, 1.0) * (count - 1) as f64;
             let (below, above) = (at_rank(position.floor() as u64), at_rank(position.ceil() as u64));
             below + (above - below) * position.fract()
         }))
     }
 
-    /// The duration of this rank, counted from 0 in ascending order, in nanoseconds; the middle of its class if it is
-    /// not kept.
+    /// The duration of this rank, counted from 0 in ascending order, in nanoseconds: the middle of its class. All are
+    /// classified.
     fn at_rank(&self, rank: u64) -> f64 {
         let mut up_to = 0;
         let class = self.classes.iter().position(|count| {
