@@ -1,8 +1,9 @@
 //! Which addresses a client may reach: those of other machines.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use rustix::io::Errno;
 use tokio::net::UdpSocket;
 
 use crate::machine::routes_to_itself;
@@ -54,10 +55,15 @@ async fn is_own(address: IpAddr) -> io::Result<bool> {
             asked.map_err(io::Error::other)
         }
         Ok(_) => Ok(true),
-        // The latter: without IPv6.
-        Err(error) if matches!(error.kind(), ErrorKind::AddrNotAvailable | ErrorKind::Unsupported) => Ok(false),
+        Err(error) if is_of_no_own_address(&error) => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Whether binding a socket fails because the machine has no such address, or nothing of its family. If it fails for want
+/// of descriptors it is not known.
+fn is_of_no_own_address(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT))
 }
 
 fn binds_all(address: IpAddr) -> bool {
@@ -90,5 +96,13 @@ mod tests {
         // 127.0.0.2 has a local route, as other addresses of the machine have. TEST-NET-1 (RFC 5737) has not.
         let others = without_own(addresses(&["127.0.0.2:1", "192.0.2.1:1", "127.0.0.1:2"])).await.expect("it is told");
         assert_eq!(others, addresses(&["192.0.2.1:1"]));
+    }
+
+    #[test]
+    fn without_ipv6_none_of_its_addresses_is_this_machines_own() {
+        for of_no_own in [Errno::AFNOSUPPORT, Errno::ADDRNOTAVAIL] {
+            assert!(is_of_no_own_address(&of_no_own.into()), "{of_no_own}");
+        }
+        assert!(!is_of_no_own_address(&Errno::MFILE.into()));
     }
 }
