@@ -30,7 +30,7 @@ impl OpenFiles {
 
     /// Descriptors that clients do not get: for commands, and for names that are being resolved.
     fn reserve(self) -> usize {
-        (self.limit / 4).clamp(32, 256)
+        (self.limit / 4).clamp(32, 1024)
     }
 
     /// Names that may be resolved at a time.
@@ -48,7 +48,7 @@ impl OpenFiles {
         let places = self.limit.saturating_sub(open + self.reserve()).min(MOST_CLIENTS);
         if places == 0 {
             let problem = format!("{} open files at most are too few for a proxy", self.limit);
-            return Err(Error::bad_input(problem, "raise the limit: ulimit -n 4608"));
+            return Err(Error::bad_input(problem, "raise the limit: ulimit -n 5200"));
         }
         Ok(places)
     }
@@ -66,6 +66,7 @@ mod tests {
         assert_eq!(places(256), Some(256 - 64 - 20));
         assert_eq!(places(64), Some(64 - 32 - 20));
         assert_eq!(places(52), None);
+        assert_eq!(OpenFiles { limit: 1 << 19 }.resolvers(), 128);
         for limit in [53, 256, 1024, 1 << 20] {
             let files = OpenFiles { limit };
             assert!(files.resolvers() > 0 && files.resolvers() * OF_A_NAME + 16 <= files.reserve(), "{limit}");
