@@ -106,7 +106,7 @@ mod tests {
         let named = |name: &str| Forwarding { interface: name.to_owned(), ..of(7, Family::V4) };
         assert!(named("no-such").is_closed(&[claim(1, Family::V4), claim(7, Family::V4)]));
         for other in [claim(8, Family::V4), claim(7, Family::V6), Step::Forward(of(7, Family::V4), true)] {
-            assert!(!named("no-such").is_closed(&[other.clone()]), "{other:?}");
+            assert!(!named("no-such").is_closed(std::slice::from_ref(&other)), "{other:?}");
         }
     }
 
