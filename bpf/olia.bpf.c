@@ -34,26 +34,39 @@ static __always_inline __u64 inter_loss_of(struct sock *sk, const struct tcp_soc
 	return state ? olia_inter_loss(state, sibling->bytes_acked) : 0;
 }
 
-/* After the first pass. */
+/*
+ * After the first pass. The subflow itself counts also where the walk did not meet it, behind SUBFLOWS_MAX others or when
+ * it is being closed: the formula divides by a sum that it is part of.
+ */
 static __always_inline struct olia_sums sums_of(struct sock *sk)
 {
+	const struct tcp_sock *own = tcp_sk(sk), *sibling;
 	struct siblings walk = siblings_of(sk);
-	const struct tcp_sock *sibling;
 	struct olia_sums sums = {};
+	int met = 0;
 
-	for_each_sibling(walk, sibling)
+	for_each_sibling(walk, sibling) {
+		met |= is_same(sk, sibling);
 		add_sibling(&sums, settled_cwnd(sibling), sibling->srtt_us, inter_loss_of(sk, sibling));
+	}
+	if (!met)
+		add_sibling(&sums, settled_cwnd(own), own->srtt_us, olia_inter_loss(own_state(sk), own->bytes_acked));
 	return sums;
 }
 
-/* The second pass. */
+/* The second pass, over the same subflows. */
 static __always_inline void count_siblings(struct sock *sk, struct olia_sums *sums)
 {
+	const struct tcp_sock *own = tcp_sk(sk), *sibling;
 	struct siblings walk = siblings_of(sk);
-	const struct tcp_sock *sibling;
+	int met = 0;
 
-	for_each_sibling(walk, sibling)
+	for_each_sibling(walk, sibling) {
+		met |= is_same(sk, sibling);
 		count_sibling(sums, settled_cwnd(sibling), sibling->srtt_us, inter_loss_of(sk, sibling));
+	}
+	if (!met)
+		count_sibling(sums, settled_cwnd(own), own->srtt_us, olia_inter_loss(own_state(sk), own->bytes_acked));
 }
 
 SEC("struct_ops")

@@ -14,8 +14,11 @@
 
 #include "kernel.h"
 
-/* Subflows that are looked at; further ones do not count. */
-#define SUBFLOWS_MAX 32
+/*
+ * Subflows that are looked at: as many as path managers here open. Further ones do not count; where a formula divides by
+ * what its own subflow is part of, the program counts that one in any case.
+ */
+#define SUBFLOWS_MAX 64
 
 struct siblings {
 	const struct list_head *head;

@@ -21,22 +21,29 @@ __noinline int add_sibling(struct real *total, __u32 mantissa, __s32 exponent)
 	return 0;
 }
 
-/* The sum of the rates of all subflows that are in the middle of a round. */
+/*
+ * The sum of the rates of all subflows that are in the middle of a round. The subflow itself counts also behind SUBFLOWS_MAX
+ * others: its weight is its part of this sum.
+ */
 static __always_inline struct real total_rate(struct sock *sk, struct real own)
 {
 	const struct tcp_sock *sibling;
 	const struct wvegas *state;
 	struct real total = {};
 	struct siblings walk;
+	int met = 0;
 
 	if (!is_subflow(sk))
 		return own;
 	walk = siblings_of(sk);
 	for_each_sibling(walk, sibling) {
+		met |= is_same(sk, sibling);
 		state = state_of(sk, sibling);
 		if (state && state->samples)
 			add_sibling(&total, state->rate.mantissa, state->rate.exponent);
 	}
+	if (!met && is_established(tcp_sk(sk)))
+		add_sibling(&total, own.mantissa, own.exponent);
 	return total;
 }
 

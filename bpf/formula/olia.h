@@ -21,6 +21,8 @@
 #define OLIA_FRACTION 40
 /* Credit that lacks less than this counts as a whole packet: what rounding may take from a thousand increases. */
 #define OLIA_TOLERANCE (1ULL << 24)
+/* More than any increase for a packet acknowledged: two packets, where the window is one. */
+#define OLIA_MOST (1LL << 42)
 
 /* What OLIA remembers of a subflow. */
 struct olia {
@@ -124,12 +126,17 @@ static __always_inline void olia_count(struct olia_sums *sums, __u32 window, __u
 		sums->collected++;
 }
 
-/* Growth for each packet acknowledged, in units of 2^-40 packet; srtt is not 0. */
+/*
+ * Growth for each packet acknowledged, in units of 2^-40 packet; srtt is not 0. The subflow is one of those in the sums, so
+ * that the first term is 1 / w_i at most. That bounds it here, too: what was read of a sibling may be of two moments.
+ */
 static __always_inline __s64 olia_increase(const struct olia_sums *sums, __u32 window, __u32 srtt, __u64 inter_loss)
 {
 	struct real rtt = real_of(srtt);
 	struct real growth = real_divide(real_divide(real_of(window), rtt), rtt);
-	__s64 increase = real_fixed(real_divide(growth, real_multiply(sums->rate, sums->rate)), OLIA_FRACTION);
+	__u64 most = (1ULL << OLIA_FRACTION) / (window ? window : 1) + 1;
+	__u64 coupled = real_fixed(real_divide(growth, real_multiply(sums->rate, sums->rate)), OLIA_FRACTION);
+	__s64 increase = (__s64)(coupled < most ? coupled : most);
 	__u64 share = (__u64)sums->established * window;
 
 	if (!sums->collected || !share)
@@ -146,9 +153,13 @@ static __always_inline __u32 olia_grow(struct olia *state, __u32 cwnd, __u32 ack
 {
 	__u64 whole;
 
-	/* No acknowledgment covers a million packets. */
+	/* No acknowledgment covers a million packets. The product of the bounds is 2^62: it fits. */
 	if (acked > 1U << 20)
 		acked = 1U << 20;
+	if (increase > OLIA_MOST)
+		increase = OLIA_MOST;
+	if (increase < -OLIA_MOST)
+		increase = -OLIA_MOST;
 	state->credit += increase * (__s64)acked;
 	if (state->credit >= 0) {
 		whole = ((__u64)state->credit + OLIA_TOLERANCE) >> OLIA_FRACTION;

@@ -3,8 +3,8 @@
  * Real numbers, zero or greater, where there is no floating point.
  *
  * A number is mantissa * 2^exponent. Its mantissa has bit 31 set, or the number is 0. Each operation rounds to the nearest
- * mantissa: it is off by at most one part in 2^32. A formula over n subflows takes about n + 6 operations, so up to 32
- * subflows its value is off by less than one part in 2^26.
+ * mantissa: it is off by at most one part in 2^32. A formula over n subflows takes about n + 6 operations, so up to 64
+ * subflows its value is off by less than one part in 2^25, and by much less as a rule: roundings go either way.
  *
  * What becomes an integer in the end (a window, a threshold) is rounded down or up with that much tolerance: 39.9999999
  * is 40. Without it, a value that is an integer by the formula would come out one less half of the time.

@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod against_policy;
+mod beyond;
 #[cfg(feature = "ebpf")]
 mod connections;
 #[cfg(feature = "ebpf")]

@@ -10,7 +10,7 @@
 
 #include PROGRAM
 
-#define PATHS_MAX 32
+#define PATHS_MAX 80
 
 enum { NEW, SET, SAMPLE, ACK, LOSS, STATE, RESTART, FLUSH };
 

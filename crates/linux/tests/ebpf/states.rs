@@ -9,6 +9,8 @@ use crate::native::Socket;
 pub(crate) const INFINITE: u32 = 0x7fff_ffff;
 pub(crate) const ESTABLISHED: u32 = 1;
 const CLOSE: u32 = 7;
+/// Subflows that the programs look at (`bpf/siblings.h`).
+pub(crate) const SUBFLOWS_MAX: u64 = 64;
 /// `TCP_CA_*` in which windows grow, and all of them.
 const GROWING: [u32; 3] = [0, 1, 4];
 
@@ -20,6 +22,8 @@ pub(crate) enum Kind {
     /// The RTT, in half of the cases the window, too; or there is one subflow only. Values of formulas are often
     /// integers.
     Alike,
+    /// Nothing, and they are as many as the programs look at.
+    Many,
 }
 
 /// A source of states; the same seed gives the same ones.
@@ -46,11 +50,16 @@ impl States {
         self.within(1, n) == 1
     }
 
-    /// Between one and eight subflows, and which of them an event is about; that one is established, has an RTT and may
-    /// grow.
+    /// Between one and eight subflows, of [`Kind::Many`] up to 64, and which of them an event is about; that one is
+    /// established, has an RTT and may grow.
     pub(crate) fn connection(&mut self, kind: Kind) -> (Vec<Socket>, usize) {
         let alike = kind == Kind::Alike;
-        let count = self.within(if alike { 1 } else { 2 }, 8) as usize;
+        let (least, most) = match kind {
+            Kind::Unlike => (2, 8),
+            Kind::Alike => (1, 8),
+            Kind::Many => (9, SUBFLOWS_MAX),
+        };
+        let count = self.within(least, most) as usize;
         let own = self.within(0, count as u64 - 1) as usize;
         let same_rtt = alike.then(|| self.srtt());
         let same_window = (alike && self.once_in(2)).then(|| self.window());
