@@ -6,6 +6,9 @@
  *   congestion avoidance:  share              per window acknowledged
  *
  * The window takes whole packets; fractions wait in a buffer (Lugowski 2017, section 3.3.2).
+ *
+ * Where the window fell and the packets acknowledged for the larger one stayed (tcp_cwnd_restart leaves them), they count
+ * as one window, as in tcp_cong_avoid_ai. The simulator forgets them wherever the window of a TCP subflow falls.
  */
 #ifndef SUBFLOW_FORMULA_POOLED_GROWTH_H
 #define SUBFLOW_FORMULA_POOLED_GROWTH_H
@@ -36,9 +39,14 @@ static __always_inline void pooled_grow(struct pooled_growth *growth, struct poo
 	} else {
 		__u32 cwnd = window->cwnd ? window->cwnd : 1;
 
+		earned = 0;
+		if (window->credit >= cwnd) {
+			window->credit = 0;
+			earned = 1;
+		}
 		window->credit += acked;
-		earned = window->credit / cwnd;
-		window->credit -= (__u32)earned * cwnd;
+		earned += window->credit / cwnd;
+		window->credit %= cwnd;
 	}
 	earned = growth->buffer + share * earned;
 	growth->buffer = (__u32)earned;

@@ -38,3 +38,19 @@ fn an_olia_subflow_that_is_being_closed_counts_in_its_own_formula() {
     assert!(last_of("olia", 3, closing, 1).cwnd <= 10);
     assert!(last_of("olia", 3, closing, 10).cwnd <= 11);
 }
+
+#[test]
+fn what_was_acknowledged_before_the_window_fell_counts_as_one_window() {
+    // A window of 1000 packets that idle time took to 10, as tcp_cwnd_restart leaves it.
+    let restarted = Socket { credit: 990, ..OWN };
+    for program in ["lia", "olia", "balia", "cmt_rpv1", "cmt_rpv2", "wvegas"] {
+        let mut native = Native::start(program);
+        native.begin(1);
+        native.set(0, restarted);
+        native.happen(0, Event::Ack { acked: 1 });
+        native.flush();
+        let Answer { cwnd, credit, .. } = native.answer();
+        assert!((10..=11).contains(&cwnd), "{program}: {cwnd} packets");
+        assert!(credit == 1 || program == "olia" || program == "wvegas", "{program}: {credit} wait");
+    }
+}
