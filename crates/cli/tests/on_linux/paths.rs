@@ -1,5 +1,7 @@
 //! `subflow paths`: the policies of the simulator on connections of the kernel.
 
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command, Stdio};
 
 use subflow_linux::netlink::{MptcpPathManager, SocketDiag, SubflowSocket};
@@ -124,6 +126,22 @@ fn cleanup_removes_the_setting_of_a_namespace_that_has_ended() {
     let first = said();
     assert!(first.contains(line), "{first}");
     assert!(!said().contains(line), "once");
+}
+
+#[test]
+fn a_socket_that_any_user_may_bind_does_not_keep_the_path_manager_out() {
+    if !machine_serves() {
+        return;
+    }
+    let _alone = left_behind();
+    let hosts = TwoHosts::new("place", 0);
+    let address = SocketAddr::from_abstract_name("subflow-paths").expect("a name");
+    let _user = hosts.client.run(|| Ok(UnixListener::bind_addr(&address).expect("bound"))).expect("a thread in it");
+    let daemon = hosts.daemon(&hosts.client, &MESH);
+    assert_eq!(daemon.end("KILL"), None);
+    let output = output_in(&hosts.client, command().arg("cleanup"));
+    assert!(text(&output.stdout).contains("put net.mptcp.pm_type back to 0"), "{}", text(&output.stderr));
+    assert_eq!(pm_type(&hosts.client), "0");
 }
 
 #[test]

@@ -9,12 +9,13 @@
 //! | subflows that close because of an earlier REMOVE_ADDR | `late_removal.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
 //! | which policy and which interfaces | `rules.rs` |
-//! | that nobody else manages the paths; the setting of the kernel | `ownership.rs` |
+//! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
 
 mod connection;
 mod driver;
 mod late_removal;
 mod local;
+mod lock;
 mod ownership;
 mod rules;
 mod takeover;

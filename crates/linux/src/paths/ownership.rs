@@ -1,18 +1,15 @@
 //! That one process manages the paths of a network namespace, and the kernel's setting meanwhile.
 //!
-//! The lock is a Unix socket with an abstract name, which belongs to a network namespace and vanishes with its process.
+//! The process holds a [lock](Lock), whose file's name identifies the network namespace.
 //! `net.mptcp.pm_type` stays 1 when a process is killed, so that connections which begin meanwhile can be taken over.
 //! What it was before is in a file, for the next process, or `subflow cleanup`, to put back. Its name identifies the
-//! namespace.
+//! namespace, too.
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::net::sockopt::socket_peercred;
-
+use super::lock::{Lock, NoLock};
 use crate::census::{Census, Presence};
 use crate::error::{Error, Result, While};
 use crate::namespace_id::NamespaceId;
@@ -20,7 +17,8 @@ use crate::netlink::event_listeners;
 use crate::state_folder::{STATE_FOLDER, in_state_folder, remove_empty_state_folder};
 use crate::sysctl::Sysctl;
 
-const LOCK: &str = "subflow-paths";
+/// What the name of a lock begins with.
+const LOCK: &str = "paths.";
 /// What the name of a record begins with.
 const RECORD: &str = "pm_type.";
 const SETTING: Sysctl<'_> = Sysctl("mptcp/pm_type");
@@ -30,7 +28,7 @@ const USERSPACE: &str = "1";
 /// that has it. Dropping it puts the kernel's setting back; use [`release`](Self::release) to learn of errors.
 #[derive(Debug)]
 pub struct Ownership {
-    _lock: UnixListener,
+    _lock: Lock,
     found: String,
     record: PathBuf,
     released: bool,
@@ -51,7 +49,7 @@ impl Ownership {
         if !rustix::process::geteuid().is_root() {
             return Err(Error::missing("managing the paths of connections needs root rights", "run it with sudo"));
         }
-        let lock = lock()?;
+        let lock = lock().map_err(refusal)?;
         refuse_others()?;
         let record = record_path()?;
         let now = SETTING.read()?;
@@ -81,8 +79,16 @@ impl Ownership {
     /// the setting over meanwhile.
     pub fn undo_of_killed() -> Result<Option<String>> {
         let record = record_path()?;
+        if ![&record, &lock_path()?].iter().any(|left| left.exists()) {
+            return Ok(None);
+        }
+        let lock = match lock() {
+            Ok(lock) => lock,
+            Err(NoLock::Taken(_)) => return Ok(None),
+            Err(failed) => return Err(refusal(failed)),
+        };
+        // Without a record, it was killed before it changed anything.
         let Ok(found) = fs::read_to_string(&record) else { return Ok(None) };
-        let Ok(lock) = lock() else { return Ok(None) };
         let found = found.trim().to_owned();
         refuse_others()?;
         if SETTING.read()? != USERSPACE || found.parse::<u8>().is_err() {
@@ -99,16 +105,17 @@ impl Ownership {
     /// Returns these records, and those that it keeps because it cannot see whether the namespace exists.
     pub fn remove_of_ended() -> Result<Vec<(PathBuf, Presence)>> {
         let here = NamespaceId::of_this_thread()?;
-        let mut records = Vec::new();
+        let (mut records, mut locks) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(io::Result::ok) {
-            let namespace = entry.file_name().to_string_lossy().strip_prefix(RECORD).map(str::parse);
-            if let Some(Ok(namespace)) = namespace
-                && namespace != here
-            {
-                records.push((namespace, entry.path()));
+            let name = entry.file_name();
+            let namespace = |prefix| name.to_str()?.strip_prefix(prefix)?.parse().ok();
+            match [RECORD, LOCK].map(|prefix| namespace(prefix).filter(|&namespace| namespace != here)) {
+                [Some(namespace), _] => records.push((namespace, entry.path())),
+                [_, Some(namespace)] => locks.push((namespace, entry.path())),
+                _ => {}
             }
         }
-        if records.is_empty() {
+        if records.is_empty() && locks.is_empty() {
             return Ok(Vec::new());
         }
         // After the list: no namespace in it can be younger.
@@ -127,6 +134,9 @@ impl Ownership {
             }
             found.extend((presence != Presence::Exists).then_some((record, presence)));
         }
+        // Nobody is in such a namespace to hold one.
+        let ended = locks.into_iter().filter(|(namespace, _)| census.presence(*namespace) == Presence::Gone);
+        ended.for_each(|(_, lock)| drop(fs::remove_file(lock)));
         remove_empty_state_folder();
         Ok(found)
     }
@@ -152,20 +162,28 @@ impl Drop for Ownership {
     }
 }
 
-fn lock() -> Result<UnixListener> {
-    let address = SocketAddr::from_abstract_name(LOCK).during(|| "cannot name a socket".into())?;
-    match UnixListener::bind_addr(&address) {
-        Ok(lock) => Ok(lock),
-        Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            let owner = UnixStream::connect_addr(&address).ok().and_then(|stream| socket_peercred(&stream).ok());
-            let owner =
-                owner.map_or_else(|| "another process".to_owned(), |peer| described(peer.pid.as_raw_pid() as u32));
-            Err(Error::missing(
+/// The lock of this network namespace.
+fn lock() -> core::result::Result<Lock, NoLock> {
+    Lock::take(&lock_path().map_err(|error| NoLock::Failed(io::Error::other(error)))?)
+}
+
+fn lock_path() -> Result<PathBuf> {
+    Ok(Path::new(STATE_FOLDER).join(format!("{LOCK}{}", NamespaceId::of_this_thread()?)))
+}
+
+fn refusal(reason: NoLock) -> Error {
+    match reason {
+        NoLock::Taken(owner) => {
+            let owner = owner.map_or_else(|| "another process".to_owned(), described);
+            Error::missing(
                 format!("{owner} manages the paths of this network namespace already"),
                 "there can be one at a time: end it, or send it SIGHUP after a change of its configuration",
-            ))
+            )
         }
-        Err(error) => Err(error).during(|| "cannot lock the paths of this network namespace".into()),
+        NoLock::Failed(error) => Error::missing(
+            format!("cannot lock the paths of this network namespace: {error}"),
+            "it takes root and a /run that can be written",
+        ),
     }
 }
 

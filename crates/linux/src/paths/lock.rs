@@ -1,0 +1,109 @@
+//! A lock on a name, for as long as a process runs: a file in a folder of root's, which only root can open.
+//!
+//! The kernel lets go of it when the process ends, however it ends. The file that a killed process leaves does no harm:
+//! whoever comes next locks it and removes it in the end. A name that needs no rights, such as a Unix socket's in the
+//! abstract name space, would let any user keep the place.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::state_folder::{in_state_folder, remove_empty_state_folder};
+
+/// The lock. Dropped, it removes its file.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+    path: PathBuf,
+}
+
+/// Why there is no lock.
+#[derive(Debug)]
+pub(super) enum NoLock {
+    /// A process has it: this one, if that is known.
+    Taken(Option<u32>),
+    /// The file cannot be used.
+    Failed(io::Error),
+}
+
+impl Lock {
+    /// Takes the lock of this file, at once or not at all.
+    pub(super) fn take(path: &Path) -> Result<Self, NoLock> {
+        // Who can open the file can lock it: nobody else may, from its first moment on.
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        loop {
+            let mut file = in_state_folder(|| options.open(path)).map_err(NoLock::Failed)?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Err(NoLock::Taken(owner(&mut file))),
+                Err(error) => return Err(NoLock::Failed(error.into())),
+            }
+            // Another process may have removed it between the two.
+            if !is_current(&file, path) {
+                continue;
+            }
+            let noted = file.set_permissions(Permissions::from_mode(0o600)).and_then(|()| file.set_len(0));
+            noted.and_then(|()| write!(file, "{}", std::process::id())).map_err(NoLock::Failed)?;
+            return Ok(Self { _file: file, path: path.to_owned() });
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        remove_empty_state_folder();
+    }
+}
+
+fn owner(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    text.parse().ok()
+}
+
+/// Whether a file that was opened is still the one of this path.
+fn is_current(file: &File, path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> Option<PathBuf> {
+        if !rustix::process::geteuid().is_root() {
+            subflow_prerequisite::Prerequisite::Kernel.missing("only root locks a file in /run");
+            return None;
+        }
+        Some(Path::new(crate::STATE_FOLDER).join(format!("test-{name}-{}", std::process::id())))
+    }
+
+    #[test]
+    fn a_lock_is_had_once_and_says_by_whom_and_leaves_no_file() {
+        let Some(path) = path("lock") else { return };
+        let lock = Lock::take(&path).expect("nobody has it");
+        let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "who can open it can lock it");
+        let refusal = Lock::take(&path).expect_err("it is taken");
+        assert!(matches!(refusal, NoLock::Taken(Some(owner)) if owner == std::process::id()), "{refusal:?}");
+        drop(lock);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_a_killed_process_left_is_taken_over() {
+        let Some(path) = path("left") else { return };
+        in_state_folder(|| fs::write(&path, "123456789")).expect("root may");
+        let lock = Lock::take(&path).expect("nobody holds it");
+        assert_eq!(fs::read_to_string(&path).ok(), Some(std::process::id().to_string()));
+        assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        drop(lock);
+        assert!(!path.exists());
+    }
+}
