@@ -40,6 +40,11 @@ impl Error {
     pub fn missing(missing: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Missing { missing: missing.into(), remedy: remedy.into() }
     }
+
+    /// Whether a list of the kernel's changed each time while it was given, so that it may be asked for later.
+    pub fn is_torn_list(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::Interrupted)
+    }
 }
 
 /// Adds the failed action to an error.

@@ -8,6 +8,7 @@ const TYPE_MASK: u16 = 0x3fff;
 
 const NLM_F_REQUEST: u16 = 1;
 const NLM_F_ACK: u16 = 4;
+const NLM_F_DUMP_INTR: u16 = 0x10;
 const NLM_F_ACK_TLVS: u16 = 0x200;
 
 const NLMSG_ERROR: u16 = 2;
@@ -62,11 +63,11 @@ impl Request {
     }
 
     /// The bytes to send.
-    pub(super) fn finish(mut self, sequence: u32) -> Vec<u8> {
-        let length = self.0.len() as u32;
-        self.0[..4].copy_from_slice(&length.to_ne_bytes());
-        self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());
-        self.0
+    pub(super) fn finish(&self, sequence: u32) -> Vec<u8> {
+        let mut bytes = self.0.clone();
+        bytes[..4].copy_from_slice(&(self.0.len() as u32).to_ne_bytes());
+        bytes[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        bytes
     }
 }
 
@@ -96,9 +97,21 @@ pub(super) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
 
 /// A message from the kernel.
 pub(super) enum Answer {
-    Message { sequence: u32, message: Message },
-    Done { sequence: u32 },
-    Refused { sequence: u32, errno: i32, explanation: String },
+    /// `torn`: what the list is of changed while the kernel gave it, so that something may be missing.
+    Message {
+        sequence: u32,
+        message: Message,
+        torn: bool,
+    },
+    Done {
+        sequence: u32,
+        torn: bool,
+    },
+    Refused {
+        sequence: u32,
+        errno: i32,
+        explanation: String,
+    },
 }
 
 /// The messages in a datagram. Invalid bytes end it.
@@ -119,10 +132,11 @@ fn answer(message: &[u8]) -> Answer {
     let kind = u16::from_ne_bytes([message[4], message[5]]);
     let flags = u16::from_ne_bytes([message[6], message[7]]);
     let sequence = u32_at(message, 8).unwrap_or(0);
+    let torn = flags & NLM_F_DUMP_INTR != 0;
     match kind {
         // The end of a list has the error number, too.
         NLMSG_DONE | NLMSG_ERROR => match u32_at(message, HEADER).unwrap_or(0) as i32 {
-            0.. => Answer::Done { sequence },
+            0.. => Answer::Done { sequence, torn },
             negative => {
                 let with_text = flags & NLM_F_ACK_TLVS != 0;
                 // The error number, then the header of the request, except at the end of a list.
@@ -134,7 +148,7 @@ fn answer(message: &[u8]) -> Answer {
                 Answer::Refused { sequence, errno: -negative, explanation }
             }
         },
-        _ => Answer::Message { sequence, message: Message { kind, body: message[HEADER..].to_vec() } },
+        _ => Answer::Message { sequence, message: Message { kind, body: message[HEADER..].to_vec() }, torn },
     }
 }
 
@@ -165,7 +179,7 @@ mod tests {
         let bytes = request.finish(5);
         assert_eq!(bytes.len() % 4, 0);
         assert_eq!(u32_at(&bytes, 0), Some(bytes.len() as u32));
-        let Some(Answer::Message { sequence: 5, message }) = answers(&bytes).into_iter().next() else {
+        let Some(Answer::Message { sequence: 5, message, torn: false }) = answers(&bytes).into_iter().next() else {
             panic!("one message")
         };
         assert_eq!(message.attribute(4, 7), Some(&b"wifi\0"[..]));
@@ -181,5 +195,24 @@ mod tests {
             assert!(answers(&bytes[..length]).is_empty());
             attributes(&bytes[..length]).for_each(drop);
         }
+    }
+
+    #[test]
+    fn a_list_that_changed_while_it_was_given_is_told() {
+        let list = |flags: u16| {
+            let mut bytes = Request::new(24, 0, &[0; 12]).finish(1);
+            bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+            let mut end = Request::new(NLMSG_DONE, 0, &[0; 4]).finish(1);
+            end[6..8].copy_from_slice(&flags.to_ne_bytes());
+            answers(&[bytes, end].concat())
+        };
+        let torn = |flags| {
+            let [Answer::Message { torn: within, .. }, Answer::Done { torn: at_end, .. }] = &list(flags)[..] else {
+                panic!("a message and the end")
+            };
+            [*within, *at_end]
+        };
+        // NLM_F_MULTI, and with it NLM_F_DUMP_INTR.
+        assert_eq!([torn(2), torn(0x12)], [[false; 2], [true; 2]]);
     }
 }

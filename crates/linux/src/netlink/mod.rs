@@ -12,6 +12,7 @@ mod socket_diag;
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType};
@@ -31,6 +32,9 @@ pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket};
 const SOL_NETLINK: i32 = 270;
 const NETLINK_CAP_ACK: i32 = 10;
 const NETLINK_EXT_ACK: i32 = 11;
+
+/// How often a list is asked for that changes meanwhile; the pauses between double, from 1 ms to 64 ms.
+const ATTEMPTS: u32 = 8;
 
 /// A netlink socket in the network namespace of the thread that opened it.
 #[derive(Debug)]
@@ -55,19 +59,38 @@ impl Netlink {
     }
 
     /// Sends `request` and waits for the kernel's messages and acknowledgment. `action` describes the request for
-    /// errors, as "cannot …".
+    /// errors, as "cannot …". Asks again for a list that changed while the kernel gave it; where it goes on changing, the
+    /// error [says so](Error::is_torn_list).
     fn ask(&mut self, request: Request, action: impl Fn() -> String) -> Result<Vec<Message>> {
+        for attempt in 0..ATTEMPTS {
+            let (messages, torn) = self.ask_once(&request, &action)?;
+            if !torn {
+                return Ok(messages);
+            }
+            std::thread::sleep(Duration::from_millis(1 << attempt));
+        }
+        let source = io::Error::new(io::ErrorKind::Interrupted, "it changed each time while the kernel gave the list");
+        Err(Error::System { action: action(), source })
+    }
+
+    /// The messages, and whether something may be missing.
+    fn ask_once(&mut self, request: &Request, action: impl Fn() -> String) -> Result<(Vec<Message>, bool)> {
         self.sequence += 1;
         let bytes = request.finish(self.sequence);
         rustix::net::send(&self.socket, &bytes, SendFlags::empty()).during(&action)?;
-        let mut messages = Vec::new();
+        let (mut messages, mut is_torn) = (Vec::new(), false);
         let mut buffer = vec![0; 1 << 16];
         loop {
             let (length, _) = rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty()).during(&action)?;
             for answer in answers(&buffer[..length]) {
                 match answer {
-                    Answer::Message { sequence, message } if sequence == self.sequence => messages.push(message),
-                    Answer::Done { sequence } if sequence == self.sequence => return Ok(messages),
+                    Answer::Message { sequence, message, torn } if sequence == self.sequence => {
+                        is_torn |= torn;
+                        messages.push(message);
+                    }
+                    Answer::Done { sequence, torn } if sequence == self.sequence => {
+                        return Ok((messages, is_torn || torn));
+                    }
                     Answer::Refused { sequence, errno, explanation } if sequence == self.sequence => {
                         let source = io::Error::from_raw_os_error(errno);
                         let action =

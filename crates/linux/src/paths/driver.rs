@@ -24,6 +24,8 @@ pub struct Driver {
     events: MptcpEvents,
     local: LocalAddresses,
     rules: Rules,
+    /// Whether the addresses are still to be asked for: they went on changing.
+    addresses_due: bool,
     /// By token.
     connections: BTreeMap<u32, Connection>,
 }
@@ -37,7 +39,7 @@ impl Driver {
         let (kernel, events) = (MptcpPathManager::open()?, MptcpEvents::open()?);
         let mut local = LocalAddresses::open()?;
         let found = local.refresh(&rules.interfaces)?;
-        let mut driver = Self { kernel, events, local, rules, connections: BTreeMap::new() };
+        let mut driver = Self { kernel, events, local, rules, addresses_due: false, connections: BTreeMap::new() };
         driver.log(&found);
         driver.compare_with_kernel()?;
         Ok(driver)
@@ -57,14 +59,14 @@ impl Driver {
     /// Waits for something to happen, at most for `longest`, and handles it.
     pub fn run(&mut self, longest: Duration) -> Result<()> {
         let waiting = self.connections.values().any(Connection::is_waiting);
-        let timeout = if waiting { RETRY.min(longest) } else { longest };
+        let timeout = if waiting || self.addresses_due { RETRY.min(longest) } else { longest };
         let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
         let sources = [self.events.as_fd(), self.local.as_fd()];
         match poll(&mut sources.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN)), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error).during(|| "cannot wait for the kernel's events".into()),
         }
-        if self.local.may_have_changed()? {
+        if self.local.may_have_changed()? || self.addresses_due {
             self.refresh_addresses()?;
         }
         loop {
@@ -136,11 +138,13 @@ impl Driver {
     /// Compares what we know with the kernel's connections: takes over those that are new, and catches up on others.
     fn compare_with_kernel(&mut self) -> Result<()> {
         let known = &self.connections;
-        let found = takeover::connections(&mut SocketDiag::open()?, |subflow| {
+        let owner = |subflow: &SubflowSocket| {
             let ends = ends_of(subflow);
             let mut owners = known.iter().filter(|(_, connection)| connection.subflows().contains(&ends));
             owners.next().map(|(&token, _)| token)
-        })?;
+        };
+        // Always twice: what is not found here is left alone from now on.
+        let found = takeover::connections(&mut SocketDiag::open()?, owner, |_| false)?;
         self.connections.retain(|token, connection| {
             found.iter().any(|found| found.socket.token == *token && found.socket.local == connection.initial().local)
         });
@@ -235,7 +239,16 @@ impl Driver {
 
     /// Asks for this host's addresses, and tells all connections what is different.
     fn refresh_addresses(&mut self) -> Result<()> {
-        let difference = self.local.refresh(&self.rules.interfaces)?;
+        let difference = match self.local.refresh(&self.rules.interfaces) {
+            // An address that is missing in such a list is not lost.
+            Err(error) if error.is_torn_list() => {
+                log::warn!("{error}; asking again");
+                self.addresses_due = true;
+                return Ok(());
+            }
+            found => found?,
+        };
+        self.addresses_due = false;
         self.log(&difference);
         let Difference { lost, gained, changed } = difference;
         self.with_all(|connection, means| {

@@ -27,10 +27,45 @@ pub struct Found {
 
 /// Lists all connections that may have several subflows. `owner` is the token of the connection that is known to have
 /// a subflow.
-pub fn connections(diag: &mut SocketDiag, owner: impl Fn(&SubflowSocket) -> Option<u32>) -> Result<Vec<Found>> {
+///
+/// While sockets come and go the kernel's list may lack one that is there, and does not say so. Unless the first list
+/// `is_complete`, what is in either of two is taken.
+pub fn connections(
+    diag: &mut SocketDiag,
+    owner: impl Fn(&SubflowSocket) -> Option<u32>,
+    is_complete: impl FnOnce(&[Found]) -> bool,
+) -> Result<Vec<Found>> {
     // In this order: a subflow whose connection is not in the list is left out, and is reported by an event.
-    let sockets = diag.connections()?;
-    Ok(assign(sockets, diag.subflows()?, owner))
+    let mut list = || -> Result<_> {
+        let sockets = diag.connections()?;
+        Ok(assign(sockets, diag.subflows()?, &owner))
+    };
+    let first = list()?;
+    if is_complete(&first) {
+        return Ok(first);
+    }
+    Ok(united(first, list()?))
+}
+
+/// What is in either list; the figures are those of the second where it has them.
+fn united(first: Vec<Found>, mut second: Vec<Found>) -> Vec<Found> {
+    for earlier in first {
+        let same = |found: &&mut Found| {
+            (found.socket.token, found.socket.local) == (earlier.socket.token, earlier.socket.local)
+        };
+        let Some(found) = second.iter_mut().find(same) else {
+            second.push(earlier);
+            continue;
+        };
+        found.client |= earlier.client;
+        for subflow in earlier.subflows {
+            let ends = |subflow: &SubflowSocket| (subflow.info.local, subflow.info.remote);
+            if !found.subflows.iter().any(|other| ends(other) == ends(&subflow)) {
+                found.subflows.push(subflow);
+            }
+        }
+    }
+    second
 }
 
 fn assign(
@@ -142,6 +177,25 @@ mod tests {
         assert_eq!(counts(&assign(two.clone(), one.clone(), |_| None)), [(1, false, 0), (2, false, 0)]);
         let known = |subflow: &SubflowSocket| (subflow.info.local.port() == 4).then_some(2);
         assert_eq!(counts(&assign(two, one, known)), [(1, false, 0), (2, true, 2)]);
+    }
+
+    #[test]
+    fn what_one_of_two_lists_lacks_is_there() {
+        let list = |subflows: &[&str], tokens: &[u32]| -> Vec<Found> {
+            let subflows: Vec<_> = subflows.iter().map(|local| subflow([1, 11], local, true)).collect();
+            let found = |&token: &u32| {
+                let subflows = if token == 1 { subflows.clone() } else { Vec::new() };
+                Found { socket: socket(token, "10.0.0.1:1"), client: token == 1, subflows }
+            };
+            tokens.iter().map(found).collect()
+        };
+        let full = list(&["10.0.0.1:1", "10.0.1.1:2"], &[1, 2]);
+        assert_eq!(counts(&united(full.clone(), list(&["10.0.0.1:1"], &[1]))), [(1, true, 2), (2, false, 0)]);
+        assert_eq!(counts(&united(list(&["10.0.1.1:2"], &[1]), full.clone())), counts(&full));
+        assert_eq!(counts(&united(list(&[], &[2]), list(&["10.0.0.1:1"], &[1]))), [(1, true, 1), (2, false, 0)]);
+        // The token has another connection by now.
+        let other = Found { socket: socket(1, "10.0.0.9:9"), client: false, subflows: Vec::new() };
+        assert_eq!(united(vec![other.clone()], full).last(), Some(&other));
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use crate::native::{Answer, Event, Native, Socket};
 use crate::states::{ESTABLISHED, SUBFLOWS_MAX};
 
-const SIBLING: Socket =
-    Socket { cwnd: 1, ssthresh: 1, srtt: 8_000_000, credit: 0, recovery: 0, state: ESTABLISHED };
+const SIBLING: Socket = Socket { cwnd: 1, ssthresh: 1, srtt: 8_000_000, credit: 0, recovery: 0, state: ESTABLISHED };
 const OWN: Socket = Socket { cwnd: 10, ssthresh: 5, srtt: 8_000, ..SIBLING };
 
 /// The last of many subflows, with a window of 10 packets and an RTT of 1 ms after siblings of one packet and 1 s, after

@@ -74,10 +74,12 @@ impl Observer {
     /// Looks at the kernel's figures.
     pub(super) fn sample(&mut self) -> Result<()> {
         let watched = &self.connections;
-        let found = connections(&mut self.diag, |subflow| {
+        let owner = |subflow: &SubflowSocket| {
             let owns = |watched: &Watched| watched.paths.iter().flatten().any(|path| path.is(subflow));
             watched.iter().find(|(_, watched)| owns(watched)).map(|(&token, _)| token)
-        })?;
+        };
+        // A subflow that is missing once would get another number when it is there again.
+        let found = connections(&mut self.diag, owner, |found| watched.values().all(|known| known.is_in(found)))?;
         let now = self.clock.now();
         // A token may have another connection by now.
         self.connections.retain(|token, watched| {
@@ -129,6 +131,14 @@ impl Observer {
 }
 
 impl Watched {
+    /// Whether it is there with all of its subflows.
+    fn is_in(&self, found: &[Found]) -> bool {
+        let Some(found) = found.iter().find(|found| found.socket.token == self.found.socket.token) else {
+            return false;
+        };
+        self.paths.iter().flatten().all(|path| found.subflows.iter().any(|subflow| path.is(subflow)))
+    }
+
     fn update(&mut self, found: Found, now: Instant) {
         for path in &mut self.paths {
             if path.as_ref().is_some_and(|path| !found.subflows.iter().any(|subflow| path.is(subflow))) {
