@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use subflow_linux::{Stream, SubflowInfo};
+use subflow_linux::{ConnectionInfo, Stream, SubflowInfo};
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::Ends;
 
@@ -29,7 +29,28 @@ struct Record {
     reinjected_bytes: u64,
     fallback: bool,
     ended: Option<&'static str>,
+    /// The largest congestion window seen, in packets.
+    largest_cwnd: u32,
 }
+
+impl Record {
+    fn update(&mut self, info: ConnectionInfo) {
+        self.subflows.iter_mut().for_each(|(_, open)| *open = false);
+        for subflow in info.subflows {
+            self.largest_cwnd = self.largest_cwnd.max(subflow.cwnd);
+            let same = |known: &SubflowInfo| (known.local, known.remote) == (subflow.local, subflow.remote);
+            match self.subflows.iter_mut().find(|(known, _)| same(known)) {
+                Some(known) => *known = (subflow, true),
+                None => self.subflows.push((subflow, true)),
+            }
+        }
+        self.reinjected_bytes = self.reinjected_bytes.max(info.reinjected_bytes);
+        self.fallback |= info.fallback;
+    }
+}
+
+/// More packets than a congestion window of a run can have: 1.5 GB.
+const MOST_CWND: u32 = 1 << 20;
 
 impl KernelEnd {
     fn record(&self) -> MutexGuard<'_, Record> {
@@ -48,17 +69,13 @@ impl KernelEnd {
         let stream = self.record().stream.clone();
         // For a connection that is just ending the kernel may not return figures any more.
         let Some(Ok(info)) = stream.map(|stream| stream.info()) else { return };
-        let mut record = self.record();
-        record.subflows.iter_mut().for_each(|(_, open)| *open = false);
-        for subflow in info.subflows {
-            let same = |known: &SubflowInfo| (known.local, known.remote) == (subflow.local, subflow.remote);
-            match record.subflows.iter_mut().find(|(known, _)| same(known)) {
-                Some(known) => *known = (subflow, true),
-                None => record.subflows.push((subflow, true)),
-            }
-        }
-        record.reinjected_bytes = record.reinjected_bytes.max(info.reinjected_bytes);
-        record.fallback |= info.fallback;
+        self.record().update(info);
+    }
+
+    /// Why the run is not valid: a congestion window that no algorithm can have made.
+    pub(super) fn objection(&self) -> Option<String> {
+        let cwnd = Some(self.record().largest_cwnd).filter(|&cwnd| cwnd > MOST_CWND)?;
+        Some(format!("the kernel had a congestion window of {cwnd} packets (bound {MOST_CWND})"))
     }
 
     /// The open subflows with their latest figures and their numbers in the order in which they were opened.
@@ -119,5 +136,40 @@ fn figures(info: &SubflowInfo) -> SubflowFigures {
         copies: 0,
         retransmitted: None,
         bytes_acknowledged: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_ran_away_makes_a_run_invalid_also_when_it_is_small_again() {
+        let end = KernelEnd::default();
+        let seen = |cwnd| ConnectionInfo { subflows: vec![subflow(cwnd)], ..ConnectionInfo::default() };
+        end.record().update(seen(MOST_CWND));
+        assert_eq!(end.objection(), None);
+        end.record().update(seen(882_000_000));
+        end.record().update(seen(10));
+        assert!(end.objection().is_some_and(|words| words.contains("882000000 packets (bound 1048576)")));
+    }
+
+    fn subflow(cwnd: u32) -> SubflowInfo {
+        let end = "10.0.0.1:1".parse().expect("an address");
+        SubflowInfo {
+            local: end,
+            remote: end,
+            data_segments_sent: 0,
+            segments_sent: 0,
+            retransmissions: 0,
+            timeouts: 0,
+            bytes_received: 0,
+            bytes_acknowledged: 0,
+            srtt: subflow_quantity::Duration::ZERO,
+            cwnd,
+            ssthresh: None,
+            in_flight: 0,
+            flight_size: 0,
+        }
     }
 }

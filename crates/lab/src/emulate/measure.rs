@@ -9,6 +9,7 @@ use subflow_scenario::{InterfaceIndex, Protocol, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::hosts::KernelHosts;
+use super::kernel_end::KernelEnd;
 use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::userspace::RealWorld;
@@ -110,7 +111,7 @@ pub(super) fn result(
         engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: conditions.cpu_s },
         paths: Vec::new(),
         sequences: Vec::new(),
-        real_time: Some(real_time(scenario, emulator, hosts, conditions, plans)?),
+        real_time: Some(real_time(scenario, emulator, flows, hosts, conditions, plans)?),
         series: Vec::new(),
     })
 }
@@ -125,7 +126,7 @@ fn flow_result(
 ) -> FlowResult {
     let [our_sender, our_receiver] = our_ends(emulator, scenario, index).map(|end| end.map(EndFigures::of));
     let application = &emulator.userspace().world.applications[index];
-    let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+    let figures = |end: Option<&KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
     let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
     let completed_at = *kernel.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let by_kernel = kernel.sender().is_some();
@@ -148,6 +149,7 @@ fn flow_result(
 fn real_time(
     scenario: &Scenario,
     emulator: &Emulator<RealWorld>,
+    flows: &[KernelFlow],
     hosts: &KernelHosts,
     conditions: &Conditions,
     plans: &[Plan],
@@ -161,7 +163,9 @@ fn real_time(
     let at_sockets = emulator.userspace().dropped_at_sockets();
     drops.incoming += at_sockets.map_err(|error| RunError::failed(error.to_string()))?;
     drops.outgoing += emulator.missed();
-    let verdict = Verdict::of(punctuality, drops, cpu_left);
+    let mut verdict = Verdict::of(punctuality, drops, cpu_left);
+    let ends = flows.iter().flat_map(|flow| [flow.sender(), flow.receiver()]).flatten();
+    verdict.objections.extend(ends.filter_map(KernelEnd::objection));
     let micros = |span: Duration| span.as_secs_f64() * 1e6;
     let mut notes: Vec<String> = plans.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
     notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
