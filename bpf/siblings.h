@@ -18,7 +18,9 @@
  * Subflows that are looked at: as many as path managers here open. Further ones do not count; where a formula divides by
  * what its own subflow is part of, the program counts that one in any case.
  */
+#ifndef SUBFLOWS_MAX
 #define SUBFLOWS_MAX 64
+#endif
 
 struct siblings {
 	const struct list_head *head;

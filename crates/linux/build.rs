@@ -16,6 +16,8 @@ fn main() {
     println!("cargo::rerun-if-changed={}", programs.display());
     // libbpf's headers, of the version that is linked: its crate names their folder.
     let headers = variable("DEP_BPF_INCLUDE");
+    // A test makes another program with them.
+    println!("cargo::rustc-env=SUBFLOW_LIBBPF_HEADERS={}", headers.display());
     for entry in fs::read_dir(&programs).expect("bpf/ can be read") {
         let source = entry.expect("bpf/ can be read").path();
         if let Some(name) = source.file_name().and_then(|name| name.to_str()?.strip_suffix(".bpf.c")) {

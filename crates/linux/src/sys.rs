@@ -208,6 +208,16 @@ pub(crate) fn link_by_id(id: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// The tag of the eBPF program behind `fd`: a hash of its instructions.
+#[cfg(feature = "ebpf")]
+pub(crate) fn program_tag(fd: BorrowedFd<'_>) -> io::Result<[u8; 8]> {
+    let mut info = libbpf_sys::bpf_prog_info::default();
+    let mut length = size_of::<libbpf_sys::bpf_prog_info>() as u32;
+    // SAFETY: the kernel writes at most `length` bytes of `info`, and, its pointers being 0, nothing else.
+    checked(unsafe { libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut length) })?;
+    Ok(info.tag)
+}
+
 /// Gives the eBPF link behind `fd` a name in the bpf file system, which keeps it when `fd` is closed.
 #[cfg(feature = "ebpf")]
 pub(crate) fn pin(fd: &OwnedFd, path: &std::path::Path) -> io::Result<()> {

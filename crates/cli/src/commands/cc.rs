@@ -64,7 +64,7 @@ mod kernel {
             let Program { name, kernel_name } = status.program;
             let ns = status.call_ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.0}"));
             let calls = if status.calls > 0 { status.calls.to_string() } else { "-".to_owned() };
-            text += &format!("{name:10}{kernel_name:14}{calls:>13}{ns:>9}  {}\n", state(status.place));
+            text += &format!("{name:10}{kernel_name:14}{calls:>13}{ns:>9}  {}\n", state(status));
         }
         if statuses.iter().any(|status| status.place != Place::Nowhere) && statuses.iter().all(|s| s.calls == 0) {
             text += "\nThe kernel counts calls and their time after sysctl -w kernel.bpf_stats_enabled=1\n";
@@ -101,8 +101,9 @@ mod kernel {
         }
     }
 
-    fn state(place: Place) -> &'static str {
-        match place {
+    fn state(status: &Status) -> &'static str {
+        match status.place {
+            Place::Pinned | Place::Held if !status.current => "loaded by another version: unload it, and load it again",
             Place::Nowhere => "not loaded",
             Place::Pinned => "loaded",
             Place::Held => "loaded for a run",
@@ -128,19 +129,21 @@ mod kernel {
         name: &'static str,
         kernel_name: &'static str,
         state: &'static str,
+        /// Whether it is the program of this version, or none.
+        current: bool,
         calls: u64,
         call_ns: Option<f64>,
     }
 
     impl From<&Status> for Entry {
-        fn from(&Status { program, place, calls, call_ns }: &Status) -> Self {
+        fn from(&Status { program, place, current, calls, call_ns }: &Status) -> Self {
             let state = match place {
                 Place::Nowhere => "not-loaded",
                 Place::Pinned => "loaded",
                 Place::Held => "loaded-for-a-run",
                 Place::Foreign => "foreign",
             };
-            Self { name: program.name, kernel_name: program.kernel_name, state, calls, call_ns }
+            Self { name: program.name, kernel_name: program.kernel_name, state, current, calls, call_ns }
         }
     }
 }

@@ -4,7 +4,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::requirements::require;
-use super::status::{is_offered, link_of};
+use super::status::{attached, is_offered};
+use super::version::{another_version, is_of_this_version};
 use super::{Program, object};
 use crate::error::{Result, While};
 
@@ -32,7 +33,7 @@ impl Lease {
 const LINK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A descriptor that keeps the program in the kernel, loaded where it is not; `None` where the kernel has it from
-/// elsewhere, a module, which stays anyway.
+/// elsewhere, a module, which stays anyway. Fails where it is the program of another version.
 pub(super) fn hold(program: &Program) -> Result<Option<OwnedFd>> {
     let begun = Instant::now();
     loop {
@@ -41,8 +42,11 @@ pub(super) fn hold(program: &Program) -> Result<Option<OwnedFd>> {
             if let Some(link) = object::attach(program)? {
                 return link.as_fd().try_clone_to_owned().during(|| format!("cannot hold {}", program.name)).map(Some);
             }
-        } else if let Some(link) = link_of(program)? {
-            return Ok(Some(link));
+        } else if let Some(attached) = attached(program)? {
+            return match is_of_this_version(program, &attached.map)? {
+                true => Ok(Some(attached.link)),
+                false => Err(another_version(program)),
+            };
         } else if begun.elapsed() > LINK_TIMEOUT {
             return Ok(None);
         }

@@ -8,6 +8,7 @@
 //! | programs that outlive the command: load, unload | `pinned.rs`; where pins live: `bpffs.rs` |
 //! | programs for as long as a process runs | `lease.rs` |
 //! | what is loaded, and what it costs | `status.rs` |
+//! | whether that is the program of this version | `version.rs` |
 //!
 //! All of that is there with the feature `ebpf` only. Without it the functions are, too, and say so.
 
@@ -23,6 +24,8 @@ mod pinned;
 mod requirements;
 #[cfg(feature = "ebpf")]
 mod status;
+#[cfg(feature = "ebpf")]
+mod version;
 
 #[cfg(feature = "ebpf")]
 pub use lease::Lease;
@@ -107,6 +110,8 @@ pub struct Status {
     pub program: Program,
     /// Where it is.
     pub place: Place,
+    /// Whether it is the program that was built in, or none is loaded.
+    pub current: bool,
     /// How often the kernel asked it how the window grows while it counted (`kernel.bpf_stats_enabled`), since it was
     /// loaded.
     pub calls: u64,

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, PrintLevel, set_print};
+use libbpf_rs::{ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, PrintLevel, set_print};
 
 use super::Program;
 use crate::error::{Error, Result};
@@ -13,25 +13,20 @@ macro_rules! object {
     };
 }
 
+/// What libbpf says goes to one place for the whole process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Loads a program, which nobody is offered by that.
+pub(super) fn load(program: &Program) -> Result<Object> {
+    let _turn = ONE_AT_A_TIME.lock();
+    load_in_turn(program)
+}
+
 /// Loads a program and has the kernel offer it for as long as the link, or a pin of it, is there. `None` where the name
 /// is taken.
 pub(super) fn attach(program: &Program) -> Result<Option<Link>> {
-    // What libbpf says goes to one place for the whole process.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock();
-    if let Ok(mut said) = SAID.lock() {
-        said.clear();
-    }
-    set_print(Some((PrintLevel::Warn, |_, text| {
-        if let Ok(mut said) = SAID.lock() {
-            said.push_str(&text);
-        }
-    })));
-    let mut object = ObjectBuilder::default()
-        .name(program.kernel_name)
-        .and_then(|builder| builder.open_memory(bytes_of(program)))
-        .and_then(|object| object.load())
-        .map_err(|error| refused(program, &error))?;
+    let mut object = load_in_turn(program)?;
     let operations = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let mut operations =
         operations.ok_or_else(|| Error::Unexpected(format!("the program {} has no operations", program.name)))?;
@@ -40,6 +35,22 @@ pub(super) fn attach(program: &Program) -> Result<Option<Link>> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
         Err(error) => Err(refused(program, &error)),
     }
+}
+
+fn load_in_turn(program: &Program) -> Result<Object> {
+    if let Ok(mut said) = SAID.lock() {
+        said.clear();
+    }
+    set_print(Some((PrintLevel::Warn, |_, text| {
+        if let Ok(mut said) = SAID.lock() {
+            said.push_str(&text);
+        }
+    })));
+    ObjectBuilder::default()
+        .name(program.kernel_name)
+        .and_then(|builder| builder.open_memory(bytes_of(program)))
+        .and_then(|object| object.load())
+        .map_err(|error| refused(program, &error))
 }
 
 /// What libbpf has said of the program at hand.

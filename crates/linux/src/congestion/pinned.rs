@@ -9,7 +9,7 @@ use libbpf_rs::Link;
 use super::bpffs::{self, Folder, is_pinned, pin_of};
 use super::lease::hold;
 use super::requirements::{require, require_root};
-use super::status::{is_offered, link_of};
+use super::status::{attached, is_offered};
 use super::{Loaded, Program, Unloaded};
 use crate::Sysctl;
 use crate::error::{Error, Result, While};
@@ -48,7 +48,8 @@ impl Pins {
     fn load(&mut self, program: &'static Program) -> Result<Loaded> {
         if is_pinned(program) {
             if is_offered(program)? {
-                return Ok(Loaded::Before);
+                // It may have been pinned by another version.
+                return hold(program).map(|_| Loaded::Before);
             }
             // It has been detached by other means, and serves nobody.
             fs::remove_file(pin_of(program)).during(|| format!("cannot replace the pin of {}", program.name))?;
@@ -75,7 +76,7 @@ fn unpin(program: &Program) -> Result<Unloaded> {
     match fs::remove_file(pin_of(program)) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(if link_of(program)?.is_some() { Unloaded::WhenRunEnds } else { Unloaded::Before });
+            return Ok(if attached(program)?.is_some() { Unloaded::WhenRunEnds } else { Unloaded::Before });
         }
         Err(error) => return Err(error).during(|| format!("cannot unpin {}", program.name)),
     }

@@ -8,6 +8,7 @@ use libbpf_rs::{MapCore, MapHandle, ProgramType};
 
 use super::bpffs::is_pinned;
 use super::requirements::require_root;
+use super::version::is_of_this_version;
 use super::{PROGRAMS, Place, Program, Status};
 use crate::error::{Result, While};
 use crate::kernel::congestion_controls;
@@ -19,17 +20,19 @@ pub fn list() -> Result<Vec<Status>> {
 }
 
 fn status(program: &Program) -> Result<Status> {
+    let attached = if is_offered(program)? { attached(program)? } else { None };
     let place = if !is_offered(program)? {
         Place::Nowhere
     } else if is_pinned(program) {
         Place::Pinned
-    } else if link_of(program)?.is_some() {
+    } else if attached.is_some() {
         Place::Held
     } else {
         Place::Foreign
     };
+    let current = attached.map(|attached| is_of_this_version(program, &attached.map)).transpose()?.unwrap_or(true);
     let (calls, ns) = if matches!(place, Place::Pinned | Place::Held) { calls_of(program) } else { (0, 0) };
-    Ok(Status { program: *program, place, calls, call_ns: (calls > 0).then(|| ns as f64 / calls as f64) })
+    Ok(Status { program: *program, place, current, calls, call_ns: (calls > 0).then(|| ns as f64 / calls as f64) })
 }
 
 /// Whether sockets can have it.
@@ -37,8 +40,16 @@ pub(super) fn is_offered(program: &Program) -> Result<bool> {
     Ok(congestion_controls()?.iter().any(|name| name == program.kernel_name))
 }
 
-/// The link by which a program is in the kernel, whoever made it. As long as it is open, the program stays.
-pub(super) fn link_of(program: &Program) -> Result<Option<OwnedFd>> {
+/// A program that the kernel offers.
+pub(super) struct Attached {
+    /// As long as it is open, the program stays.
+    pub(super) link: OwnedFd,
+    /// The map with its functions.
+    pub(super) map: MapHandle,
+}
+
+/// The program as it is in the kernel, whoever loaded it.
+pub(super) fn attached(program: &Program) -> Result<Option<Attached>> {
     for link in LinkInfoIter::default() {
         let LinkTypeInfo::StructOps(operations) = &link.info else { continue };
         // Gone since, or the one?
@@ -47,7 +58,10 @@ pub(super) fn link_of(program: &Program) -> Result<Option<OwnedFd>> {
             match crate::sys::link_by_id(link.id) {
                 // Another run has let go of it since.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                opened => return opened.during(|| format!("cannot open the link of {}", program.name)).map(Some),
+                opened => {
+                    let link = opened.during(|| format!("cannot open the link of {}", program.name))?;
+                    return Ok(Some(Attached { link, map }));
+                }
             }
         }
     }

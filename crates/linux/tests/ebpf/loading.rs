@@ -1,7 +1,9 @@
 //! Programs get into the kernel and out of it, and leave nothing behind.
 
 use std::path::Path;
+use std::process::Command;
 
+use libbpf_rs::{Link, MapCore, MapType, ObjectBuilder};
 use subflow_linux::congestion::{Lease, Loaded, PROGRAMS, Place, Program, Unloaded, list, load, unload};
 use subflow_linux::{KernelHost, KernelSettings, Sysctl};
 
@@ -112,5 +114,41 @@ fn the_default_congestion_control_is_not_unloaded() {
         assert!(is_offered(balia) && in_the_kernel(balia) > 0);
         assert_eq!(unload(&[balia]).expect("it is the default nowhere"), [Unloaded::Now]);
         assert_gone(balia);
+    }
+}
+
+/// Offers LIA as another version of these programs could have it: it looks at two subflows.
+fn attach_another_lia() -> Link {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("another-lia-{}.bpf.o", std::process::id()));
+    let mut clang = Command::new(std::env::var_os("CLANG").unwrap_or_else(|| "clang".into()));
+    clang.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-nostdinc", "-DSUBFLOWS_MAX=2"]);
+    clang.args(["-isystem", env!("SUBFLOW_LIBBPF_HEADERS"), "-c"]).arg(programs.join("lia.bpf.c"));
+    assert!(clang.arg("-o").arg(&object).status().expect("clang built the others").success());
+    let mut loaded = ObjectBuilder::default().open_file(&object).and_then(|object| object.load()).expect("it loads");
+    std::fs::remove_file(&object).expect("it is ours");
+    let mut operations = loaded.maps_mut().find(|map| map.map_type() == MapType::StructOps).expect("it has some");
+    operations.attach_struct_ops().expect("the name is free")
+}
+
+#[test]
+fn the_program_of_another_version_is_told_and_not_used() {
+    let _turn = turn();
+    if serves() {
+        let lia = program("lia");
+        let current = || list().expect("a list")[0].current;
+        let ours = Lease::take(&[lia]).expect("it loads");
+        assert!(current());
+        drop(ours);
+        assert_gone(lia);
+        let another = attach_another_lia();
+        assert!(!current());
+        for refusal in [load(&[lia]).err(), Lease::take(&[lia]).err()] {
+            let refusal = refusal.expect("it is not ours").to_string();
+            assert!(refusal.contains("from another version") && refusal.contains("cc unload lia"), "{refusal}");
+        }
+        drop(another);
+        assert_gone(lia);
+        assert!(!Path::new(PINS).exists());
     }
 }
