@@ -5,7 +5,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command, Stdio};
 
 use subflow_linux::netlink::{MptcpPathManager, SocketDiag, SubflowSocket};
-use subflow_linux::{Namespace, Sysctl};
+use subflow_linux::{Namespace, NamespaceId, Sysctl};
 
 use crate::support::{command, left_behind, machine_serves, text};
 use crate::two_hosts::{TwoHosts, output_in, pm_type, subflows, wait_for_subflows, wait_until};
@@ -106,8 +106,16 @@ fn cleanup_puts_the_setting_back_that_a_killed_daemon_has_left() {
     let daemon = hosts.daemon(&hosts.client, &MESH);
     assert!(!cleanup().contains("pm_type"), "it is at work");
     assert_eq!((daemon.end("KILL"), pm_type(&hosts.client).as_str()), (None, "1"));
+    // As if it had been killed while it wrote the setting down.
+    let id = hosts.client.run(NamespaceId::of_this_thread).expect("it has one").to_string();
+    std::fs::write(format!("/run/subflow/pm_type.{id}.new"), "0").expect("root may");
+    let of_this_namespace = || {
+        let files = std::fs::read_dir("/run/subflow").into_iter().flatten().filter_map(Result::ok);
+        files.filter(|file| file.file_name().to_string_lossy().split('.').any(|part| part == id)).count()
+    };
+    assert_eq!(of_this_namespace(), 3, "the setting, twice, and the lock");
     assert!(cleanup().contains("put net.mptcp.pm_type back to 0"));
-    assert_eq!(pm_type(&hosts.client), "0");
+    assert_eq!((pm_type(&hosts.client).as_str(), of_this_namespace()), ("0", 0));
     assert!(!cleanup().contains("pm_type"), "once");
 }
 

@@ -17,6 +17,9 @@ const RTNLGRP_IPV4_ROUTE: u32 = 7;
 const RTNLGRP_IPV6_IFADDR: u32 = 9;
 const RTNLGRP_IPV6_ROUTE: u32 = 11;
 
+/// News that are read at a time.
+const MOST_NEWS: usize = 1024;
+
 const IFF_LOOPBACK: u32 = 0x8;
 const IFF_RUNNING: u32 = 0x40;
 
@@ -97,15 +100,14 @@ impl InterfaceChanges {
         Listener::open(None, &[addresses.as_slice(), &routes].concat()).map(Self)
     }
 
-    /// Whether something changed since the last call.
+    /// Whether something changed since the last call. Of news that do not end some are left for the next.
     pub fn any(&self) -> Result<bool> {
-        let mut any = false;
-        loop {
-            match self.0.receive()? {
-                Received::Nothing => return Ok(any),
-                Received::Events(_) | Received::Lost => any = true,
+        for count in 0..MOST_NEWS {
+            if let Received::Nothing = self.0.receive()? {
+                return Ok(count > 0);
             }
         }
+        Ok(true)
     }
 }
 

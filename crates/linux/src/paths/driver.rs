@@ -32,6 +32,8 @@ pub struct Driver {
 
 /// How soon the kernel is asked again to carry out what it did not take yet.
 const RETRY: Duration = Duration::from_millis(100);
+/// Datagrams of events that are handled before signals and addresses have their turn.
+const BATCH: usize = 64;
 
 impl Driver {
     /// Opens it for the calling thread's network namespace. Another thread may run it.
@@ -69,15 +71,11 @@ impl Driver {
         if self.local.may_have_changed()? || self.addresses_due {
             self.refresh_addresses()?;
         }
-        loop {
-            match self.events.receive()? {
-                Received::Nothing => break,
-                Received::Events(events) => events.into_iter().for_each(|event| self.on_event(event)),
-                Received::Lost => {
-                    log::warn!("the kernel dropped events; comparing with its connections");
-                    self.compare_with_kernel()?;
-                }
-            }
+        let (events, lost) = batch(|| self.events.receive())?;
+        events.into_iter().for_each(|event| self.on_event(event));
+        if lost {
+            log::warn!("the kernel dropped events; comparing with its connections");
+            self.compare_with_kernel()?;
         }
         if waiting {
             self.with_all(|connection, means| connection.retry(means));
@@ -277,6 +275,19 @@ impl Driver {
     }
 }
 
+/// The events that are waiting, but not more than a batch, and whether some were lost after these.
+fn batch<T>(mut receive: impl FnMut() -> Result<Received<T>>) -> Result<(Vec<T>, bool)> {
+    let mut batch = Vec::new();
+    for _ in 0..BATCH {
+        match receive()? {
+            Received::Nothing => break,
+            Received::Events(events) => batch.extend(events),
+            Received::Lost => return Ok((batch, true)),
+        }
+    }
+    Ok((batch, false))
+}
+
 fn ends_of(subflow: &SubflowSocket) -> FourTuple {
     FourTuple { local: subflow.info.local, remote: subflow.info.remote }
 }
@@ -301,4 +312,29 @@ fn may_be_joined(address: IpAddr) -> bool {
         IpAddr::V6(address) => address.is_unicast_link_local(),
     };
     !(address.is_loopback() || address.is_multicast() || address.is_unspecified() || link_local)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_never_end_are_handled_in_batches() {
+        let mut number = 0;
+        let mut endless = || {
+            number += 1;
+            Ok(Received::Events(vec![number]))
+        };
+        let (events, lost) = batch(&mut endless).expect("received");
+        assert_eq!((events.len(), events.last(), lost), (BATCH, Some(&BATCH), false));
+        assert_eq!(batch(endless).expect("received").0.first(), Some(&(BATCH + 1)));
+    }
+
+    #[test]
+    fn a_batch_ends_where_events_were_lost_or_none_is_left() {
+        let mut first = [Received::Events(vec![1]), Received::Lost, Received::Events(vec![2])].into_iter();
+        assert_eq!(batch(|| Ok(first.next().expect("not read on"))).expect("received"), (vec![1], true));
+        let mut then = [Received::Events(vec![2]), Received::Nothing].into_iter();
+        assert_eq!(batch(|| Ok(then.next().expect("not read on"))).expect("received"), (vec![2], false));
+    }
 }

@@ -21,6 +21,8 @@ use crate::sysctl::Sysctl;
 const LOCK: &str = "paths.";
 /// What the name of a record begins with.
 const RECORD: &str = "pm_type.";
+/// What the name of a record ends with that is being written.
+const UNFINISHED: &str = ".new";
 const SETTING: Sysctl<'_> = Sysctl("mptcp/pm_type");
 const USERSPACE: &str = "1";
 
@@ -88,6 +90,7 @@ impl Ownership {
             Err(failed) => return Err(refusal(failed)),
         };
         // Without a record, it was killed before it changed anything.
+        let _ = fs::remove_file(unfinished(&record));
         let Ok(found) = fs::read_to_string(&record) else { return Ok(None) };
         let found = found.trim().to_owned();
         refuse_others()?;
@@ -105,17 +108,18 @@ impl Ownership {
     /// Returns these records, and those that it keeps because it cannot see whether the namespace exists.
     pub fn remove_of_ended() -> Result<Vec<(PathBuf, Presence)>> {
         let here = NamespaceId::of_this_thread()?;
-        let (mut records, mut locks) = (Vec::new(), Vec::new());
+        let (mut records, mut harmless) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(io::Result::ok) {
             let name = entry.file_name();
             let namespace = |prefix| name.to_str()?.strip_prefix(prefix)?.parse().ok();
+            let unfinished = name.to_str().and_then(|name| name.strip_prefix(RECORD)?.strip_suffix(UNFINISHED));
             match [RECORD, LOCK].map(|prefix| namespace(prefix).filter(|&namespace| namespace != here)) {
                 [Some(namespace), _] => records.push((namespace, entry.path())),
-                [_, Some(namespace)] => locks.push((namespace, entry.path())),
-                _ => {}
+                [_, Some(namespace)] => harmless.push((namespace, entry.path())),
+                _ => harmless.extend(unfinished.and_then(|id| Some((id.parse().ok()?, entry.path())))),
             }
         }
-        if records.is_empty() && locks.is_empty() {
+        if records.is_empty() && harmless.is_empty() {
             return Ok(Vec::new());
         }
         // After the list: no namespace in it can be younger.
@@ -134,9 +138,9 @@ impl Ownership {
             }
             found.extend((presence != Presence::Exists).then_some((record, presence)));
         }
-        // Nobody is in such a namespace to hold one.
-        let ended = locks.into_iter().filter(|(namespace, _)| census.presence(*namespace) == Presence::Gone);
-        ended.for_each(|(_, lock)| drop(fs::remove_file(lock)));
+        // Locks, which nobody is in such a namespace to hold, and records that were never finished.
+        let ended = harmless.into_iter().filter(|(namespace, _)| census.presence(*namespace) == Presence::Gone);
+        ended.for_each(|(_, file)| drop(fs::remove_file(file)));
         remove_empty_state_folder();
         Ok(found)
     }
@@ -216,9 +220,14 @@ fn record_path() -> Result<PathBuf> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    let staged = PathBuf::from(format!("{}.new", path.display()));
+    let staged = unfinished(path);
     in_state_folder(|| fs::write(&staged, text))?;
     fs::rename(staged, path)
+}
+
+/// The name of a record while it is being written. The next process writes it again, and `subflow cleanup` removes it.
+fn unfinished(record: &Path) -> PathBuf {
+    PathBuf::from(format!("{}{UNFINISHED}", record.display()))
 }
 
 fn without_rights(error: Error) -> Error {
