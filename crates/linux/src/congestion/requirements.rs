@@ -41,13 +41,14 @@ pub(super) fn require() -> Result<()> {
 
 /// Says what it takes to look at or change what is loaded.
 pub(super) fn require_root() -> Result<()> {
-    if rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    Err(Error::missing(
+    if rustix::process::geteuid().is_root() { Ok(()) } else { Err(not_root()) }
+}
+
+fn not_root() -> Error {
+    Error::missing(
         "eBPF programs in the kernel are for root to load, list and unload",
         "run the command with sudo, or in a container with --cap-add=BPF,NET_ADMIN,SYS_ADMIN",
-    ))
+    )
 }
 
 struct Kernel<'a> {
@@ -62,7 +63,7 @@ struct Kernel<'a> {
 impl Kernel<'_> {
     fn require(&self) -> Result<()> {
         if !self.is_root {
-            return require_root();
+            return Err(not_root());
         }
         let release = &self.release;
         if !self.describes_its_types {
