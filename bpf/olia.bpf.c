@@ -35,22 +35,20 @@ static __always_inline __u64 inter_loss_of(struct sock *sk, const struct tcp_soc
 }
 
 /*
- * After the first pass. The subflow itself counts also where the walk did not meet it, behind SUBFLOWS_MAX others or when
- * it is being closed: the formula divides by a sum that it is part of.
+ * After the first pass. The subflow itself counts first, and also where the walk does not meet it, behind SUBFLOWS_MAX
+ * others or when it is being closed: the formula divides by a sum that it is part of.
  */
 static __always_inline struct olia_sums sums_of(struct sock *sk)
 {
 	const struct tcp_sock *own = tcp_sk(sk), *sibling;
 	struct siblings walk = siblings_of(sk);
 	struct olia_sums sums = {};
-	int met = 0;
 
+	add_sibling(&sums, settled_cwnd(own), own->srtt_us, olia_inter_loss(own_state(sk), own->bytes_acked));
 	for_each_sibling(walk, sibling) {
-		met |= is_same(sk, sibling);
-		add_sibling(&sums, settled_cwnd(sibling), sibling->srtt_us, inter_loss_of(sk, sibling));
+		if (!is_same(sk, sibling))
+			add_sibling(&sums, settled_cwnd(sibling), sibling->srtt_us, inter_loss_of(sk, sibling));
 	}
-	if (!met)
-		add_sibling(&sums, settled_cwnd(own), own->srtt_us, olia_inter_loss(own_state(sk), own->bytes_acked));
 	return sums;
 }
 
@@ -59,14 +57,12 @@ static __always_inline void count_siblings(struct sock *sk, struct olia_sums *su
 {
 	const struct tcp_sock *own = tcp_sk(sk), *sibling;
 	struct siblings walk = siblings_of(sk);
-	int met = 0;
 
+	count_sibling(sums, settled_cwnd(own), own->srtt_us, olia_inter_loss(own_state(sk), own->bytes_acked));
 	for_each_sibling(walk, sibling) {
-		met |= is_same(sk, sibling);
-		count_sibling(sums, settled_cwnd(sibling), sibling->srtt_us, inter_loss_of(sk, sibling));
+		if (!is_same(sk, sibling))
+			count_sibling(sums, settled_cwnd(sibling), sibling->srtt_us, inter_loss_of(sk, sibling));
 	}
-	if (!met)
-		count_sibling(sums, settled_cwnd(own), own->srtt_us, olia_inter_loss(own_state(sk), own->bytes_acked));
 }
 
 SEC("struct_ops")
@@ -107,14 +103,23 @@ void BPF_PROG(olia_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	own_state(sk)->credit = state.credit;
 }
 
+/* 1 where the subflow is the only one; more than two count as two. */
+static __always_inline __u32 established_subflows(struct sock *sk)
+{
+	struct siblings walk = siblings_of(sk);
+	const struct tcp_sock *sibling;
+
+	for_each_sibling(walk, sibling) {
+		if (!is_same(sk, sibling))
+			return 2;
+	}
+	return 1;
+}
+
 SEC("struct_ops")
 __u32 BPF_PROG(olia_ssthresh, struct sock *sk)
 {
-	struct olia_sums sums = {};
-
-	if (is_subflow(sk))
-		sums = sums_of(sk);
-	return olia_ssthresh_of(sums.established, tcp_sk(sk)->snd_cwnd);
+	return olia_ssthresh_of(is_subflow(sk) ? established_subflows(sk) : 1, tcp_sk(sk)->snd_cwnd);
 }
 
 /* A loss, or congestion that ECN tells of, ends an interval; a second timeout in a row does not. */

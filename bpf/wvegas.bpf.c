@@ -31,19 +31,17 @@ static __always_inline struct real total_rate(struct sock *sk, struct real own)
 	const struct wvegas *state;
 	struct real total = {};
 	struct siblings walk;
-	int met = 0;
 
 	if (!is_subflow(sk))
 		return own;
+	if (is_established(tcp_sk(sk)))
+		total = own;
 	walk = siblings_of(sk);
 	for_each_sibling(walk, sibling) {
-		met |= is_same(sk, sibling);
 		state = state_of(sk, sibling);
-		if (state && state->samples)
+		if (state && state->samples && !is_same(sk, sibling))
 			add_sibling(&total, state->rate.mantissa, state->rate.exponent);
 	}
-	if (!met && is_established(tcp_sk(sk)))
-		add_sibling(&total, own.mantissa, own.exponent);
 	return total;
 }
 
