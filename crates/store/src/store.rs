@@ -170,9 +170,14 @@ impl Store {
         self.remove_files(worse.iter().map(|kind| self.file(key, kind)))
     }
 
+    /// How many runs it has records of, those that failed included.
+    pub fn count(&self) -> Result<usize, StoreError> {
+        Ok(self.runs()?.len())
+    }
+
     /// Whether no run was written to it.
     pub fn is_empty(&self) -> Result<bool, StoreError> {
-        Ok(self.runs()?.is_empty())
+        Ok(self.count()? == 0)
     }
 
     /// Removes these runs, and the folder if nothing else is in it.

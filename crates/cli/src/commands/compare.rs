@@ -5,7 +5,7 @@ use subflow_lab::comparison::{Asked, Baseline, Comparison, InputError, Side};
 use subflow_lab::results::{Experiment, StoredResults};
 use subflow_scenario::sweep::Plan;
 
-use crate::arguments::{BenchFormat, Compare, Comparing, Format};
+use crate::arguments::{BenchFormat, Compare, Comparing};
 use crate::failure::Failure;
 use crate::output::print;
 
@@ -17,15 +17,17 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
     let sides = [&first, &second].map(|stored| (Side::of_stored(stored), &stored.runs[..]));
     let [first, second] = sides;
     let comparison = Comparison::new(first, second, &asked)?;
-    print(&match arguments.format {
+    let printed = print(&match arguments.format {
         BenchFormat::Text => comparison.to_text(),
         BenchFormat::Json => serde_json::to_string_pretty(&comparison).expect("a comparison is plain data") + "\n",
-    })?;
-    outcome(&comparison)
+    });
+    // The exit code is that of the comparison also if nobody reads it.
+    outcome(&comparison)?;
+    printed
 }
 
 /// Fails if a difference is beyond its bound.
-fn outcome(comparison: &Comparison) -> Result<(), Failure> {
+pub(super) fn outcome(comparison: &Comparison) -> Result<(), Failure> {
     match comparison.regressions.len() {
         0 => Ok(()),
         1 => Err(Failure::RunFailed("1 difference is beyond its bound".to_owned())),
@@ -69,18 +71,14 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Prints the differences to the earlier results: on standard error, if standard output has another format. Fails
-    /// if one is beyond its bound.
-    pub(super) fn compare(&self, experiment: &Experiment, format: Format) -> Result<(), Failure> {
-        let Some(earlier) = &self.earlier else { return Ok(()) };
+    /// The differences to the earlier results, if there are some.
+    pub(super) fn compare(&self, experiment: &Experiment) -> Result<Option<Comparison>, Failure> {
+        let Some(earlier) = &self.earlier else { return Ok(None) };
         let bounds = &self.arguments.bound;
         let asked = Asked::new(&self.arguments.metrics.metric, bounds);
         let now = Side::of_experiment("the runs of this command", experiment);
-        let comparison = Comparison::new((Side::of_stored(earlier), &earlier.runs), (now, &experiment.runs), &asked)?;
-        match format {
-            Format::Text => print(&format!("\n{}", comparison.to_text()))?,
-            Format::Json | Format::Csv => eprint!("{}", comparison.to_text()),
-        }
-        outcome(&comparison)
+        let sides = [(Side::of_stored(earlier), &earlier.runs[..]), (now, &experiment.runs[..])];
+        let [first, second] = sides;
+        Ok(Some(Comparison::new(first, second, &asked)?))
     }
 }

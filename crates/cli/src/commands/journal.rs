@@ -8,7 +8,7 @@ use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill, fill_with};
 
-use super::signals::{REMOVES_NAMESPACES, stop_on_signals};
+use super::signals::{self, REMOVES_NAMESPACES, Said, stop_on_signals};
 use super::{on_linux, threads};
 use crate::arguments::{Platform, Run, Shard};
 use crate::failure::Failure;
@@ -48,9 +48,7 @@ impl Journal {
     /// The store beside the folder for the results. One that an interrupted command has left is gone on with if the
     /// user wants that.
     fn beside(out: &Path, arguments: &Run) -> Result<Self, Failure> {
-        let mut name = out.as_os_str().to_owned();
-        name.push(".runs");
-        let path = PathBuf::from(name);
+        let path = path_beside(out);
         let store = Store::open_journal(&path)?;
         if !arguments.resume {
             if !store.is_journal() {
@@ -73,10 +71,16 @@ impl Journal {
         Ok(Self { store })
     }
 
+    /// The folder of the runs.
+    pub(super) fn path(&self) -> &Path {
+        self.store.path()
+    }
+
     /// Does the runs that are missing and returns the results of all, with the number of runs that failed.
     pub(super) fn experiment(&self, arguments: &Run, plan: &Plan) -> Result<(Experiment, usize), Failure> {
         let stored = as_stored(arguments, plan)?;
         self.fill(arguments, &stored, &plan.jobs())?;
+        signals::say_that_results_are_written(Some(self.path()));
         let mut collected = collect(&stored, true, |key| self.store.load(key))?;
         collected.experiment.scenario.sha256 = plan.digest();
         Ok((collected.experiment, collected.failed.len()))
@@ -86,7 +90,8 @@ impl Journal {
     /// failed and the others may go on.
     fn fill(&self, arguments: &Run, plan: &Plan, jobs: &[Job]) -> Result<Filled, Failure> {
         let is_real_time = arguments.on == Platform::Linux;
-        let stop = stop_on_signals(is_real_time.then_some(REMOVES_NAMESPACES))?;
+        signals::say(Said::of_runs(is_real_time.then_some(REMOVES_NAMESPACES), Some(self.path())));
+        let stop = stop_on_signals()?;
         let threads = threads::of_a_run(arguments);
         let options = RunOptions { series: true, threads, stop: Some(stop.clone()), ..RunOptions::default() };
         threads::explain(plan, &options);
@@ -144,6 +149,28 @@ impl Journal {
     }
 }
 
+/// The journal of a command whose results go to `out`.
+fn path_beside(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".runs");
+    PathBuf::from(name)
+}
+
+/// `failure` of a command that was to go on with runs and cannot, because the disk is full or the like, with the number
+/// of runs that are kept all the same.
+pub(super) fn with_what_is_kept(arguments: &Run, out: Option<&Path>, failure: Failure) -> Failure {
+    let beside = || out.map(path_beside);
+    let path = arguments.store.clone().or_else(beside).filter(|_| arguments.resume);
+    let kept = path.and_then(|path| Store::existing(path).ok()).and_then(|store| Some((store.count().ok()?, store)));
+    match (failure, kept) {
+        (Failure::RunFailed(message), Some((runs @ 1.., store))) => Failure::RunFailed(format!(
+            "{message}; {runs} runs are kept in {}; the same command goes on with them",
+            store.path().display()
+        )),
+        (failure, _) => failure,
+    }
+}
+
 /// The plan whose runs a store knows apart from those that are done in another way.
 fn as_stored<'p>(arguments: &Run, plan: &'p Plan) -> Result<Cow<'p, Plan>, Failure> {
     Ok(match arguments.on {
@@ -168,16 +195,16 @@ pub(super) fn do_shard(arguments: &Run, plan: &Plan, shard: Shard) -> Result<(),
     let mut jobs = plan.jobs();
     jobs.retain(|job| job.run % shard.of == shard.number - 1);
     let filled = journal.fill(arguments, plan, &jobs)?;
-    let path = journal.store.path().display();
-    print(&format!(
+    let path = journal.path().display();
+    let printed = print(&format!(
         "{} of {} runs of shard {}/{} are in {path}\n",
         filled.finished,
         jobs.len(),
         shard.number,
         shard.of
-    ))?;
+    ));
     match filled.failed.len() {
-        0 => Ok(()),
+        0 => printed,
         failed => Err(Failure::RunFailed(format!("{failed} runs failed; their errors are kept in {path}"))),
     }
 }

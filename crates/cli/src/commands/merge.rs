@@ -5,7 +5,7 @@ use subflow_store::{Record, Store, StoreError, collect};
 
 use super::check::read_source;
 use super::compare::Prepared;
-use super::run::{finish, folder};
+use super::conclude::{Results, folder};
 use crate::arguments::Merge;
 use crate::failure::Failure;
 use crate::output::figure_format;
@@ -50,8 +50,8 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
         )));
     }
     comparison.add_baseline(&mut collected.experiment);
-    finish(arguments.output.format, &plan, &collected.experiment, folder, figures)?;
-    comparison.compare(&collected.experiment, arguments.output.format)
+    let (format, comparison) = (arguments.output.format, &comparison);
+    Results { plan: &plan, experiment: &collected.experiment, format, folder, figures, comparison }.of_stores()
 }
 
 fn first_numbers(jobs: &[Job]) -> String {

@@ -5,6 +5,7 @@ mod cc;
 mod check;
 mod cleanup;
 mod compare;
+mod conclude;
 mod conform;
 mod journal;
 mod list;

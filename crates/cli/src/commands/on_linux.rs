@@ -108,7 +108,8 @@ fn kind(device: Device) -> emulate::DeviceKind {
 /// What stops runs in real time at the first signal.
 #[cfg(target_os = "linux")]
 fn stop_on_signals() -> Result<emulate::Stop, Failure> {
-    Ok(emulate::Stop::on_flag(signals::stop_on_signals(Some(signals::REMOVES_NAMESPACES))?.flag()))
+    signals::say(signals::Said::of_runs(Some(signals::REMOVES_NAMESPACES), None));
+    Ok(emulate::Stop::on_flag(signals::stop_on_signals()?.flag()))
 }
 
 /// What runs the emulations of publications.

@@ -1,25 +1,26 @@
 //! `subflow run`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use subflow_lab::capture::{CaptureFolder, estimate};
 use subflow_lab::event_log::EventFolder;
 use subflow_lab::execute::execute;
-use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
 use subflow_quantity::Size;
-use subflow_report::output::{FigureFormat, Folder, RunFiles, to_json};
+use subflow_report::output::{Folder, RunFiles};
 use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
 use super::compare::Prepared;
-use super::journal::{self, Journal};
-use super::signals::stop_on_signals;
+use super::conclude::{Results, folder, folder_path};
+use super::journal::{self, Journal, with_what_is_kept};
+use super::signals::{self, Said, stop_on_signals};
 use super::until::{Repeated, Until};
 use super::{on_linux, threads};
-use crate::arguments::{Format, Output, Platform, Run};
+use crate::arguments::{Platform, Run};
 use crate::failure::{Failure, warn};
-use crate::output::{about, figure_format, print};
+use crate::output::{about, figure_format};
 use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
@@ -34,10 +35,11 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if let Some(until) = Until::of(arguments, &plan)? {
         return run_until(arguments, until, &comparison);
     }
-    let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
+    let kept = |failure| kept_all_the_same(arguments, &plan, failure);
+    let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let files = Files::prepare(arguments, &plan)?;
-    let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path))?;
+    let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path)).map_err(kept)?;
     files.begin()?;
 
     let (mut experiment, failed) = match &journal {
@@ -45,12 +47,9 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         None => (experiment(arguments, &plan, folder.is_some(), &files)?, 0),
     };
     comparison.add_baseline(&mut experiment);
-    finish(arguments.output.format, &plan, &experiment, folder, figures)?;
-    let compared = comparison.compare(&experiment, arguments.output.format);
-    all_runs(&plan, failed)?;
-    all_valid(&experiment, journal.is_some())?;
-    journal.map_or(Ok(()), |journal| journal.forget(arguments, &plan))?;
-    compared
+    let (format, comparison) = (arguments.output.format, &comparison);
+    let results = Results { plan: &plan, experiment: &experiment, format, folder, figures, comparison };
+    results.of_run(arguments, failed, journal.as_ref())
 }
 
 /// What the name of the default folder ends with.
@@ -61,12 +60,20 @@ fn suffix(arguments: &Run) -> &'static str {
     }
 }
 
+/// `failure` of a command that has not begun, with what an earlier one has kept.
+fn kept_all_the_same(arguments: &Run, plan: &Plan, failure: Failure) -> Failure {
+    with_what_is_kept(arguments, folder_path(&arguments.output, plan, suffix(arguments)).as_deref(), failure)
+}
+
 /// `run --until`: runs until intervals are narrow, then all as if their number had been given.
 fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result<(), Failure> {
     // The folder is tried before the runs. What may be replaced depends on their number, which is not known yet.
-    let tried = folder(&arguments.output, &until.largest(arguments)?, suffix(arguments), arguments.force)?;
+    let kept = |failure| kept_all_the_same(arguments, until.smallest(), failure);
+    let largest = until.largest(arguments)?;
+    let tried = folder(&arguments.output, &largest, suffix(arguments), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, tried.as_ref())?;
-    let Some(journal) = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path))? else {
+    let journal = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path));
+    let Some(journal) = journal.map_err(kept)? else {
         return Err(Failure::bad_input(
             "--until: there is no folder in which runs are kept",
             "add --store DIR, or --out DIR for results",
@@ -76,12 +83,9 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     drop(tried);
     comparison.add_baseline(&mut experiment);
     let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
-    finish(arguments.output.format, &plan, &experiment, folder, figures)?;
-    let compared = comparison.compare(&experiment, arguments.output.format);
-    all_runs(&plan, failed)?;
-    all_valid(&experiment, true)?;
-    journal.forget(arguments, &plan)?;
-    compared
+    let format = arguments.output.format;
+    let results = Results { plan: &plan, experiment: &experiment, format, folder, figures, comparison };
+    results.of_run(arguments, failed, Some(&journal))
 }
 
 /// The folders for what runs write themselves.
@@ -116,17 +120,6 @@ impl Files {
     }
 }
 
-/// Fails if runs have failed.
-fn all_runs(plan: &Plan, failed: usize) -> Result<(), Failure> {
-    match failed {
-        0 => Ok(()),
-        _ => Err(Failure::RunFailed(format!(
-            "{failed} of {} runs failed; the results lack them, and --resume does them again",
-            plan.jobs().len()
-        ))),
-    }
-}
-
 /// The plan of the scenario with the changes of the command line.
 fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if arguments.device.is_some() && arguments.on != Platform::Linux {
@@ -151,17 +144,6 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
     let plan = read_source(&arguments.source)?;
     warn(&plan.without_effect);
     Ok(plan)
-}
-
-/// The folder for the results, if there is one.
-pub(super) fn folder(output: &Output, plan: &Plan, suffix: &str, force: bool) -> Result<Option<Folder>, Failure> {
-    let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
-    let out = match (&output.out, output.format) {
-        (Some(out), _) => Some(out.clone()),
-        (None, Format::Text) => Some(default_folder()),
-        (None, Format::Json | Format::Csv) => None,
-    };
-    Ok(out.map(|out| Folder::for_plan(out, plan, force)).transpose()?)
 }
 
 /// Prints the expected size of the captures. Fails if it exceeds the limit.
@@ -199,7 +181,8 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
         Platform::Simulator => {
-            let stop = stop_on_signals(None)?;
+            signals::say(Said::of_runs(None, None));
+            let stop = stop_on_signals()?;
             let options = RunOptions { stop: Some(stop.clone()), ..options };
             let experiment = execute(plan, threads::runs_at_once(arguments), &options, &progress);
             experiment.map_err(|error| if stop.is_requested() { stopped(plan, files) } else { error.into() })
@@ -221,43 +204,4 @@ fn stopped(plan: &Plan, files: &Files) -> Failure {
     };
     let written = files.paths().map(|path| format!("; {} has what was written until then", path.display()));
     Failure::RunFailed(format!("stopped by a signal: {lost}{}", written.collect::<String>()))
-}
-
-/// Writes and prints the results.
-pub(super) fn finish(
-    format: Format,
-    plan: &Plan,
-    experiment: &Experiment,
-    folder: Option<Folder>,
-    figures: Option<FigureFormat>,
-) -> Result<(), Failure> {
-    // Results that cannot be written are printed: the runs may have taken long.
-    let written = folder.as_ref().map(|folder| folder.write_experiment(plan, experiment, figures)).transpose();
-    match format {
-        Format::Json => print(&to_json(experiment))?,
-        Format::Csv => print(&to_csv(experiment))?,
-        Format::Text => print(&to_text(experiment))?,
-    }
-    written?;
-    match (folder, format) {
-        (Some(folder), Format::Text) => print(&format!("\nResults are in {}\n", folder.path().display())),
-        _ => Ok(()),
-    }
-}
-
-/// Warns of runs that are not valid, and fails if there are any. They are done again if runs are kept.
-fn all_valid(experiment: &Experiment, are_kept: bool) -> Result<(), Failure> {
-    for run in &experiment.runs {
-        for objection in run.result.objections() {
-            eprintln!("warning: run {} is not valid: {objection}", run.run);
-        }
-    }
-    match experiment.runs.iter().filter(|run| !run.result.objections().is_empty()).count() {
-        0 => Ok(()),
-        invalid => Err(Failure::RunFailed(format!(
-            "{invalid} of {} runs are not valid; the results contain them, with the reasons{}",
-            experiment.runs.len(),
-            if are_kept { "; the same command with --resume does them again" } else { "" }
-        ))),
-    }
 }

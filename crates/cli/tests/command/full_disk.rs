@@ -62,6 +62,32 @@ fn a_sweep_keeps_what_is_done_and_goes_on_when_there_is_room() {
 }
 
 #[test]
+fn a_disk_that_is_full_before_or_after_the_runs_leaves_them_and_says_where() {
+    let desk = Desk::new(QUICK);
+    // The store is on a disk of its own, so that runs can be kept while results cannot be written.
+    let script = "
+        $RUN --repeat 3 --store kept --out disk/results > /dev/null 2> after; echo $? > code-after
+        mount -o remount,size=10m none disk
+        mkdir disk/again.runs && cp -r kept/. disk/again.runs
+        sed -i 's/}$/,\"journal\":true}/' disk/again.runs/subflow-store.json
+        used=$(df --output=used disk | tail -n 1)
+        mount -o remount,size=${used}k none disk
+        cat /dev/zero > disk/fill 2> /dev/null
+        $RUN --repeat 3 --out disk/again --resume > /dev/null 2> before; echo $? > code-before
+        find disk/again.runs -name '*.parquet' | wc -l > left";
+    if !with_small_disk(&desk, script) {
+        return;
+    }
+    let said = |of| text(&desk.path(of)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let (after, before) = (said("after"), said("before"));
+    assert_eq!(said("code-after"), "1", "{after}");
+    assert!(after.contains("the runs are kept in kept: the same command with --resume writes their"), "{after}");
+    assert_eq!(said("code-before"), "1", "{before}");
+    assert!(before.contains("3 runs are kept in disk/again.runs"), "{before}");
+    assert!(before.contains("make room on this disk") && said("left") == "3", "{before}");
+}
+
+#[test]
 fn results_for_which_there_is_no_room_leave_the_old_ones() {
     let desk = Desk::new(QUICK);
     let script = "

@@ -6,6 +6,7 @@ mod captures;
 mod compare;
 mod conform;
 mod desk;
+mod endings;
 mod events;
 mod folders;
 #[cfg(target_os = "linux")]

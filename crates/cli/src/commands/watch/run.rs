@@ -48,7 +48,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
 
 /// Watches until the end, and records what it shows.
 fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failure> {
-    let stop = Interrupt::on_flag(stop_on_signals(None)?.flag());
+    let stop = Interrupt::on_flag(stop_on_signals()?.flag());
     let clock = WallClock::start();
     let step = Duration::from_millis(arguments.sample.into());
     let mut observer = Observer::new(step, arguments.capture, clock)?;
