@@ -1,7 +1,8 @@
 //! `subflow merge`: results of runs in stores.
 
-use subflow_scenario::sweep::Job;
-use subflow_store::{Record, Store, StoreError, collect};
+use subflow_lab::execute::keeps_series;
+use subflow_scenario::sweep::{Job, Plan, SeriesKept};
+use subflow_store::{Key, Record, Store, StoreError, collect};
 
 use super::check::read_source;
 use super::compare::Prepared;
@@ -29,16 +30,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     })?;
     let runs = plan.jobs().len();
     if !collected.missing.is_empty() {
-        return Err(Failure::bad_input(
-            format!(
-                "--store: {} of {runs} runs are missing: {}",
-                collected.missing.len(),
-                first_numbers(&collected.missing)
-            ),
-            "do them with `subflow run` and --store, or name the other stores, too; the options that change the \
-             scenario have to be those of the runs; runs on Linux are not merged: `subflow run --on linux` with the \
-             same --store makes results of those that are there",
-        ));
+        return Err(missing(&plan, &stores, &collected.missing));
     }
     for error in &collected.failed {
         eprintln!("failed: {error}");
@@ -52,6 +44,33 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     comparison.add_baseline(&mut collected.experiment);
     let (format, comparison) = (arguments.output.format, &comparison);
     Results { plan: &plan, experiment: &collected.experiment, format, folder, figures, comparison }.of_stores()
+}
+
+/// The error that the runs `missing` are in none of the stores.
+fn missing(plan: &Plan, stores: &[Store], missing: &[Job]) -> Failure {
+    let message =
+        format!("--store: {} of {} runs are missing: {}", missing.len(), plan.jobs().len(), first_numbers(missing));
+    let without_series =
+        missing.iter().filter(|job| stores.iter().any(|store| store.contains(Key::of(plan, **job, false)))).count();
+    if without_series == 0 {
+        return Failure::bad_input(
+            message,
+            "do them with `subflow run` and --store, or name the other stores, too; the options that change the \
+             scenario have to be those of the runs; runs on Linux are not merged: `subflow run --on linux` with the \
+             same --store makes results of those that are there",
+        );
+    }
+    // With `first`, the other runs of each point have no metrics over time, and are not missing.
+    let first = Plan { series: SeriesKept::First, ..plan.clone() };
+    let would_do = |job: &Job| !keeps_series(&first, *job);
+    let series = if missing.iter().all(would_do) { "first" } else { "none" };
+    Failure::bad_input(
+        format!("{message}; {without_series} of them are there without metrics over time"),
+        format!(
+            "the shards were done with another --series: merge with --series {series}, or do them again with the \
+             --series of this command"
+        ),
+    )
 }
 
 fn first_numbers(jobs: &[Job]) -> String {

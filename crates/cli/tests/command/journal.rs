@@ -148,6 +148,24 @@ fn shards_are_merged_to_the_results_of_one_command() {
 }
 
 #[test]
+fn a_merge_with_other_series_than_the_shards_names_the_option() {
+    let desk = study();
+    let of = |command: &str, series: &[&str], rest: &[&str]| {
+        let (code, _, stderr) = desk.subflow(&[&[command, "quick.toml", "--repeat", "2"], series, rest].concat());
+        (code, stderr.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    for (shards, named) in [("none", "--series none"), ("first", "--series first")] {
+        let shard = ["--shard", "1/1", "--store", shards];
+        assert_eq!(of("run", &["--series", shards], &shard).0, Some(0));
+        let (code, stderr) = of("merge", &[], &["--store", shards, "--out", "merged"]);
+        assert!(code == Some(2) && stderr.contains("are there without metrics over time"), "{stderr}");
+        assert!(stderr.contains(&format!("merge with {named}, or")), "{stderr}");
+        let merged = of("merge", &["--series", shards], &["--store", shards, "--out", "merged", "--force"]);
+        assert_eq!(merged.0, Some(0), "{}", merged.1);
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_disk_that_is_full_is_an_error_that_keeps_what_is_done() {
     let desk = study();
