@@ -200,7 +200,9 @@ pub(crate) struct Store(Folder);
 impl Store {
     /// The store in this folder, which is created unless it exists.
     #[new]
-    fn new(path: PathBuf) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        // The executable of the process is that of Python, whatever build of this library it has loaded.
+        subflow_store::program_is(py.import("subflow._native")?.getattr("__file__")?.extract::<PathBuf>()?);
         Folder::open(path).map(Self).map_err(unusable)
     }
 

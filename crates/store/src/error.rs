@@ -31,6 +31,29 @@ pub enum StoreError {
         /// The other version.
         found: String,
     },
+    /// Another build of this version of the program has written it.
+    #[error(
+        "{}: the runs are those of another build of subflow ({found}; this is {own}), which may have other results; \
+         finish with that build, {}", path.display(),
+        if *is_journal { "start anew (--force removes the runs), or choose another folder for the results" }
+        else { "or choose another store" }
+    )]
+    OtherBuild {
+        /// The folder.
+        path: PathBuf,
+        /// The other build.
+        found: String,
+        /// This build.
+        own: String,
+        /// Whether it is the journal of a command.
+        is_journal: bool,
+    },
+    /// The runs depend on algorithms of which nothing but the name is known.
+    #[error(
+        "the scenario may use algorithms of another crate, which a store knows by their names only: it would take runs \
+         of an earlier form of them for runs of this one; give the plan an identity of what they do (Plan::identify_by)"
+    )]
+    Unidentified,
     /// A file of a store is not what was written.
     #[error("{}: the file is damaged ({reason}); remove it, and do the run again", path.display())]
     Damaged {

@@ -25,7 +25,7 @@
 //! |---|---|
 //! | which columns a table has | `tables/`; how columns are built: `columns.rs` |
 //! | a table with its name | `table.rs`; as a Parquet file: `parquet.rs`, as CSV: `csv.rs` |
-//! | what identifies a run | `key.rs` |
+//! | what identifies a run | `key.rs`; what tells builds of the program apart: `program.rs` |
 //! | a run as a Parquet file, and back | `record.rs` |
 //! | the folder of a store | `store.rs` |
 //! | the runs of a plan that a store lacks; results of a plan from stores | `sweep.rs` |
@@ -39,6 +39,7 @@ mod csv;
 mod error;
 mod key;
 mod parquet;
+mod program;
 mod record;
 mod store;
 mod sweep;
@@ -49,6 +50,7 @@ pub use self::csv::to_csv;
 pub use self::parquet::to_parquet;
 pub use error::StoreError;
 pub use key::Key;
+pub use program::program_is;
 pub use record::Record;
 pub use store::Store;
 pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};

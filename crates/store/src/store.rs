@@ -1,6 +1,6 @@
 //! The folder of a store.
 //!
-//! `subflow-store.json` has the version, and whether the store is the journal of a command, which removes its runs when
+//! `subflow-store.json` has the version and the build of the program, and whether the store is the journal of a command, which removes its runs when
 //! it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, in
 //! `ab/abcd….invalid.parquet` while its results are not valid, or in `ab/abcd….failed.parquet` while it has failed. A
 //! file is written under a temporary name, synchronised, and renamed: a process may be killed at any time, and several
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::key::{FORMAT, VERSION};
+use crate::program::build;
 use crate::{Key, Record, StoreError};
 
 const MARKER: &str = "subflow-store.json";
@@ -29,6 +30,9 @@ const STAGING: &str = ".tmp";
 struct Marker {
     format: u32,
     version: String,
+    /// What [`build`] returned. Stores of earlier builds lack it.
+    #[serde(default)]
+    build: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     journal: bool,
 }
@@ -55,6 +59,21 @@ impl Store {
         if store.is_journal {
             store.lock = Some(Arc::new(store.locked()?));
         }
+        Ok(store)
+    }
+
+    /// The journal at `path`, as [`open_journal`](Self::open_journal) opens it. If it is that of another build of the
+    /// program, its runs are removed.
+    pub fn open_journal_anew(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path = path.into();
+        let other = Self::check(&path);
+        if !matches!(other, Err(StoreError::OtherBuild { is_journal: true, .. })) {
+            return Self::open_journal(path);
+        }
+        let mut store = Self { path, is_journal: true, lock: None };
+        store.lock = Some(Arc::new(store.locked()?));
+        store.clear()?;
+        store.write_marker()?;
         Ok(store)
     }
 
@@ -91,9 +110,14 @@ impl Store {
                 None => Err(StoreError::NotAStore { path: store.path }),
             };
         }
-        let marker = Marker { format: FORMAT, version: VERSION.to_owned(), journal: is_journal };
-        store.write(&store.path.join(MARKER), &serde_json::to_vec(&marker).expect("a marker is JSON"))?;
+        store.write_marker()?;
         Ok(store)
+    }
+
+    fn write_marker(&self) -> Result<(), StoreError> {
+        let (version, build) = (VERSION.to_owned(), build()?.to_owned());
+        let marker = Marker { format: FORMAT, version, build, journal: self.is_journal };
+        self.write(&self.path.join(MARKER), &serde_json::to_vec(&marker).expect("a marker is JSON"))
     }
 
     /// The store at `path`, which must exist.
@@ -102,7 +126,7 @@ impl Store {
         Self::check(&path)?.ok_or(StoreError::Missing { path })
     }
 
-    /// The store at `path`, if the folder is one of this version; an error if it is one of another version.
+    /// The store at `path`, if the folder is one of this build; an error if it is one of another version or build.
     fn check(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = path.join(MARKER);
         let text = match std::fs::read(&file) {
@@ -115,6 +139,12 @@ impl Store {
             .map_err(|error| StoreError::DamagedMarker { path: file, reason: error.to_string() })?;
         if (marker.format, marker.version.as_str()) != (FORMAT, VERSION) {
             return Err(StoreError::OtherVersion { path: path.to_owned(), found: marker.version });
+        }
+        let (own, is_journal) = (build()?, marker.journal);
+        if marker.build != own {
+            let unknown = || "an unknown one".to_owned();
+            let found = Some(marker.build).filter(|build| !build.is_empty()).unwrap_or_else(unknown);
+            return Err(StoreError::OtherBuild { path: path.to_owned(), found, own: own.to_owned(), is_journal });
         }
         Ok(Some(Self { path: path.to_owned(), is_journal: marker.journal, lock: None }))
     }

@@ -35,7 +35,8 @@ pub struct Filled {
 }
 
 /// Does those of `jobs` whose results `store` lacks, also those that failed before or whose results are not valid, and
-/// writes each to the store as it ends. Fails if the store cannot be written; what was written stays.
+/// writes each to the store as it ends. Fails if the store cannot be written; what was written stays. A plan with
+/// algorithms of another crate needs an identity of them ([`Plan::identify_by`]).
 pub fn fill(
     plan: &Plan,
     jobs: &[Job],
@@ -55,6 +56,9 @@ pub fn fill_with(
     progress: &(dyn Fn(Progress) + Sync),
     run: impl Fn(Job) -> Result<RunResult, RunError> + Sync,
 ) -> Result<Filled, StoreError> {
+    if !plan.document.custom.is_empty() && !plan.is_identified {
+        return Err(StoreError::Unidentified);
+    }
     let key = |job: Job| Key::of(plan, job, settings.options.series);
     let is_kept = |job: Job| Key::all_of(plan, job, settings.options.series).into_iter().any(|key| store.contains(key));
     let missing: Vec<Job> = jobs.iter().copied().filter(|job| !is_kept(*job)).collect();

@@ -7,6 +7,8 @@ use subflow_lab::execute::{execute, run_job};
 use subflow_lab::results::{RealTime, RunResult};
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, Stop};
+use subflow_network::{Arrival, QueueDiscipline};
+use subflow_scenario::CustomAlgorithms;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan, SeriesKept};
 use subflow_store::{
@@ -186,6 +188,57 @@ fn a_store_of_another_version_and_a_folder_of_others_are_refused() {
     assert!(matches!(Store::existing(path("nowhere")), Err(StoreError::Missing { .. })));
     std::fs::write(path("file"), "x").expect("written");
     assert!(matches!(Store::open(path("file")), Err(StoreError::NotAFolder { .. })));
+}
+
+#[test]
+fn a_store_of_another_build_is_refused_and_a_journal_of_one_may_begin_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = plan(TEXT);
+    let stores = ["kept", "kept.runs"].map(|name| folder.path().join(name));
+    filled(&plan, &Store::open(&stores[0]).expect("it can be created"));
+    filled(&plan, &Store::open_journal(&stores[1]).expect("it can be created"));
+    let other = r#"{"format":3,"version":"VERSION","build":"commit 0123","journal":JOURNAL}"#;
+    for (store, journal) in stores.iter().zip(["false", "true"]) {
+        let marker = store.join("subflow-store.json");
+        let before = std::fs::read_to_string(&marker).expect("a file");
+        assert!(before.contains("\"build\":\"program ") || before.contains("\"build\":\"commit "), "{before}");
+        let other = other.replace("VERSION", env!("CARGO_PKG_VERSION")).replace("JOURNAL", journal);
+        std::fs::write(marker, other).expect("written");
+        let message = Store::existing(store).expect_err("another build").to_string();
+        assert!(message.contains("another build of subflow (commit 0123; this is "), "{message}");
+        assert_eq!(message.contains("--force"), journal == "true");
+    }
+    assert!(matches!(Store::open_journal_anew(&stores[0]), Err(StoreError::OtherBuild { .. })));
+    let anew = Store::open_journal_anew(&stores[1]).expect("it is a journal");
+    assert_eq!(anew.count().expect("it can be read"), 0);
+    drop(anew);
+    assert!(Store::open_journal(&stores[1]).is_ok(), "it is of this build now");
+}
+
+/// A queue that takes everything.
+#[derive(Clone, Debug)]
+struct Endless;
+
+impl QueueDiscipline for Endless {
+    fn drops(&mut self, _: &Arrival) -> bool {
+        false
+    }
+}
+
+#[test]
+fn an_algorithm_of_another_crate_needs_an_identity_in_a_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path()).expect("it can be created");
+    let mut custom = CustomAlgorithms::default();
+    custom.queue("mine", Endless).expect("a good name");
+    let mut document = Document::parse(Path::new("study.toml"), TEXT.to_owned()).expect("TOML");
+    document.custom = custom;
+    let mut plan = Plan::read(document).expect("a scenario");
+    let error = fill(&plan, &plan.jobs(), &store, &settings(), &|_| {}).expect_err("only a name");
+    assert!(matches!(error, StoreError::Unidentified) && error.to_string().contains("identify_by"), "{error}");
+    assert!(store.is_empty().expect("it can be read"));
+    plan.identify_by("mine, first form");
+    assert_eq!(filled(&plan, &store).finished, 4);
 }
 
 #[test]

@@ -49,7 +49,10 @@ impl Journal {
     /// user wants that.
     fn beside(out: &Path, arguments: &Run) -> Result<Self, Failure> {
         let path = path_beside(out);
-        let store = Store::open_journal(&path)?;
+        let store = match arguments.force && !arguments.resume {
+            true => Store::open_journal_anew(&path)?,
+            false => Store::open_journal(&path)?,
+        };
         if !arguments.resume {
             if !store.is_journal() {
                 return Err(Failure::bad_input(

@@ -166,6 +166,27 @@ fn a_merge_with_other_series_than_the_shards_names_the_option() {
 }
 
 #[test]
+fn runs_of_another_build_are_not_gone_on_with() {
+    let desk = study();
+    let marker = desk.path("cut.runs/subflow-store.json");
+    let mut child = start(&desk, &CUT);
+    wait_for(3, &desk.path("cut.runs"), &mut child);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let mut written: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&marker).expect("a file")).expect("JSON");
+    written["build"] = "commit 0123".into();
+    std::fs::write(&marker, written.to_string()).expect("written");
+    let before = stored(&desk.path("cut.runs"));
+    let (code, _, stderr) = desk.subflow(&CUT);
+    let said = stderr.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(code == Some(2) && said.contains("another build of subflow (commit 0123; this is"), "{said}");
+    assert!(said.contains("--force") && stored(&desk.path("cut.runs")) == before, "{said}");
+    let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--out", "cut", "--force"]);
+    assert_eq!((code, desk.path("cut.runs").exists()), (Some(0), false), "{stderr}");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_disk_that_is_full_is_an_error_that_keeps_what_is_done() {
     let desk = study();

@@ -46,6 +46,8 @@ pub struct Plan {
     pub without_effect: Vec<Problem>,
     /// Of which runs metrics over time are wanted. No scenario says so; it is for whoever does the runs.
     pub series: SeriesKept,
+    /// Whether [`identify_by`](Self::identify_by) was told what the scenario does not say.
+    pub is_identified: bool,
 }
 
 /// Of which runs metrics over time are kept. Those of a run take about a thousand times the memory of its figures, and
@@ -134,7 +136,8 @@ impl Plan {
         without_effect.extend(idle_design);
         let together = axes.iter().map(Axis::shown_paths).collect();
         let (traces, series) = (traces.files(), SeriesKept::default());
-        let plan = Self { document, points, together, design, traces, without_effect, series };
+        let is_identified = false;
+        let plan = Self { document, points, together, design, traces, without_effect, series, is_identified };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {
@@ -169,6 +172,7 @@ impl Plan {
     /// Makes its runs differ, in stores, from those of the same scenarios that something else does: a kernel, or an
     /// algorithm of which the file has only the name.
     pub fn identify_by(&mut self, what: &str) {
+        self.is_identified = true;
         for point in &mut self.points {
             point.digest = Sha256::new().chain_update(point.digest).chain_update(what).finalize().into();
         }
