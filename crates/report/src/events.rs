@@ -7,6 +7,14 @@ use super::figure::Reference;
 /// More events are not marked: their lines would hide the curves.
 const MOST: usize = 12;
 
+/// A sentence about events that are not marked because there are too many, if there are.
+pub(super) fn unmarked<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Option<String> {
+    let most = scenarios.map(|scenario| scenario.events().len()).max().filter(|count| *count > MOST)?;
+    Some(format!(
+        "The timeline has {most} events, which the figures do not mark: the lines of more than {MOST} would hide curves."
+    ))
+}
+
 /// A mark for each event of the timeline, in the order of time; none if there are too many.
 pub(super) fn events(scenario: &Scenario) -> Vec<Reference> {
     let events = scenario.events();
@@ -15,4 +23,36 @@ pub(super) fn events(scenario: &Scenario) -> Vec<Reference> {
     }
     let events = events.iter();
     events.map(|(at, what)| Reference::Moment { label: format!("{at}: {what}"), at: at.as_secs_f64() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::file::Document;
+    use subflow_scenario::sweep::Plan;
+
+    use super::*;
+
+    fn with_events(count: usize) -> Plan {
+        let event =
+            |second: usize| format!("[[timeline]]\nat = \"{second} s\"\nlink = \"l\"\nrate = \"{second} Mbit/s\"\n");
+        let timeline: String = (1..=count).map(event).collect();
+        let text = format!(
+            "duration = \"60 s\"\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\nbetween = [\"a\", \"b\"]\n\
+             rate = \"1 Mbit/s\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n{timeline}"
+        );
+        Plan::read(Document::parse(Path::new("a.toml"), text).expect("TOML")).expect("a scenario")
+    }
+
+    #[test]
+    fn events_are_marked_or_counted() {
+        let (few, many) = (with_events(MOST), with_events(MOST + 1));
+        let scenario = |plan: &Plan| plan.points[0].scenario.clone();
+        assert_eq!(events(&scenario(&few)).len(), MOST);
+        assert_eq!(unmarked([&*scenario(&few)].into_iter()), None);
+        assert!(events(&scenario(&many)).is_empty());
+        let said = unmarked([&*scenario(&few), &*scenario(&many)].into_iter()).expect("a sentence");
+        assert!(said.contains("has 13 events, which the figures do not mark"), "{said}");
+    }
 }

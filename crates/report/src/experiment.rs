@@ -12,6 +12,7 @@ use super::comparison::{Comparison, comparisons};
 use super::delays::delays;
 use super::differences::differences;
 use super::escape::Slugs;
+use super::events::unmarked;
 use super::figure::Figure;
 use super::grid::Grid;
 use super::markup::{code, details, paragraphs};
@@ -160,7 +161,9 @@ fn timelines(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String 
         _ => String::new(),
     };
     let heading = if sampled.len() > 1 { "<h3>Each point</h3>" } else { "" };
-    let notes = paragraphs([of_runs.as_str(), fitting.as_str()].into_iter().filter(|note| !note.is_empty()));
+    let unmarked = unmarked(sampled.iter().map(|point| point.scenario)).unwrap_or_default();
+    let notes = [of_runs.as_str(), fitting.as_str(), unmarked.as_str()];
+    let notes = paragraphs(notes.into_iter().filter(|note| !note.is_empty()));
     points_together(experiment, &sampled, slugs) + heading + &notes + &html
 }
 
