@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The first line names the columns, in any order: `time_s` and at least one of the others. An empty field changes
-//! nothing. Lines that begin with `#` are comments.
+//! nothing, and a rate of 0 is an outage: packets wait for the next rate. Lines that begin with `#` are comments.
 
 use csv::StringRecord;
 use subflow_network::{LinkChange, LossConfig, Probability, Service};
@@ -22,6 +22,9 @@ const MOST_LINES: usize = 1_000_000;
 const LONGEST: f64 = 1e6;
 /// The largest rate, in Mbit/s.
 const FASTEST: f64 = 1e6;
+
+/// The rate of an outage, during which packets wait: a full-sized packet takes more than three hours.
+pub(crate) const OUTAGE: Rate = Rate::from_bits_per_second(1);
 
 /// What a file says: the times from its begin, which never go back, and what changes then.
 #[derive(Clone, Debug)]
@@ -78,13 +81,16 @@ fn columns(header: &StringRecord) -> Result<Vec<Column>, LineError> {
             Some(column) if !columns.contains(&column) => columns.push(column),
             _ => {
                 let names = "time_s and rate_mbit_s, delay_ms or loss_percent, each once";
-                return Err(LineError::new(1, format!("the column '{name}'"), names));
+                return Err(LineError::other_columns(header, format!("the column '{name}'"), names));
             }
         }
     }
     match columns.contains(&Column::Time) && columns.len() > 1 {
         true => Ok(columns),
-        false => Err(LineError::new(1, "too few columns", "time_s, and rate_mbit_s, delay_ms or loss_percent")),
+        false => {
+            let names = "time_s, and rate_mbit_s, delay_ms or loss_percent";
+            Err(LineError::other_columns(header, "too few columns".to_owned(), names))
+        }
     }
 }
 
@@ -103,12 +109,8 @@ fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Durati
                 changes.push(LinkChange::Delay(delay));
             }
             Column::Rate => {
-                let expected = "a rate in Mbit/s from 0.000001 to 1000000; events of the timeline cut links";
-                let bits = (value(FASTEST, expected)? * 1e6).round() as u64;
-                if bits == 0 {
-                    return Err(LineError::new(line, format!("'{text}'"), expected));
-                }
-                changes.push(LinkChange::Service(Service::Rate(Rate::from_bits_per_second(bits))));
+                let bits = (value(FASTEST, "a rate in Mbit/s from 0 to 1000000")? * 1e6).round() as u64;
+                changes.push(LinkChange::Service(Service::Rate(Rate::from_bits_per_second(bits).max(OUTAGE))));
             }
             Column::Loss => {
                 let share = value(100.0, "a loss in percent, from 0 to 100")? / 100.0;
@@ -130,6 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::csv_table::Cause;
 
     #[test]
     fn columns_stand_in_any_order_and_empty_fields_change_nothing() {
@@ -152,7 +155,7 @@ mod tests {
             ("rate_mbit_s,delay_ms\n0,1\n", 1, "too few columns"),
             ("time_s,rate_mbit_s\n", 2, "the end"),
             ("time_s,rate_mbit_s\n0,1\n1,fast\n", 3, "'fast'"),
-            ("time_s,rate_mbit_s\n0,0\n", 2, "'0'"),
+            ("time_s,rate_mbit_s\n0,-0.1\n", 2, "'-0.1'"),
             ("time_s,rate_mbit_s\n0,NaN\n", 2, "'NaN'"),
             ("time_s,loss_percent\n0,101\n", 2, "'101'"),
             ("time_s,delay_ms\n-1,5\n", 2, "'-1'"),
@@ -163,6 +166,30 @@ mod tests {
         for (text, line, found) in cases {
             let error = Conditions::parse(text).expect_err(text);
             assert!(error.line == line && error.found.contains(found), "{text:?}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn each_cause_has_words_of_its_own() {
+        let cases = [
+            ("time_s;rate_mbit_s\n0;1\n", Cause::Separator),
+            ("time_s\trate_mbit_s\n0\t1\n", Cause::Separator),
+            ("time_s,speed\n0,1\n", Cause::Columns),
+            ("time_s,delay_ms\n2,5,9\n", Cause::Ragged),
+            ("time_s,rate_mbit_s\n0,fast\n", Cause::Value),
+        ];
+        for (text, cause) in cases {
+            let error = Conditions::parse(text).expect_err(text);
+            assert_eq!(error.cause, cause, "{error:?}");
+            assert!(!format!("{error:?}").contains("CSV error"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_an_outage() {
+        let found = Conditions::parse("time_s,rate_mbit_s\n0,8\n1,0\n3,0.0\n").expect("links have outages");
+        for (_, changes) in &found.changes[1..] {
+            assert!(matches!(changes[..], [LinkChange::Service(Service::Rate(OUTAGE))]), "{changes:?}");
         }
     }
 

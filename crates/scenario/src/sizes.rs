@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 
-use crate::csv_table::{LineError, Record, records};
+use crate::csv_table::{Cause, LineError, Record, records};
 use crate::flow::{below, uniform};
 
 /// The maximum number of bytes of a transfer.
@@ -105,7 +105,11 @@ impl SizeTable {
         for record in records(text, &["bytes", "probability"])? {
             let record = record?;
             let bytes = number(&record, 0, 1.0..=MOST_BYTES as f64, "a size in bytes, at least 1")?;
-            let probability = number(&record, 1, 0.0..=1.0, "a probability from 0 to 1")?;
+            let probability = number(&record, 1, 0.0..=1.0, "a probability from 0 to 1");
+            let probability = probability.map_err(|error| match record.field(1).parse::<f64>() {
+                Ok(percent) if (1.0..=100.0).contains(&percent) => error.because(Cause::Percent),
+                _ => error,
+            })?;
             if lines.last().is_some_and(|(size, sum)| bytes < *size || probability < *sum) {
                 let expected = "a size and a probability that are not below those of the line before";
                 return Err(LineError::new(record.line, record.text(), expected));
@@ -211,5 +215,10 @@ mod tests {
         ] {
             assert_eq!(SizeTable::parse(text).map_err(|error| error.line), Err(line), "{text:?}");
         }
+        let cause = |text| SizeTable::parse(text).expect_err("it is broken").cause;
+        assert_eq!(cause("bytes,probability\n1000,25\n3000,100\n"), Cause::Percent);
+        assert_eq!(cause("bytes,probability\n1000,0.5\n3000,1000\n"), Cause::Value);
+        assert_eq!(cause("bytes;probability\n1000;1\n"), Cause::Separator);
+        assert_eq!(cause("bytes,share\n1000,1\n"), Cause::Columns);
     }
 }

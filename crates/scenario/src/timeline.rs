@@ -6,6 +6,7 @@ use subflow_network::{LinkChange, Service};
 use subflow_quantity::Duration;
 
 use super::Scenario;
+use crate::conditions::OUTAGE;
 
 /// One change of one link at one time.
 #[derive(Clone, Debug)]
@@ -64,6 +65,7 @@ fn changes(up: &[LinkChange], down: &[LinkChange]) -> String {
 
 fn text(change: &LinkChange) -> String {
     match change {
+        LinkChange::Service(Service::Rate(OUTAGE)) => "outage".to_owned(),
         LinkChange::Service(Service::Rate(rate)) => format!("rate {rate}"),
         LinkChange::Service(_) => "another rate".to_owned(),
         LinkChange::Delay(delay) => format!("delay {delay}"),

@@ -10,7 +10,7 @@ use subflow_network::{CapacityTrace, LossTrace};
 
 use crate::SizeTable;
 use crate::conditions::Conditions;
-use crate::csv_table::LineError;
+use crate::csv_table::{Cause, LineError};
 use crate::file::{Field, Problem};
 use crate::input;
 
@@ -111,18 +111,18 @@ impl Traces {
         if !text.is_empty() && !text.ends_with('\n') {
             let line = text.matches('\n').count() + 1;
             let last = text.rsplit('\n').next().unwrap_or_default();
-            return Err(self.broken(field, name, &LineError::new(line, format!("'{last}'"), "a line end after it")));
+            let error = LineError::new(line, format!("'{last}'"), "a line end after it").because(Cause::Truncated);
+            return Err(self.broken(field, name, &error));
         }
         Ok(text)
     }
 
-    fn broken(&self, field: &Field<'_>, name: &str, LineError { line, found, expected }: &LineError) -> Problem {
+    fn broken(&self, field: &Field<'_>, name: &str, error: &LineError) -> Problem {
+        let LineError { line, found, expected, cause } = error;
+        let (label, help) = cause.advice();
         let path = self.directory.join(name);
         let shown: String = found.chars().take(60).collect();
-        field
-            .problem(format!("{}:{line}: found {shown}, expected {expected}", path.display()))
-            .label("this trace is broken or truncated")
-            .help("get the trace again, or end it after its last whole line")
+        field.problem(format!("{}:{line}: found {shown}, expected {expected}", path.display())).label(label).help(help)
     }
 }
 
