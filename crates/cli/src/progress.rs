@@ -96,6 +96,7 @@ impl Lines {
         self.last = (done, elapsed);
         let elapsed = elapsed.saturating_sub(series.begin).as_secs_f64();
         let rest = match done.saturating_sub(series.before) {
+            _ if done >= total => String::new(),
             0 => String::new(),
             new => format!(", about {} to go", rounded(elapsed * total.saturating_sub(done) as f64 / new as f64)),
         };
@@ -141,6 +142,11 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_to_go_when_all_runs_are_done() {
+        assert_eq!(lines(&[(0, 0), (12, 53)], 12), ["12 of 12 runs after 53 s"]);
+    }
+
+    #[test]
     fn runs_of_an_earlier_command_do_not_count_as_speed() {
         assert_eq!(lines(&[(50, 0), (60, 10)], 100), ["60 of 100 runs after 10 s, about 40 s to go"]);
     }
@@ -148,8 +154,7 @@ mod tests {
     #[test]
     fn a_second_series_of_runs_has_lines_of_its_own() {
         let found = lines(&[(0, 0), (10, 10), (0, 12), (1, 22)], 10);
-        let expected =
-            ["10 of 10 runs after 10 s, about less than 0.1 s to go", "1 of 10 runs after 10 s, about 90 s to go"];
+        let expected = ["10 of 10 runs after 10 s", "1 of 10 runs after 10 s, about 90 s to go"];
         assert_eq!(found, expected);
     }
 

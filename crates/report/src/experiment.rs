@@ -33,7 +33,11 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.facts.push(("scenario", scenario.name.clone()));
     page.facts.push(("runs", experiment.runs.len().to_string()));
     let time = if in_real_time(experiment) { "time of a run, on Linux" } else { "simulated time of a run" };
-    page.facts.push((time, format!("{} s", scenario.duration_s)));
+    let duration = match experiment.durations_s() {
+        (shortest, longest) if shortest == longest => format!("{shortest} s"),
+        (shortest, longest) => format!("{shortest} to {longest} s"),
+    };
+    page.facts.push((time, duration));
     if scenario.warm_up_s > 0.0 {
         page.facts.push(("measured from", format!("{} s", scenario.warm_up_s)));
     }
@@ -114,8 +118,8 @@ fn same(plan: &Plan, experiment: &Experiment) -> String {
 }
 
 fn seeds(experiment: &Experiment) -> String {
-    let (first, repeat) = (experiment.scenario.seed, u64::from(experiment.scenario.repeat));
-    if repeat == 1 { first.to_string() } else { format!("{first} to {}", first + repeat - 1) }
+    let (first, last) = experiment.seeds();
+    if first == last { first.to_string() } else { format!("{first} to {last}") }
 }
 
 /// The points with metrics over time, and the runs that have them.
@@ -201,7 +205,7 @@ fn rerun(experiment: &Experiment) -> String {
         ("subflow run scenario.toml --out again", "gives the same numbers, except for CPU time")
     };
     let seed = match experiment.scenario.repeat {
-        1 => String::new(),
+        1 if !experiment.scenario.sweep.iter().any(|path| path == "repeat") => String::new(),
         _ => " Run k of a repetition has the first seed plus k.".to_owned(),
     };
     paragraphs([format!(

@@ -122,6 +122,21 @@ fn threads_give_the_same_bytes_or_say_why_there_is_one() {
 }
 
 #[test]
+fn headers_of_sweeps_over_seeds_and_durations_have_the_values_of_all_runs() {
+    let desk = Desk::new(QUICK);
+    for (sweep, text, seeds) in [
+        ("seed=1,2,3", "3 runs of 2 s, seeds 1–3", "1 to 3"),
+        ("repeat=1,2", "3 runs of 2 s, seeds 1–2", "1 to 2"),
+        ("duration=1 s,3 s", "2 runs of 1–3 s, seed 1", "1 to 3 s"),
+    ] {
+        let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--sweep", sweep, "--out", "o", "--force"]);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stdout.contains(text), "{stdout}");
+        assert!(std::fs::read_to_string(desk.path("o/report.html")).expect("a page").contains(seeds), "{sweep}");
+    }
+}
+
+#[test]
 fn bad_input_is_reported_and_leaves_no_files() {
     let desk = Desk::new(&QUICK.replace("\"10 Mbit/s\"", "10"));
     let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out", "--pcap", "captures"]);
@@ -140,6 +155,8 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["run", "quick.toml", "--set", "flows.short.congestion=cubik"], "did you mean \"cubic\"?"),
         (&["run", "quick.toml", "--set", "flows.shor.send=1 MB"], "did you mean \"short\"?"),
         (&["run", "quick.toml", "--seed", "18446744073709551615"], "--seed:1:6"),
+        (&["run", "quick.toml", "--sweep", "links.cable.rate"], "expected PATH=V1,V2,…"),
+        (&["run", "quick.toml", "--sweep", "links.cable.rate"], "for example --sweep links.wifi.loss="),
         (&["run", "quick.toml", "--seed", "-1"], "invalid value '-1' for '--seed"),
         (&["run", "quick.toml", "--device", "tun"], "--device: found without --on linux"),
         (&["run", "quick.toml", "--repeat", "0"], "0 is not in 1.."),

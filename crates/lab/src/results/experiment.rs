@@ -166,6 +166,27 @@ impl Experiment {
         };
         Self { subflow: Provenance::of_this_program(), scenario, runs, statistics, baseline: None }
     }
+
+    /// The first and the last seed. Without a sweep over one of `seed` and `repeat` they are those that the scenario
+    /// asks for, also if runs failed.
+    pub fn seeds(&self) -> (u64, u64) {
+        let ScenarioSummary { seed, repeat, sweep, .. } = &self.scenario;
+        let of_runs = self.runs.iter().map(|run| run.result.seed);
+        match (of_runs.clone().min(), of_runs.max()) {
+            (Some(first), Some(last)) if sweep.iter().any(|path| path == "seed" || path == "repeat") => (first, last),
+            _ => (*seed, seed + u64::from(*repeat) - 1),
+        }
+    }
+
+    /// The shortest and the longest duration of a run, in simulated seconds.
+    pub fn durations_s(&self) -> (f64, f64) {
+        let of_scenario = self.scenario.duration_s;
+        if !self.scenario.sweep.iter().any(|path| path == "duration") || self.runs.is_empty() {
+            return (of_scenario, of_scenario);
+        }
+        let of_runs = self.runs.iter().map(|run| run.result.duration_s);
+        (of_runs.clone().fold(f64::INFINITY, f64::min), of_runs.fold(0.0, f64::max))
+    }
 }
 
 impl PointStatistics {

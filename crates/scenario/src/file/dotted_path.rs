@@ -133,9 +133,13 @@ pub(crate) fn parse_assignment(option: &str, text: &str) -> Result<(DottedPath, 
     let source = Arc::new(Source { origin: Origin::Assignment, name: option.to_owned(), text: text.to_owned() });
     let whole = Place { source: Arc::clone(&source), span: 0..text.len() };
     let Some(equals) = text.find('=') else {
-        return Err(Problem::at(&whole, format!("found {text:?}, expected PATH=VALUE"))
+        let (form, example) = match option {
+            "--sweep" => ("PATH=V1,V2,…", "--sweep links.wifi.loss=\"none,1 %,2 %\""),
+            _ => ("PATH=VALUE", "--set links.wifi.loss=\"2 %\""),
+        };
+        return Err(Problem::at(&whole, format!("found {text:?}, expected {form}"))
             .label("no = in it")
-            .help("for example --set links.wifi.loss=\"2 %\""));
+            .help(format!("for example {example}")));
     };
     let path_place = Place { source: Arc::clone(&source), span: 0..equals };
     let path = DottedPath::parse(&text[..equals], path_place)?;

@@ -20,12 +20,16 @@ pub fn to_text(experiment: &Experiment) -> String {
     let scenario = &experiment.scenario;
     let mut text = format!("{}\n", scenario.title);
     let runs = experiment.runs.len();
-    let seeds = match (scenario.repeat, runs) {
-        (1, _) => format!("seed {}", scenario.seed),
-        (repeat, _) => format!("seeds {}–{}", scenario.seed, scenario.seed + u64::from(repeat) - 1),
+    let seeds = match experiment.seeds() {
+        (first, last) if first == last => format!("seed {first}"),
+        (first, last) => format!("seeds {first}–{last}"),
+    };
+    let duration = match experiment.durations_s() {
+        (shortest, longest) if shortest == longest => plain(shortest),
+        (shortest, longest) => format!("{}–{}", plain(shortest), plain(longest)),
     };
     let plural = if runs == 1 { "run" } else { "runs" };
-    let _ = write!(text, "{}: {runs} {plural} of {} s, {seeds}", scenario.name, plain(scenario.duration_s));
+    let _ = write!(text, "{}: {runs} {plural} of {duration} s, {seeds}", scenario.name);
     if scenario.warm_up_s > 0.0 {
         let _ = write!(text, ", measured from {} s", plain(scenario.warm_up_s));
     }
