@@ -11,7 +11,7 @@ const MOST: usize = 12;
 pub(super) fn unmarked<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Option<String> {
     let most = scenarios.map(|scenario| scenario.events().len()).max().filter(|count| *count > MOST)?;
     Some(format!(
-        "The timeline has {most} events, which the figures do not mark: the lines of more than {MOST} would hide curves."
+        "The timeline has {most} events, which the figures do not mark: lines of more than {MOST} would hide curves."
     ))
 }
 
