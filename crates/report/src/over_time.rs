@@ -197,9 +197,10 @@ pub(super) fn lines(runs: &[&Run], metric: &Metric) -> Vec<Line> {
     by_name(runs, metric).into_iter().map(line).collect()
 }
 
-/// The numbers of samples of the lines of a metric.
-pub(super) fn samples(runs: &[&Run], metric: &Metric) -> Vec<usize> {
-    let longest = |series: &[&Series]| series.iter().map(|series| series.points().len()).max().unwrap_or(0);
+/// The numbers of samples of the lines of a metric in the time that is shown.
+pub(super) fn samples(runs: &[&Run], metric: &Metric, time: ShownTime) -> Vec<usize> {
+    let shown = |series: &Series| series.points().iter().take_while(|point| point.time_s <= time.end_s()).count();
+    let longest = |series: &[&Series]| series.iter().map(|series| shown(series)).max().unwrap_or(0);
     by_name(runs, metric).iter().map(|(_, series)| longest(series)).collect()
 }
 

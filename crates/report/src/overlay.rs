@@ -24,12 +24,20 @@ const MOST_BYTES: usize = 2_000_000;
 const SAMPLE_BYTES: usize = 8;
 /// Maximum number of samples of a curve; the largest that fits is taken.
 const SAMPLES: [usize; 4] = [400, 200, 100, 50];
+const CURVES_END: &str = "A curve ends when nothing is on its way any more at its point.";
 
 /// A point of the sweep: its name, and its runs with metrics over time.
 pub(super) struct Sampled<'a> {
     pub(super) name: String,
     pub(super) runs: Vec<&'a Run>,
     pub(super) scenario: &'a Scenario,
+}
+
+impl Sampled<'_> {
+    /// The time that its curves show.
+    pub(super) fn shown_time(&self) -> ShownTime {
+        ShownTime::of(self.runs.iter().copied())
+    }
 }
 
 /// What of the points fits onto the page.
@@ -82,7 +90,8 @@ impl Selection {
 fn sizes(points: &[Sampled<'_>], metric: &Metric) -> Vec<Vec<usize>> {
     let of_point = |point: &Sampled<'_>| {
         let edges = if point.runs.len() > 1 { 3 } else { 1 };
-        samples(&point.runs, metric).into_iter().flat_map(|size| [size].repeat(edges)).collect()
+        let shown = samples(&point.runs, metric, point.shown_time());
+        shown.into_iter().flat_map(|size| [size].repeat(edges)).collect()
     };
     points.iter().map(of_point).collect()
 }
@@ -100,18 +109,21 @@ pub(super) struct Together {
 /// The figures of the selection of `points`, by metric.
 pub(super) fn together(points: &[Sampled<'_>], selection: &Selection, slugs: &mut Slugs) -> Vec<Together> {
     let points = &points[..selection.points];
-    let time = ShownTime::of(points.iter().flat_map(|point| point.runs.iter().copied()));
-    let events: Vec<Reference> = common_events(points).into_iter().filter(|event| time.has(event)).collect();
+    let times: Vec<ShownTime> = points.iter().map(Sampled::shown_time).collect();
+    let whole = ShownTime::longest(&times);
+    let first = ShownTime::longest(&times[..times.len().min(FIRST)]);
+    let events: Vec<Reference> = common_events(points).into_iter().filter(|event| whole.has(event)).collect();
+    let ends = if times.iter().all(|time| *time == whole) { "" } else { CURVES_END };
     let bands = bands::caption(points.iter().map(|point| point.runs.len()));
     let thinned = format!(
         "At most about {} samples of each curve are drawn: of each stretch the smallest and the largest.",
         selection.samples
     );
     let of = |metric: &&'static Metric| {
-        let figures = overlays(points, metric, time, selection.samples).into_iter().map(|one| {
+        let figures = overlays(points, metric, &times, selection.samples).into_iter().map(|one| {
             let thinned = if one.is_thinned { thinned.as_str() } else { "" };
-            let caption = joined([metric.caption_alone(), &bands, thinned, &time.caption()]);
-            one.html(&time.axis(), metric.label, &events, caption, slugs)
+            let caption = joined([metric.caption_alone(), &bands, thinned, ends]);
+            one.html(&first.axis(), metric.label, &events, caption, slugs)
         });
         Together { title: metric.title, html: figures.collect() }
     };
@@ -135,11 +147,11 @@ struct Overlay {
     curves: Vec<(usize, Curve)>,
 }
 
-fn overlays(points: &[Sampled<'_>], metric: &Metric, time: ShownTime, samples: usize) -> Vec<Overlay> {
+fn overlays(points: &[Sampled<'_>], metric: &Metric, times: &[ShownTime], samples: usize) -> Vec<Overlay> {
     let has_bands = points.iter().any(|point| point.runs.len() > 1);
     let shape = if has_bands { Shape::LineAndBand } else { Shape::Line };
     let mut overlays: Vec<Overlay> = Vec::new();
-    for (number, point) in points.iter().enumerate() {
+    for (number, (point, time)) in points.iter().zip(times).enumerate() {
         for line in lines(&point.runs, metric).into_iter().filter(|line| !metric.is_idle(line)) {
             let index = overlays.iter().position(|overlay| overlay.line == line.name).unwrap_or_else(|| {
                 let (title, unit) = (format!("{}: {}", metric.title, line.name), line.unit);
@@ -160,6 +172,7 @@ fn overlays(points: &[Sampled<'_>], metric: &Metric, time: ShownTime, samples: u
 
 impl Overlay {
     /// The figure with the curves of the first points, and all curves in a template, from which the script takes them.
+    /// `time` is the axis for the first points; the curves of others may go beyond its end.
     fn html(self, time: &Axis, label: &str, events: &[Reference], caption: String, slugs: &mut Slugs) -> String {
         let y = Axis::new(label, self.unit.as_str());
         let area = Area { width: UNITS, height: UNITS, medium: Medium::Page };

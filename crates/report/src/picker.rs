@@ -58,8 +58,9 @@ fn table(points: &[Sampled<'_>]) -> String {
         let cell = |column: &Column<'_>| escaped(&column.values[number].map(word).unwrap_or_default());
         let cells: String = columns.iter().map(|column| format!("<td>{}</td>", cell(column))).collect();
         let checked = if number < FIRST { " checked" } else { "" };
+        let end = point.shown_time().end_s();
         format!(
-            r#"<tr><td><label class="key"><input type="checkbox" data-point="{number}" aria-label="{}"{checked}><i></i></label></td>{cells}</tr>"#,
+            r#"<tr><td><label class="key"><input type="checkbox" data-point="{number}" data-end="{end}" aria-label="{}"{checked}><i></i></label></td>{cells}</tr>"#,
             escaped(&point.name)
         )
     };

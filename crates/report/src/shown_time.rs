@@ -30,6 +30,17 @@ impl ShownTime {
         Self { until: if last > 0.0 && until <= QUIET * duration { until } else { duration }, duration }
     }
 
+    /// The longest of some; of none that of a run of 0 s.
+    pub(super) fn longest(times: &[Self]) -> Self {
+        let longer = |one: Self, other: &Self| if other.until > one.until { *other } else { one };
+        times.iter().fold(Self { until: 0.0, duration: 0.0 }, longer)
+    }
+
+    /// The end of the axis in seconds.
+    pub(super) fn end_s(self) -> f64 {
+        self.until
+    }
+
     /// The axis.
     pub(super) fn axis(self) -> Axis {
         Axis::new("time", "s").between(0.0, self.until)

@@ -217,6 +217,39 @@ fn any_points_of_a_sweep_are_picked_and_seen_in_the_same_figures() {
 }
 
 #[test]
+fn the_time_axis_of_points_ends_with_the_last_of_those_that_are_picked() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml");
+    let sizes = r#"sweep = { "flows.file.send" = ["1 MB", "2 MB", "3 MB", "4 MB", "8 MB"] }"#;
+    desk.run(&[scenario, "--set", sizes, "--set", "duration=30 s", "--repeat", "1"]);
+    let mut page = browser.open(&desk.report());
+    let plot = "#points-goodput-file";
+    let ticks =
+        format!("[...document.querySelectorAll('{plot} .x-ticks span')].map((tick) => Number(tick.textContent))");
+    let last = |page: &mut devtools::Page| {
+        page.evaluate(&ticks).as_array().and_then(|ticks| ticks.last()?.as_f64()).expect("ticks")
+    };
+    let of_four = last(&mut page);
+    assert!(of_four < 3.0, "4 MB take about a second, of a run of 30 s: {of_four}");
+    let pick = |page: &mut devtools::Page, row: usize| {
+        page.evaluate(&format!("document.querySelectorAll('#points input')[{row}].click()"));
+    };
+    pick(&mut page, 4);
+    let of_five = last(&mut page);
+    assert!(of_five > of_four, "8 MB take longer: {of_five} {of_four}");
+    // A zoom goes back to the range of what is picked.
+    let (left, top, width, height) = page.rectangle(&format!("{plot} .plot"));
+    page.drag((left + width * 0.75, top + height / 2.0), (left + width * 0.99, top + height / 2.0));
+    assert!(page.evaluate(&format!("document.querySelectorAll('{plot}.zoomed .reset').length")) == 1);
+    page.evaluate(&format!("document.querySelector('{plot} .reset').click()"));
+    assert_eq!(last(&mut page), of_five);
+    (1..5).for_each(|row| pick(&mut page, row));
+    assert!(last(&mut page) < of_four, "1 MB alone");
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
 fn a_table_of_more_columns_than_a_page_is_wide_is_printed_whole() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();

@@ -76,6 +76,8 @@ function readChart(figure) {
     figure, plot, series, scale, svg: plot.querySelector("svg"), grid: plot.querySelector(".grid"),
     x: readAxis(plot, "x"), y: readAxis(plot, "y"), linked: figure.dataset.linked,
     view: { left: 0, right: UNITS, low: 0, high: UNITS },
+    // Where the x axis ends.
+    end: UNITS,
   };
 }
 

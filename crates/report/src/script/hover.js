@@ -115,7 +115,7 @@ function listen(chart) {
   plot.addEventListener("pointercancel", end);
   plot.addEventListener("pointerleave", () => leave(chart));
   plot.addEventListener("blur", () => leave(chart));
-  plot.addEventListener("dblclick", () => zoom(chart, 0, UNITS));
+  plot.addEventListener("dblclick", () => zoom(chart, 0, chart.end));
   plot.addEventListener("keydown", (event) => {
     const { left, right } = chart.view;
     const at = Math.min(right, Math.max(left, chart.at ?? (left + right) / 2));
@@ -130,8 +130,8 @@ function listen(chart) {
       ArrowLeft: () => move(at - step), ArrowRight: () => move(at + step),
       Home: () => move(left), End: () => move(right),
       "+": () => { zoomBy(chart, 0.5, at); move(at); }, "=": () => { zoomBy(chart, 0.5, at); move(at); },
-      "-": () => { zoomBy(chart, 2, at); move(at); }, "0": () => zoom(chart, 0, UNITS),
-      Escape: () => { zoom(chart, 0, UNITS); leave(chart); },
+      "-": () => { zoomBy(chart, 2, at); move(at); }, "0": () => zoom(chart, 0, chart.end),
+      Escape: () => { zoom(chart, 0, chart.end); leave(chart); },
     }[event.key];
     if (!act) return;
     event.preventDefault();

@@ -30,17 +30,22 @@ function overlayCurve(chart, { point, name, look }) {
   return { ...stored.data, group: stored.drawn, name, look, shown: true, key: keyOf(name, look) };
 }
 
-// Draws the picked points, and fits the y axis to them, from zero on.
+// Draws the picked points, and fits both axes to them: the x axis ends with the last of them, the y axis begins at zero.
 function drawOverlay(chart, picked) {
+  const whole = chart.view.left <= 0 && chart.view.right >= chart.end;
+  chart.end = positionOf(chart.x, Math.max(...picked.map(({ end }) => end)));
+  if (!(chart.end > 0)) chart.end = UNITS;
   for (const { group, key } of chart.series) { group.remove(); key?.remove(); }
   chart.series = picked.filter(({ point }) => chart.store.has(point)).map((one) => overlayCurve(chart, one));
   chart.svg.append(...chart.series.map(({ group }) => group));
   chart.figure.querySelector(".legend").prepend(...chart.series.map(({ key }) => key));
   for (const series of chart.series) listenToKey(chart, series);
   const { left, right } = chart.view;
-  const whole = left <= 0 && right >= UNITS;
-  chart.fitted = { left: 0, right: UNITS, low: 0, high: reach(chart, 0, UNITS).high };
-  chart.view = whole ? chart.fitted : { left, right, ...reach(chart, left, right) };
+  chart.fitted = { left: 0, right: chart.end, low: 0, high: reach(chart, 0, chart.end).high };
+  const zoomed = !whole && right <= chart.end;
+  chart.view = zoomed ? { left, right, ...reach(chart, left, right) } : chart.fitted;
+  chart.figure.classList.toggle("zoomed", zoomed);
+  resetButton(chart, zoomed);
   chart.figure.classList.add("fitted");
   show(chart);
 }
@@ -91,7 +96,7 @@ function startPicker(block) {
     }
     const picked = boxes.filter(({ checked }) => checked).map((box) => {
       const point = +box.dataset.point;
-      return { point, name: box.getAttribute("aria-label"), look: looks.get(point) };
+      return { point, end: +box.dataset.end, name: box.getAttribute("aria-label"), look: looks.get(point) };
     });
     for (const chart of mine) if (!chart.figure.parentNode.hidden) drawOverlay(chart, picked);
   };

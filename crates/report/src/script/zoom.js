@@ -55,7 +55,7 @@ function show(chart) {
   chart.svg.setAttribute("viewBox", [left, UNITS - high, right - left, high - low].map(drawn).join(" "));
   const [across, up] = [ticksOf(chart.x, left, right), ticksOf(chart.y, low, high)];
   const lines = across.map(({ at }) => `M${drawn(left + at * (right - left))} 0V${drawn(UNITS)}`)
-    .concat(up.map(({ at }) => `M0 ${drawn(UNITS - low - at * (high - low))}H${drawn(UNITS)}`));
+    .concat(up.map(({ at }) => `M0 ${drawn(UNITS - low - at * (high - low))}H${drawn(chart.end)}`));
   chart.grid.setAttribute("d", lines.join(""));
   label(chart.figure.querySelector(".x-ticks"), across, "left");
   label(chart.figure.querySelector(".y-ticks"), up, "bottom");
@@ -103,10 +103,10 @@ function reach(chart, left, right) {
 // Zooms the chart and all linked ones to a part of the x axis.
 function zoom(chart, left, right) {
   left = Math.max(0, left);
-  right = Math.min(UNITS, right);
+  right = Math.min(chart.end, right);
   const finest = Math.max(...charts.map((other) => other.scale));
   if (right - left < UNITS / 2000 / finest) return;
-  const whole = left <= 0 && right >= UNITS;
+  const whole = left <= 0 && right >= chart.end;
   const together = charts.filter((other) => other === chart || (chart.linked && other.linked === chart.linked));
   for (const other of together) {
     if (!other.whole) remember(other);
@@ -129,14 +129,14 @@ function resetButton(chart, wanted) {
   button.type = "button";
   button.className = "reset";
   button.textContent = "whole range";
-  button.addEventListener("click", () => zoom(chart, 0, UNITS));
+  button.addEventListener("click", () => zoom(chart, 0, chart.end));
   chart.figure.querySelector(".legend").append(button);
 }
 
 // Zooms by a factor around a position.
 function zoomBy(chart, factor, at) {
   const { left, right } = chart.view;
-  const width = Math.min(UNITS, (right - left) * factor);
-  const from = Math.min(Math.max(0, at - ((at - left) / (right - left)) * width), UNITS - width);
+  const width = Math.min(chart.end, (right - left) * factor);
+  const from = Math.min(Math.max(0, at - ((at - left) / (right - left)) * width), chart.end - width);
   zoom(chart, from, from + width);
 }
