@@ -96,6 +96,27 @@ fn a_single_run_each_has_a_difference_without_an_interval() {
 }
 
 #[test]
+fn equal_differences_have_no_interval_and_stay_out_of_the_adjustment() {
+    let found = one(&[(1, 10.0), (2, 10.0), (3, 10.0)], &[(1, 9.99), (2, 9.99), (3, 9.99)]);
+    assert_eq!((found.n, found.p_value, found.p_value_holm, found.difference_ci95_low), (3, None, None, None));
+    assert!(found.is_without_spread() && found.difference.is_some_and(|x| (x + 0.01).abs() < 1e-9), "{found:?}");
+    let many = |of: &[f64]| (1..).zip(of.iter().copied()).collect::<Vec<(u64, f64)>>();
+    let shifted = one(&many(&[1.0, 2.0, 3.0, 4.0, 5.0]), &many(&[1.5, 2.5, 3.5, 4.5, 5.5]));
+    assert_eq!((shifted.change_percent_ci95_low, shifted.median_difference_ci95_high), (None, None));
+    let unpaired = one(&[(1, 2.0), (2, 2.0)], &[(11, 3.0), (12, 3.0)]);
+    assert_eq!((unpaired.pairing, unpaired.p_value, unpaired.is_without_spread()), (Pairing::Unpaired, None, true));
+    let equal = one(&many(&[1.0, 2.0]), &many(&[1.0, 2.0]));
+    assert_eq!((equal.p_value, equal.difference_ci95_low, equal.is_without_spread()), (Some(1.0), None, true));
+    assert!(!one(&[(1, 8.0)], &[(1, 10.0)]).is_without_spread(), "one run is too few");
+    let plan = plan("\"links.l.delay\" = [\"1 ms\", \"2 ms\", \"3 ms\"]\n");
+    let of = experiment(&plan, |point, seed| [10.0, 11.0, 12.0 + seed as f64 * 0.01][point]);
+    let found = baseline("delay=1 ms", &plan, &of).differences;
+    assert_eq!((found[0].p_value_holm, found[1].p_value_holm), (None, found[1].p_value), "one test is not adjusted");
+    let text = subflow_lab::comparison::differences_to_text(&found, &[]);
+    assert!(text.contains("No interval in 1 of 2 rows: every seed gives the same difference"), "{text}");
+}
+
+#[test]
 fn a_metric_that_got_lost_is_beyond_any_bound() {
     let bound: Bound = "completion 50 %".parse().expect("a bound");
     let before = runs(&[(1, 5.0), (2, 5.0)]);
@@ -212,7 +233,10 @@ fn the_widest_interval_decides_whether_runs_are_enough() {
     let wide = experiment(&plan, |point, seed| 10.0 + point as f64 * (seed as f64 - 2.0));
     let widest = precision.widest(&wide).expect("goodputs");
     assert!(widest.point == 1 && (widest.percent - 24.841_37).abs() < 1e-4, "{widest:?}");
-    assert_eq!(precision.widest(&experiment(&plan, |_, _| 0.0)).map(|same| same.percent), Some(0.0));
+    for same in [0.0, 0.1] {
+        // The mean of three times 0.1 is another number than 0.1.
+        assert_eq!(precision.widest(&experiment(&plan, |_, _| same)).map(|same| same.percent), Some(0.0));
+    }
     let completion: Precision = "completion ± 2 %".parse().expect("a precision");
     assert_eq!(completion.widest(&wide), None, "no run has completed");
     for bad in ["goodput 2 %", "goodput ± 2", "goodput ± 0 %", "goodput ± -1 %", "speed ± 2 %", "± 2 %", ""] {

@@ -1,6 +1,6 @@
 //! The differences of a sweep's points to chosen ones, as a section of the report.
 
-use subflow_lab::comparison::{Baseline, Pairing};
+use subflow_lab::comparison::{Baseline, Pairing, without_interval};
 use subflow_lab::results::Experiment;
 
 use super::markup::{Cell, paragraphs, table};
@@ -56,7 +56,9 @@ pub(super) fn differences(experiment: &Experiment) -> String {
         })
         .collect();
     let caption = format!("Differences to {} = {}", baseline.path, word(&baseline.value));
-    paragraphs([explanation(baseline).as_str()]) + &table("differences", &caption, &columns, &rows)
+    let (explanation, without) = (explanation(baseline), without_interval(&baseline.differences));
+    paragraphs([explanation.as_str()].into_iter().chain(without.as_deref()))
+        + &table("differences", &caption, &columns, &rows)
 }
 
 fn explanation(baseline: &Baseline) -> String {

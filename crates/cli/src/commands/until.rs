@@ -80,6 +80,13 @@ impl Until {
     }
 
     fn precision_reached(&self, plan: &Plan, widest: &Widest, runs: u32) -> String {
+        let name = self.precision.metric.name;
+        if widest.percent == 0.0 {
+            return format!(
+                "after {runs} runs of each point {name} is the same in all of them: the seeds do not matter to it, and \
+                 more of them would show nothing"
+            );
+        }
         let width = if widest.percent.is_finite() {
             format!("± {} %", number::fixed(widest.percent, 2))
         } else {
@@ -92,7 +99,6 @@ impl Until {
         } else {
             format!("--max-repeat is reached before {}: ", self.precision)
         };
-        let name = self.precision.metric.name;
         format!("{so}after {runs} runs of each point the widest 95 % interval of {name} is {width}{of}{at}")
     }
 }

@@ -124,6 +124,21 @@ fn repeating_until_an_interval_is_narrow_gives_the_results_of_that_number_of_run
 }
 
 #[test]
+fn seeds_that_do_not_matter_are_said_instead_of_a_width_of_zero() {
+    let desk = Desk::new(QUICK);
+    let (code, _, stderr) = run(&desk, &["--until", "goodput ± 2 %", "--out", "until"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let said = "after 10 runs of each point goodput is the same in all of them: the seeds do not matter";
+    assert!(stderr.contains(said) && !stderr.contains("0.00 %"), "{stderr}");
+    let sweep = ["--sweep", "links.cable.rate=10 Mbit/s,9.99 Mbit/s", "--baseline", "rate=10 Mbit/s"];
+    let (code, stdout, _) = run(&desk, &[&sweep[..], &["--repeat", "5", "--out", "out"]].concat());
+    assert_eq!((code, stdout.matches("All runs of each point are the same").count()), (Some(0), 1), "{stdout}");
+    assert!(stdout.contains("No interval in 2 of 2 rows") && !stdout.contains("< 0.0001"), "{stdout}");
+    let report = std::fs::read_to_string(desk.path("out/report.html")).expect("a report");
+    assert!(report.contains("All runs of each point are the same") && report.contains("No interval in 2 of 2 rows"));
+}
+
+#[test]
 fn the_most_runs_end_the_repetition_and_the_next_command_goes_on_with_the_kept_ones() {
     let desk = Desk::new(&lossy());
     let until = |most: &str| {

@@ -26,7 +26,7 @@ pub enum Pairing {
 }
 
 /// A metric of one flow, or of a whole run, in two groups of runs. What needs more runs than there are is absent
-/// (`null`).
+/// (`null`), and so are intervals where all differences are equal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The swept values of the second group.
@@ -79,7 +79,7 @@ pub struct Difference {
     /// Upper end of it.
     #[serde(serialize_with = "number::optional")]
     pub median_difference_ci95_high: Option<f64>,
-    /// p-value of the t-test.
+    /// p-value of the t-test. Where all differences are equal there is no such test: 1 if they are zero, else absent.
     #[serde(serialize_with = "exact")]
     pub p_value: Option<f64>,
     /// The same, adjusted for all differences of the command (Holm).
@@ -165,9 +165,12 @@ impl Difference {
         };
         let means = mean(&first).zip(mean(&second));
         let test = if are_pairs { of_pairs(&first, &second) } else { welch_difference(&first, &second, CONFIDENCE) };
-        let ratio = ratio_interval(&first, &second, are_pairs);
+        // Without a spread, resamples say no more than the t-test does.
+        let ratio = test.and_then(|_| ratio_interval(&first, &second, are_pairs));
         let of_medians = median_difference(&first, &second, are_pairs);
-        let medians = median_interval(&first, &second, are_pairs);
+        let medians = test.and_then(|_| median_interval(&first, &second, are_pairs));
+        let are_equal = first.len().min(second.len()) > 1 && first.first() == second.first();
+        let equal = (test.is_none() && are_equal).then_some(1.0);
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         Self {
             parameters: Parameters::new(),
@@ -189,10 +192,15 @@ impl Difference {
             median_difference: of_medians,
             median_difference_ci95_low: medians.map(|interval| interval.low),
             median_difference_ci95_high: medians.map(|interval| interval.high),
-            p_value: test.map(|test| test.p_value),
+            p_value: test.map(|test| test.p_value).or(equal),
             p_value_holm: None,
             better: metric.better,
         }
+    }
+
+    /// Whether there is no interval although there are enough runs: all differences are equal.
+    pub fn is_without_spread(&self) -> bool {
+        self.n.min(self.baseline_n) > 1 && self.difference_ci95_low.is_none()
     }
 
     /// By how many percent of the baseline it is worse; negative if it is better. Infinite if the baseline is zero and

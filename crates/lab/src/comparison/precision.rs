@@ -19,7 +19,8 @@ pub struct Precision {
 /// The widest interval of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Widest {
-    /// Its half width in percent of the mean; infinite where there is none, such as about a mean of zero.
+    /// Its half width in percent of the mean; infinite where there is none, such as about a mean of zero. Zero only if
+    /// all runs of each point have the same value.
     pub percent: f64,
     /// The point of the sweep.
     pub point: usize,
@@ -52,10 +53,8 @@ impl Precision {
             }
         }
         let width = |values: &[f64]| match (mean(values), mean_interval(values, 0.95)) {
-            (Some(mean), Some(interval)) if interval.high > interval.low => {
-                100.0 * (interval.high - interval.low) / 2.0 / mean.abs()
-            }
-            (_, Some(_)) => 0.0,
+            (Some(_), Some(_)) if values.iter().all(|value| *value == values[0]) => 0.0,
+            (Some(mean), Some(interval)) => 100.0 * (interval.high - interval.low) / 2.0 / mean.abs(),
             _ => f64::INFINITY,
         };
         let widths = samples.iter().map(|(point, flow, values)| Widest {

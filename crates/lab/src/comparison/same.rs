@@ -15,12 +15,7 @@ const MOST_LISTED: usize = 4;
 /// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results, nor do
 /// percentiles of delays, which are not recorded in all runs.
 pub fn same_results(experiment: &Experiment) -> Vec<String> {
-    let mut of_points: Vec<Vec<(u64, u64)>> = vec![Vec::new(); experiment.statistics.len()];
-    for run in &experiment.runs {
-        if let Some(runs) = of_points.get_mut(run.point) {
-            runs.push((run.result.seed, fingerprint(&run.result)));
-        }
-    }
+    let of_points = fingerprints(experiment);
     let mut groups: BTreeMap<&[(u64, u64)], Vec<usize>> = BTreeMap::new();
     for (point, runs) in of_points.iter().enumerate().filter(|(_, runs)| !runs.is_empty()) {
         groups.entry(runs).or_default().push(point);
@@ -29,6 +24,33 @@ pub fn same_results(experiment: &Experiment) -> Vec<String> {
     groups.retain(|(_, points)| points.len() > 1);
     groups.sort_by_key(|(_, points)| points[0]);
     groups.into_iter().map(|(runs, points)| sentence(experiment, runs, &points)).collect()
+}
+
+/// A sentence about the points whose runs are all the same, whatever their seeds are: more of them add nothing. `None`
+/// if there is no such point. What does not count as a result is as in [`same_results`].
+pub fn same_runs(experiment: &Experiment) -> Option<String> {
+    let mut repeated = fingerprints(experiment);
+    repeated.retain(|runs| runs.len() > 1);
+    let is_same = |runs: &&Vec<(u64, u64)>| runs.iter().all(|(_, result)| *result == runs[0].1);
+    let (points, same) = (repeated.len(), repeated.iter().filter(is_same).count());
+    let so = match (same, points) {
+        (0, _) => return None,
+        (1, 1) => format!("All {} runs are the same", repeated[0].len()),
+        _ if same == points => "All runs of each point are the same".to_owned(),
+        _ => format!("All runs of a point are the same at {same} of {points} points"),
+    };
+    Some(format!("{so}: the seeds do not matter there, and intervals without a width say nothing."))
+}
+
+/// For each point, the seeds of its runs, and a number that is the same for equal results.
+fn fingerprints(experiment: &Experiment) -> Vec<Vec<(u64, u64)>> {
+    let mut of_points = vec![Vec::new(); experiment.statistics.len()];
+    for run in &experiment.runs {
+        if let Some(runs) = of_points.get_mut(run.point) {
+            runs.push((run.result.seed, fingerprint(&run.result)));
+        }
+    }
+    of_points
 }
 
 fn sentence(experiment: &Experiment, runs: usize, points: &[usize]) -> String {
@@ -42,9 +64,10 @@ fn sentence(experiment: &Experiment, runs: usize, points: &[usize]) -> String {
     format!("The same results in {runs}: {}{more}.", named.join("; "))
 }
 
-/// A number that is the same for equal results.
+/// A number that is the same for equal results, whatever the seed is.
 fn fingerprint(result: &RunResult) -> u64 {
     let mut value = serde_json::to_value(result).unwrap_or_default();
+    remove(&mut value, &["seed"]);
     if let Some(engine) = value.get_mut("engine").and_then(Value::as_object_mut) {
         engine.remove("cpu_s");
     }
@@ -77,23 +100,45 @@ mod tests {
     use crate::results::Run;
     use crate::simulate::{RunOptions, simulate};
 
-    #[test]
-    fn points_that_differ_in_names_only_are_told() {
-        let text = "duration = \"2 s\"\nrepeat = 2\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
-                    [links.l]\nbetween = [\"a\", \"b\"]\n\
-                    rate = \"10 Mbit/s\"\nloss = \"0.5 %\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n\
-                    [sweep]\nflows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"lia\", \"cubic\"]\n";
-        let plan = Plan::read(Document::parse(Path::new("same.toml"), text.to_owned()).expect("TOML")).expect("good");
+    /// The experiment of a flow over one link.
+    fn experiment(link: &str, flow: &str, sweep: &str) -> Experiment {
+        let text = format!(
+            "duration = \"2 s\"\nrepeat = 2\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\n\
+             between = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\n{link}[flows.f]\nfrom = \"a\"\nto = \"b\"\n{flow}\
+             [sweep]\n{sweep}"
+        );
+        let plan = Plan::read(Document::parse(Path::new("same.toml"), text).expect("TOML")).expect("good");
         let run = |job: subflow_scenario::sweep::Job| {
             let point = &plan.points[job.point];
             let result = simulate(&point.scenario, job.seed, &RunOptions::default()).expect("it runs");
             Run { run: job.run, point: job.point, parameters: point.parameters.clone(), result }
         };
-        let experiment = Experiment::new(&plan, plan.jobs().into_iter().map(run).collect());
+        Experiment::new(&plan, plan.jobs().into_iter().map(run).collect())
+    }
+
+    const LOSSY: &str = "loss = \"0.5 %\"\n";
+    const MPTCP: &str = "protocol = \"mptcp\"\n";
+
+    #[test]
+    fn points_that_differ_in_names_only_are_told() {
+        let sweep = "flows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"lia\", \"cubic\"]\n";
+        let experiment = experiment(LOSSY, MPTCP, sweep);
         let said = same_results(&experiment);
         assert_eq!(said.len(), 2, "{said:?}");
         for (said, congestion) in said.iter().zip(["lia", "cubic"]) {
             assert_eq!(*said, format!("The same results in all 2 runs: rr, {congestion}; ll, {congestion}."));
         }
+        assert_eq!(same_runs(&experiment), None, "losses make seeds differ");
+    }
+
+    #[test]
+    fn points_at_which_seeds_do_not_matter_are_counted() {
+        let said = |link: &str, sweep: &str| same_runs(&experiment(link, MPTCP, sweep)).unwrap_or_default();
+        let all = said("", "links.l.delay = [\"5 ms\", \"6 ms\"]\n");
+        assert!(all.starts_with("All runs of each point are the same: the seeds do not matter"), "{all}");
+        let one = said("", "links.l.delay = [\"5 ms\"]\n");
+        assert!(one.starts_with("All 2 runs are the same: "), "{one}");
+        let some = said("", "links.l.loss = [\"none\", \"1 %\"]\n");
+        assert!(some.starts_with("All runs of a point are the same at 1 of 2 points: "), "{some}");
     }
 }

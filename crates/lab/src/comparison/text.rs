@@ -42,7 +42,23 @@ pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> Stri
         ];
         table.row(values.chain(cells));
     }
-    table.render()
+    let mut text = table.render();
+    if let Some(sentence) = without_interval(differences) {
+        text += &format!("{sentence}\n");
+    }
+    text
+}
+
+/// Why rows have no interval although there are enough runs; `None` if there are no such rows.
+pub fn without_interval(differences: &[Difference]) -> Option<String> {
+    let count = differences.iter().filter(|difference| difference.is_without_spread()).count();
+    let rows = differences.len();
+    (count > 0).then(|| {
+        format!(
+            "No interval in {count} of {rows} rows: every seed gives the same difference, so the seeds do not matter \
+             to it."
+        )
+    })
 }
 
 fn shown(x: Option<f64>, decimals: usize) -> String {

@@ -18,23 +18,30 @@ pub struct MeanDifference {
     pub p_value: f64,
 }
 
+/// Differences that are closer than this share of the values are equal: one subtraction and one sum of decimals.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// The mean of second less first by the paired t-test (Student 1908): an interval and a test of the mean of the
 /// differences within pairs. What both of a pair have in common, such as a seed, does not widen it. `None` below two
-/// pairs.
+/// pairs, and if all differences are equal: without a spread there is nothing to judge their mean by.
 pub fn paired_difference(pairs: &[(f64, f64)], confidence: f64) -> Option<MeanDifference> {
     let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
+    let largest = pairs.iter().fold(0.0f64, |largest, (a, b)| largest.max(a.abs()).max(b.abs()));
+    let ends =
+        differences.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    if ends.1 - ends.0 <= ROUNDING * largest {
+        return None;
+    }
     let (mean, deviation) = (mean(&differences)?, standard_deviation(&differences)?);
     let n = differences.len() as f64;
     MeanDifference::of_t(mean, deviation / n.sqrt(), n - 1.0, confidence)
 }
 
 impl MeanDifference {
-    /// A difference whose ratio to its standard error has Student's t distribution.
+    /// A difference whose ratio to its standard error has Student's t distribution. `None` without such an error.
     pub(super) fn of_t(difference: f64, standard_error: f64, freedom: f64, confidence: f64) -> Option<Self> {
         if standard_error == 0.0 {
-            // All differences are equal.
-            let p_value = if difference == 0.0 { 1.0 } else { 0.0 };
-            return Some(Self { difference, low: difference, high: difference, p_value });
+            return None;
         }
         let t = StudentsT::new(0.0, 1.0, freedom).ok()?;
         let half = t.inverse_cdf(0.5 + confidence / 2.0) * standard_error;
@@ -75,10 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn differences_that_are_all_equal_have_no_width() {
-        let found = paired_difference(&[(1.0, 3.0), (5.0, 7.0)], 0.95).expect("two pairs");
-        assert_eq!((found.low, found.high, found.p_value), (2.0, 2.0, 0.0));
-        assert_eq!(paired_difference(&[(1.0, 1.0), (5.0, 5.0)], 0.95).map(|same| same.p_value), Some(1.0));
+    fn differences_that_are_all_equal_have_neither_interval_nor_test() {
+        assert_eq!(paired_difference(&[(1.0, 3.0), (5.0, 7.0)], 0.95), None);
+        assert_eq!(paired_difference(&[(1.0, 1.0), (5.0, 5.0)], 0.95), None);
+        // 0.3 - 0.1 and 0.4 - 0.2 differ in the last bit; so do equal values and their mean.
+        assert_eq!(paired_difference(&[(0.1, 0.3), (0.2, 0.4)], 0.95), None);
+        assert_eq!(paired_difference(&[(9.553_21, 9.543_66); 7], 0.95), None);
+        // The last decimal of a measured number is a difference.
+        assert!(paired_difference(&[(90_000.0, 90_000.1), (90_000.0, 90_000.100_001)], 0.95).is_some());
         assert_eq!(paired_difference(&[(1.0, 3.0)], 0.95), None);
     }
 

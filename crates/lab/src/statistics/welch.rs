@@ -4,8 +4,12 @@ use super::MeanDifference;
 use super::location::{mean, standard_deviation};
 
 /// The mean of `second` less that of `first` by Welch's t-test, which does not assume equal variances (Welch 1947,
-/// with the degrees of freedom of Satterthwaite 1946). `None` if a sample has fewer than two values.
+/// with the degrees of freedom of Satterthwaite 1946). `None` if a sample has fewer than two values, and if all values
+/// of each are equal: there is no spread to judge the difference by.
 pub fn welch_difference(first: &[f64], second: &[f64], confidence: f64) -> Option<MeanDifference> {
+    if [first, second].iter().all(|samples| samples.iter().all(|x| *x == samples[0])) {
+        return None;
+    }
     let difference = mean(second)? - mean(first)?;
     let variance = |samples: &[f64]| Some(standard_deviation(samples)?.powi(2) / samples.len() as f64);
     let (a, b) = (variance(first)?, variance(second)?);
@@ -33,9 +37,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_no_width_and_one_value_is_too_few() {
-        let found = welch_difference(&[1.0, 1.0], &[4.0, 4.0], 0.95).expect("two each");
-        assert_eq!((found.low, found.high, found.p_value), (3.0, 3.0, 0.0));
+    fn equal_values_have_neither_interval_nor_test_and_one_value_is_too_few() {
+        assert_eq!(welch_difference(&[1.0, 1.0], &[4.0, 4.0], 0.95), None);
+        assert_eq!(welch_difference(&[0.1; 3], &[0.1; 7], 0.95), None);
+        assert!(welch_difference(&[1.0, 1.0], &[4.0, 4.1], 0.95).is_some());
         assert_eq!(welch_difference(&[1.0, 1.0], &[4.0], 0.95), None);
     }
 

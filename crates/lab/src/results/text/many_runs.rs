@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{WIDTH, half_width, join, optional, percent, short_names, word_of};
-use crate::comparison::{differences_to_text, same_results};
+use crate::comparison::{differences_to_text, same_results, same_runs};
 use crate::results::Align::{Left, Right};
 use crate::results::{Align, Experiment, PointStatistics, TextTable};
 
@@ -67,7 +67,7 @@ pub(super) fn many_runs(text: &mut String, experiment: &Experiment) {
     }
     join(text, [flows, groups(experiment), subflows, exchanges, links]);
     baseline(text, experiment);
-    equal_points(text, experiment);
+    equal_results(text, experiment);
     for run in &experiment.runs {
         for objection in run.result.objections() {
             let _ = writeln!(text, "NOT VALID: run {}, which is in the figures: {objection}", run.run);
@@ -115,9 +115,9 @@ fn table_of_points(experiment: &Experiment, columns: &[(&'static str, Align)]) -
     TextTable::new(parameters.iter().map(|name| (name.as_str(), Left)).chain(columns.iter().copied()))
 }
 
-/// The points that cannot be told apart.
-fn equal_points(text: &mut String, experiment: &Experiment) {
-    for (number, sentence) in same_results(experiment).into_iter().enumerate() {
+/// The points, and the runs, that cannot be told apart.
+fn equal_results(text: &mut String, experiment: &Experiment) {
+    for (number, sentence) in same_results(experiment).into_iter().chain(same_runs(experiment)).enumerate() {
         text.push_str(if number == 0 { "\n" } else { "" });
         textwrap::wrap(&sentence, WIDTH).iter().for_each(|line| *text += &format!("{line}\n"));
     }
