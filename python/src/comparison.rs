@@ -21,7 +21,8 @@ use crate::table::Table;
 /// differences : Table
 ///     A row for each metric of each flow at each point that both results have.
 /// regressions : list of str
-///     A sentence for each difference that is worse than its bound allows. Empty if there is none.
+///     A sentence for each difference that is worse than its bound allows, and, with bounds, one for what the
+///    results lack of the baseline. Empty if there is none.
 /// notes : list of str
 ///     What to know about the table: that scenarios differ, that runs are not paired, what only one result has.
 #[pyclass(module = "subflow", frozen)]

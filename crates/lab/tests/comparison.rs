@@ -1,7 +1,9 @@
 //! Comparisons of results, with made-up runs whose differences are known.
 
 use proptest::prelude::*;
-use subflow_lab::comparison::{Baseline, Bound, Difference, Metric, NothingToCompare, Pairing, Precision, compare};
+use subflow_lab::comparison::{
+    Asked, Baseline, Bound, Comparison, Difference, Metric, NothingToCompare, Pairing, Precision, Side, compare,
+};
 use subflow_lab::results::{Experiment, FlowResult, Run, RunResult};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Parameters, Plan};
@@ -128,6 +130,51 @@ fn a_metric_that_got_lost_is_beyond_any_bound() {
     let compared = compare(&before, &after, &[bound.metric]).expect("a point");
     let beyond = Bound::exceeded(&[bound], &compared.differences);
     assert_eq!((beyond.len(), beyond[0].lacking, beyond[0].worse_percent), (1, 1, Some(0.0)));
+}
+
+/// The comparison of these runs with a bound on goodput, or without.
+fn bounded(before: &[Run], after: &[Run], bounds: &[Bound]) -> Comparison {
+    let side =
+        |runs: usize| Side { results: "r".to_owned(), scenario: "s".to_owned(), sha256: None, subflow: None, runs };
+    let asked = Asked::new(&[], bounds);
+    Comparison::new((side(before.len()), before), (side(after.len()), after), &asked).expect("a point")
+}
+
+#[test]
+fn what_the_baseline_has_and_the_results_lack_is_beyond_any_bound() {
+    let bounds: [Bound; 1] = ["goodput 1 %".parse().expect("a bound")];
+    let before = runs(&[(1, 5.0), (2, 5.0), (3, 5.0)]);
+    assert_eq!(bounded(&before, &before, &bounds).missing(), None);
+    let fewer = bounded(&before, &before[..2], &bounds);
+    assert_eq!(fewer.worse(), ["missing of the baseline: 1 run; no bound allows that"]);
+    assert!(fewer.to_text().contains("note: 1 run of the baseline has no counterpart"), "{}", fewer.to_text());
+    assert!(bounded(&before, &before[..2], &[]).worse().is_empty(), "without a bound it is a note");
+    assert!(bounded(&before[..2], &before, &bounds).worse().is_empty(), "more runs are no loss");
+    // Other seeds on purpose: their number counts.
+    let others = runs(&[(11, 5.0), (12, 5.0)]);
+    assert_eq!(bounded(&before[..2], &others, &bounds).missing(), None);
+    assert_eq!(bounded(&before, &others, &bounds).runs_only_in_baseline, 1);
+    let mut more = before.clone();
+    for run in &mut more {
+        run.result.flows.push(FlowResult { name: "g".into(), ..FlowResult::default() });
+    }
+    let mut elsewhere = before[0].clone();
+    elsewhere.parameters.insert("x".into(), 1.into());
+    more.push(elsewhere);
+    let lacking = bounded(&more, &before, &bounds);
+    assert_eq!(lacking.worse(), ["missing of the baseline: 1 point, 1 flow (g); no bound allows that"]);
+    assert!(bounded(&before, &more, &bounds).worse().is_empty());
+}
+
+#[test]
+fn points_are_the_same_if_their_values_are() {
+    let [first, second] = ["1 %", "1.0 %"].map(|loss| {
+        let mut runs = runs(&[(1, 5.0), (2, 6.0)]);
+        runs.iter_mut().for_each(|run| drop(run.parameters.insert("links.l.loss".into(), loss.into())));
+        runs
+    });
+    let compared = compare(&first, &second, &goodput()).expect("a point in common");
+    assert_eq!((compared.differences.len(), compared.only_first, compared.only_second), (1, 0, 0));
 }
 
 #[test]

@@ -26,13 +26,15 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
     printed
 }
 
-/// Fails if a difference is beyond its bound.
+/// Fails if a difference is beyond its bound, or cannot be checked because results are missing.
 pub(super) fn outcome(comparison: &Comparison) -> Result<(), Failure> {
-    match comparison.regressions.len() {
-        0 => Ok(()),
-        1 => Err(Failure::RunFailed("1 difference is beyond its bound".to_owned())),
-        n => Err(Failure::RunFailed(format!("{n} differences are beyond their bounds"))),
-    }
+    let beyond = match comparison.regressions.len() {
+        0 => None,
+        1 => Some("1 difference is beyond its bound".to_owned()),
+        n => Some(format!("{n} differences are beyond their bounds")),
+    };
+    let reasons: Vec<String> = beyond.into_iter().chain(comparison.missing()).collect();
+    if reasons.is_empty() { Ok(()) } else { Err(Failure::RunFailed(reasons.join("; "))) }
 }
 
 /// The comparison that a command makes of its runs, prepared before they are done.

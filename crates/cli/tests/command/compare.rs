@@ -82,6 +82,26 @@ fn two_results_are_compared_by_point_and_seed() {
 }
 
 #[test]
+fn results_that_are_missing_do_not_pass_a_bound() {
+    let desk = Desk::new(&lossy());
+    let sweep = |values: &str, repeat: &str, out: &str| {
+        let sweep = format!("links.cable.loss={values}");
+        assert_eq!(run(&desk, &["--sweep", &sweep, "--repeat", repeat, "--out", out]).0, Some(0));
+    };
+    sweep("1 %,2 %", "3", "before");
+    sweep("1.0 %", "2", "after");
+    let (code, stdout, stderr) = desk.subflow(&["compare", "before", "after", "--bound", "goodput 1 %"]);
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stdout.contains("WORSE: missing of the baseline: 1 point, 1 run; no bound allows that\n"), "{stdout}");
+    assert!(
+        stderr.contains("error: missing of the baseline: 1 point, 1 run") && stdout.contains("2 pairs"),
+        "{stderr}"
+    );
+    assert_eq!(desk.subflow(&["compare", "before", "after"]).0, Some(0), "without a bound there are notes");
+    assert_eq!(desk.subflow(&["compare", "after", "before", "--bound", "goodput 1 %"]).0, Some(0), "more is no loss");
+}
+
+#[test]
 fn a_run_is_compared_with_the_results_that_it_replaces() {
     let desk = Desk::new(&lossy());
     assert_eq!(run(&desk, &["--repeat", "2", "--out", "out"]).0, Some(0));

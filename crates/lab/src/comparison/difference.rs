@@ -139,6 +139,11 @@ fn by_flow(metric: &Metric, runs: &[&Run]) -> Vec<(Option<String>, Values)> {
     flows
 }
 
+/// Whether groups of `first` and `second` runs with so many seeds in common are compared by seed.
+pub(super) fn are_pairs(shared: usize, first: usize, second: usize) -> bool {
+    shared > 1 || shared == first.min(second)
+}
+
 /// Adjusts the p-values for their number.
 pub(super) fn adjust(differences: &mut [Difference]) {
     let tested = || (0..differences.len()).filter(|&index| differences[index].p_value.is_some());
@@ -153,7 +158,7 @@ impl Difference {
     fn new(metric: &Metric, flow: Option<&str>, before: &Values, after: &Values) -> Self {
         let shared: Vec<(Option<f64>, Option<f64>)> =
             before.iter().filter_map(|(seed, first)| Some((*first, *after.get(seed)?))).collect();
-        let are_pairs = shared.len() > 1 || shared.len() == before.len().min(after.len());
+        let are_pairs = are_pairs(shared.len(), before.len(), after.len());
         let (first, second, lacking): (Vec<f64>, Vec<f64>, usize) = if are_pairs {
             let (first, second) = shared.iter().filter_map(|(a, b)| a.zip(*b)).unzip();
             (first, second, shared.iter().filter(|(a, b)| a.is_some() && b.is_none()).count())

@@ -102,10 +102,17 @@ pub struct Comparison {
     pub points_only_in_results: usize,
     /// Flows that only one of the results has.
     pub flows_only_in_one: Vec<String>,
+    /// Those of them that the first one has.
+    pub flows_only_in_baseline: Vec<String>,
+    /// Runs of the first result without a counterpart in the second, at points that both have.
+    pub runs_only_in_baseline: usize,
     /// The differences, point by point.
     pub differences: Vec<Difference>,
     /// Those that are worse than a bound allows.
     pub regressions: Vec<Regression>,
+    /// Whether there is a bound.
+    #[serde(skip)]
+    pub has_bounds: bool,
 }
 
 impl Comparison {
@@ -132,7 +139,8 @@ impl Comparison {
                 "flows are compared by name; choose metrics that they have",
             ),
         });
-        let Compared { differences, only_first, only_second, only_one } = compared?;
+        let Compared { differences, only_first, only_second, flows_only_first, flows_only_second, runs_only_first } =
+            compared?;
         let named = asked.given.iter().chain(asked.bounds.iter().map(|bound| &bound.metric));
         for metric in named {
             if !differences.iter().any(|difference| difference.metric == metric.column) {
@@ -146,13 +154,16 @@ impl Comparison {
             paths: second.first().map_or_else(Vec::new, |run| run.parameters.keys().cloned().collect()),
             points_only_in_baseline: only_first,
             points_only_in_results: only_second,
-            flows_only_in_one: only_one,
+            flows_only_in_one: [&flows_only_first[..], &flows_only_second].concat(),
+            flows_only_in_baseline: flows_only_first,
+            runs_only_in_baseline: runs_only_first,
             regressions: Bound::exceeded(asked.bounds, &differences),
             differences,
+            has_bounds: !asked.bounds.is_empty(),
         })
     }
 
-    /// The comparison as text: both results, notes, the table, and a line for each regression.
+    /// The comparison as text: both results, notes, the table, and a line for each regression and for what is missing.
     pub fn to_text(&self) -> String {
         let mut text = self.baseline.line("baseline") + &self.results.line("compared");
         for note in self.notes() {
@@ -190,12 +201,33 @@ impl Comparison {
         if !self.flows_only_in_one.is_empty() {
             notes.push(format!("flows that only one result has are left out: {}", self.flows_only_in_one.join(", ")));
         }
+        match self.runs_only_in_baseline {
+            0 => {}
+            1 => notes.push("1 run of the baseline has no counterpart, and is left out".to_owned()),
+            n => notes.push(format!("{n} runs of the baseline have no counterpart, and are left out")),
+        }
         notes
     }
 
-    /// A sentence for each regression.
+    /// A sentence for each regression, and one for what is missing.
     pub fn worse(&self) -> Vec<String> {
-        self.regressions.iter().map(|regression| self.sentence(regression)).collect()
+        self.regressions.iter().map(|regression| self.sentence(regression)).chain(self.missing()).collect()
+    }
+
+    /// A sentence about what the baseline has and the other result lacks, if there is a bound: none can be checked on
+    /// it.
+    pub fn missing(&self) -> Option<String> {
+        let count = |n: usize, what: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            n => Some(format!("{n} {what}s")),
+        };
+        let flows = count(self.flows_only_in_baseline.len(), "flow")
+            .map(|flows| format!("{flows} ({})", self.flows_only_in_baseline.join(", ")));
+        let parts = [count(self.points_only_in_baseline, "point"), flows, count(self.runs_only_in_baseline, "run")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let is_lacking = self.has_bounds && !parts.is_empty();
+        is_lacking.then(|| format!("missing of the baseline: {}; no bound allows that", parts.join(", ")))
     }
 
     fn sentence(&self, regression: &Regression) -> String {

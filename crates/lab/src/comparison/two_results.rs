@@ -1,11 +1,10 @@
 //! Two results, point by point.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-use subflow_scenario::sweep::Parameters;
+use subflow_scenario::sweep::{Parameters, canonical};
 
-use super::difference::{Difference, adjust, differences};
+use super::difference::{Difference, adjust, are_pairs, differences};
 use super::metric::Metric;
 use crate::results::{Run, flows_and_groups};
 
@@ -18,8 +17,13 @@ pub struct Compared {
     pub only_first: usize,
     /// Points of the second result that the first lacks.
     pub only_second: usize,
-    /// Flows that only one of the results has, in points that both have.
-    pub only_one: Vec<String>,
+    /// Flows that only the first result has, in points that both have.
+    pub flows_only_first: Vec<String>,
+    /// Flows that only the second result has, likewise.
+    pub flows_only_second: Vec<String>,
+    /// Runs of the first result without a counterpart, in points that both have: those whose seed the second lacks, or,
+    /// where runs are not compared by seed, as many as the second has fewer.
+    pub runs_only_first: usize,
 }
 
 /// The reason why two results cannot be compared.
@@ -34,7 +38,7 @@ pub enum NothingToCompare {
 type ByPoint<'r> = BTreeMap<String, Vec<&'r Run>>;
 
 /// The differences of `metrics` in the runs of `second` to those of `first`, at all points that both have: those with
-/// the same swept values.
+/// the same swept values, however these are written.
 pub fn compare(first: &[Run], second: &[Run], metrics: &[Metric]) -> Result<Compared, NothingToCompare> {
     let [before, after] = [first, second].map(by_point);
     let mut order: Vec<&Vec<&Run>> = after.values().collect();
@@ -43,7 +47,9 @@ pub fn compare(first: &[Run], second: &[Run], metrics: &[Metric]) -> Result<Comp
         differences: Vec::new(),
         only_first: before.keys().filter(|key| !after.contains_key(*key)).count(),
         only_second: after.keys().filter(|key| !before.contains_key(*key)).count(),
-        only_one: Vec::new(),
+        flows_only_first: Vec::new(),
+        flows_only_second: Vec::new(),
+        runs_only_first: 0,
     };
     if compared.only_second == after.len() {
         return Err(NothingToCompare::Points);
@@ -51,11 +57,9 @@ pub fn compare(first: &[Run], second: &[Run], metrics: &[Metric]) -> Result<Comp
     for runs in order {
         let Some(baseline) = before.get(&key(&runs[0].parameters)) else { continue };
         compared.differences.extend(differences(metrics, &runs[0].parameters, baseline, runs));
-        for name in only_one(baseline[0], runs[0]) {
-            if !compared.only_one.contains(&name) {
-                compared.only_one.push(name);
-            }
-        }
+        add_only_first(&mut compared.flows_only_first, baseline[0], runs[0]);
+        add_only_first(&mut compared.flows_only_second, runs[0], baseline[0]);
+        compared.runs_only_first += runs_only_first(baseline, runs);
     }
     if compared.differences.is_empty() {
         return Err(NothingToCompare::Metrics);
@@ -70,17 +74,29 @@ fn by_point(runs: &[Run]) -> ByPoint<'_> {
     points
 }
 
-/// The same for the same values in any order.
+/// The same for the same values in any order and notation.
 fn key(parameters: &Parameters) -> String {
-    let sorted: BTreeMap<&String, &Value> = parameters.iter().collect();
-    serde_json::to_string(&sorted).expect("values are JSON")
+    let sorted: BTreeMap<&String, String> = parameters.iter().map(|(path, value)| (path, canonical(value))).collect();
+    format!("{sorted:?}")
 }
 
-fn only_one(first: &Run, second: &Run) -> Vec<String> {
+/// Adds the flows that `first` has and `second` lacks.
+fn add_only_first(found: &mut Vec<String>, first: &Run, second: &Run) {
     let names = |run: &Run| flows_and_groups(&run.result).iter().map(|flow| flow.name.clone()).collect::<Vec<_>>();
-    let lacks = |of: &Run, other: &Run| {
-        let others = names(other);
-        names(of).into_iter().filter(|name| !others.contains(name)).collect::<Vec<_>>()
-    };
-    [lacks(first, second), lacks(second, first)].concat()
+    let others = names(second);
+    for name in names(first) {
+        if !others.contains(&name) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+}
+
+fn runs_only_first(first: &[&Run], second: &[&Run]) -> usize {
+    let [first, second] = [first, second].map(|runs| runs.iter().map(|run| run.result.seed).collect::<BTreeSet<_>>());
+    let shared = first.intersection(&second).count();
+    if are_pairs(shared, first.len(), second.len()) {
+        first.len() - shared
+    } else {
+        first.len().saturating_sub(second.len())
+    }
 }

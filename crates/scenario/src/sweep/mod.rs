@@ -1,6 +1,7 @@
 //! From a scenario file to its runs: combinations of the values in `[sweep]`, each repeated `repeat` times.
 
 mod axis;
+mod canonical;
 mod design;
 mod digest;
 mod range;
@@ -17,6 +18,7 @@ use crate::file::{Collector, Document, Field, Problem, Problems};
 use crate::read::idle;
 use crate::{Traces, schema, without_effect};
 use axis::Axis;
+pub use canonical::canonical;
 pub(crate) use design::DESIGNS;
 pub use design::{Design, Sampling};
 use digest::digest;
