@@ -139,6 +139,8 @@ impl Results {
     /// ----------
     /// metric : str, optional
     ///     A metric of ``subflow.compare``.
+    /// fewest : int, optional
+    ///     An interval of fewer runs with the metric counts as infinitely wide.
     ///
     /// Returns
     /// -------
@@ -150,10 +152,10 @@ impl Results {
     /// ------
     /// ValueError
     ///     No run has the metric.
-    #[pyo3(signature = (metric="goodput"))]
-    fn widest_interval(&self, py: Python<'_>, metric: &str) -> PyResult<(f64, usize, Option<String>)> {
+    #[pyo3(signature = (metric="goodput", fewest=2))]
+    fn widest_interval(&self, py: Python<'_>, metric: &str, fewest: usize) -> PyResult<(f64, usize, Option<String>)> {
         let metric: Metric = metric.parse().map_err(|error| PyValueError::new_err(format!("metric: {error}")))?;
-        let widest = py.detach(|| Precision { metric, percent: 0.0 }.widest(&self.experiment));
+        let widest = py.detach(|| Precision { metric, percent: 0.0 }.widest(&self.experiment, fewest));
         match widest {
             Some(widest) => Ok((widest.percent, widest.point, widest.flow)),
             None => Err(PyValueError::new_err(format!("metric: no run has {metric}; choose one that the flows have"))),

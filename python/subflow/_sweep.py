@@ -167,7 +167,7 @@ def _repeated(
         raise ValueError(f"max_repeat: found {max_repeat}, expected at least {runs}, the first number of runs")
     while True:
         found = results(study(runs))
-        percent, _, _ = found.widest_interval(precision.metric)
+        percent, _, _ = found.widest_interval(precision.metric, Precision.FEWEST_RUNS)
         if percent <= precision.percent:
             return found
         if runs >= max_repeat:

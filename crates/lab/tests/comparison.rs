@@ -278,17 +278,40 @@ fn the_widest_interval_decides_whether_runs_are_enough() {
     assert_eq!("goodput±2%".parse(), Ok(precision));
     // The second point has 10 ± 1: half a width of 4.302653 / √3.
     let wide = experiment(&plan, |point, seed| 10.0 + point as f64 * (seed as f64 - 2.0));
-    let widest = precision.widest(&wide).expect("goodputs");
+    let widest = precision.widest(&wide, 2).expect("goodputs");
     assert!(widest.point == 1 && (widest.percent - 24.841_37).abs() < 1e-4, "{widest:?}");
     for same in [0.0, 0.1] {
         // The mean of three times 0.1 is another number than 0.1.
-        assert_eq!(precision.widest(&experiment(&plan, |_, _| same)).map(|same| same.percent), Some(0.0));
+        assert_eq!(precision.widest(&experiment(&plan, |_, _| same), 2).map(|same| same.percent), Some(0.0));
     }
     let completion: Precision = "completion ± 2 %".parse().expect("a precision");
-    assert_eq!(completion.widest(&wide), None, "no run has completed");
+    assert_eq!(completion.widest(&wide, 2), None, "no run has completed");
     for bad in ["goodput 2 %", "goodput ± 2", "goodput ± 0 %", "goodput ± -1 %", "speed ± 2 %", "± 2 %", ""] {
         assert!(bad.parse::<Precision>().is_err(), "{bad}");
     }
+}
+
+#[test]
+fn values_count_towards_the_fewest_and_runs_without_one_are_counted() {
+    let plan = plan("\"links.l.delay\" = [\"1 ms\", \"2 ms\"]\n");
+    let completion: Precision = "completion ± 200 %".parse().expect("a precision");
+    let mut some = experiment(&plan, |_, _| 1.0);
+    let mut complete = |run: usize, time: f64| some.runs[run].result.flows[0].completion_s = Some(time);
+    for (run, time) in [(0, 1.0), (1, 1.1), (2, 1.2), (3, 1.0), (5, 1.1)] {
+        complete(run, time);
+    }
+    let widest = completion.widest(&some, 3).expect("completions");
+    assert_eq!((widest.percent, widest.point, widest.values), (f64::INFINITY, 1, 2), "two values of three runs");
+    assert!(completion.widest(&some, 2).is_some_and(|widest| widest.percent.is_finite()));
+    assert_eq!(completion.lacking(&some), 1);
+    // A flow that never has the metric lacks it by its nature.
+    for run in &mut some.runs {
+        run.result.flows.push(FlowResult { name: "endless".into(), ..FlowResult::default() });
+    }
+    assert_eq!(completion.lacking(&some), 1);
+    let some = Experiment::new(&plan, some.runs);
+    let text = subflow_lab::results::to_text(&some);
+    assert!(text.contains("(2 of 3)") && !text.contains("(3 of 3)") && !text.contains("(0 of"), "{text}");
 }
 
 #[test]

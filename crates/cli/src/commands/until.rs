@@ -63,7 +63,7 @@ impl Until {
         loop {
             let (experiment, failed) = journal.experiment(arguments, &plan)?;
             let runs = plan.points[0].scenario.repeat;
-            let Some(widest) = self.precision.widest(&experiment) else {
+            let Some(widest) = self.precision.widest(&experiment, Precision::FEWEST_RUNS as usize) else {
                 journal.forget(arguments, &plan)?;
                 return Err(Failure::bad_input(
                     format!("--until: no run has the metric {}", self.precision.metric),
@@ -72,7 +72,11 @@ impl Until {
             };
             let is_narrow = widest.percent <= self.precision.percent;
             if is_narrow || runs >= self.most {
-                eprintln!("{}", self.precision_reached(&plan, &widest, runs));
+                let lacking = match self.precision.lacking(&experiment) {
+                    0 => String::new(),
+                    n => format!("; {n} of {} runs lack it", experiment.runs.len()),
+                };
+                eprintln!("{}{lacking}", self.precision_reached(&plan, &widest, runs));
                 return Ok(Repeated { plan, experiment, failed });
             }
             plan = repeated(arguments, Precision::more(runs).min(self.most))?;
@@ -90,7 +94,7 @@ impl Until {
         let width = if widest.percent.is_finite() {
             format!("± {} %", number::fixed(widest.percent, 2))
         } else {
-            "not known".to_owned()
+            format!("not known from the {} that have it", widest.values)
         };
         let of = widest.flow.as_ref().map_or_else(String::new, |flow| format!(", of {flow}"));
         let at = at_point(&plan.points[widest.point].parameters);

@@ -1,5 +1,6 @@
 //! Whether the intervals of means are narrow enough.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,10 +27,12 @@ pub struct Widest {
     pub point: usize,
     /// The flow, if the metric is one of flows.
     pub flow: Option<String>,
+    /// The number of its runs that have the metric.
+    pub values: usize,
 }
 
 impl Precision {
-    /// The fewest runs after which a width counts: the spread of fewer is too uncertain itself.
+    /// The fewest runs with the metric after which a width counts: the spread of fewer is too uncertain itself.
     pub const FEWEST_RUNS: u32 = 10;
 
     /// The number of runs after `runs`, if these were not enough: a quarter more.
@@ -37,22 +40,14 @@ impl Precision {
         runs.saturating_add(runs.div_ceil(4).max(1))
     }
 
-    /// The widest interval among all flows and points. `None` if no run has the metric. A flow without the metric at a
-    /// point, such as one that never completes, has no interval there.
-    pub fn widest(&self, experiment: &Experiment) -> Option<Widest> {
-        let mut samples: Vec<(usize, Option<String>, Vec<f64>)> = Vec::new();
-        for run in &experiment.runs {
-            for (flow, value) in self.metric.values(&run.result) {
-                let Some(value) = value else { continue };
-                // Runs are ordered by point.
-                let known = samples.iter_mut().rev().take_while(|(point, ..)| *point == run.point);
-                match known.into_iter().find(|(_, name, _)| *name == flow) {
-                    Some((.., values)) => values.push(value),
-                    None => samples.push((run.point, flow, vec![value])),
-                }
-            }
-        }
+    /// The widest interval among all flows and points; one of fewer than `fewest` values is infinitely wide. `None` if
+    /// no run has the metric. A flow without the metric at a point, such as one that never completes, has no interval
+    /// there.
+    pub fn widest(&self, experiment: &Experiment, fewest: usize) -> Option<Widest> {
+        let mut samples = self.samples(experiment);
+        samples.retain(|(.., values)| !values.is_empty());
         let width = |values: &[f64]| match (mean(values), mean_interval(values, 0.95)) {
+            _ if values.len() < fewest => f64::INFINITY,
             (Some(_), Some(_)) if values.iter().all(|value| *value == values[0]) => 0.0,
             (Some(mean), Some(interval)) => 100.0 * (interval.high - interval.low) / 2.0 / mean.abs(),
             _ => f64::INFINITY,
@@ -61,9 +56,35 @@ impl Precision {
             percent: width(values),
             point: *point,
             flow: flow.clone(),
+            values: values.len(),
         });
         // The first of several that are equally wide.
         widths.reduce(|widest, other| if other.percent > widest.percent { other } else { widest })
+    }
+
+    /// The number of runs that lack the metric of a flow that has it in another run.
+    pub fn lacking(&self, experiment: &Experiment) -> usize {
+        let samples = self.samples(experiment);
+        let known: BTreeSet<&Option<String>> =
+            samples.iter().filter(|(.., values)| !values.is_empty()).map(|(_, flow, _)| flow).collect();
+        let lacks = |(flow, value): &(Option<String>, Option<f64>)| value.is_none() && known.contains(flow);
+        experiment.runs.iter().filter(|run| self.metric.values(&run.result).iter().any(lacks)).count()
+    }
+
+    /// The values of each flow at each point; empty for a flow that never has the metric there.
+    fn samples(&self, experiment: &Experiment) -> Vec<(usize, Option<String>, Vec<f64>)> {
+        let mut samples: Vec<(usize, Option<String>, Vec<f64>)> = Vec::new();
+        for run in &experiment.runs {
+            for (flow, value) in self.metric.values(&run.result) {
+                // Runs are ordered by point.
+                let known = samples.iter_mut().rev().take_while(|(point, ..)| *point == run.point);
+                match known.into_iter().find(|(_, name, _)| *name == flow) {
+                    Some((.., values)) => values.extend(value),
+                    None => samples.push((run.point, flow, value.into_iter().collect())),
+                }
+            }
+        }
+        samples
     }
 }
 

@@ -6,6 +6,7 @@ use super::{WIDTH, half_width, join, optional, percent, short_names, word_of};
 use crate::comparison::{differences_to_text, same_results, same_runs};
 use crate::results::Align::{Left, Right};
 use crate::results::{Align, Experiment, PointStatistics, TextTable};
+use crate::statistics::Summary;
 
 /// Means with their intervals: tables of flows, subflows and links with rows for each point of the sweep.
 pub(super) fn many_runs(text: &mut String, experiment: &Experiment) {
@@ -41,7 +42,7 @@ pub(super) fn many_runs(text: &mut String, experiment: &Experiment) {
                 half_width(&flow.goodput_mbps),
                 optional(flow.goodput_mbps.median, 3),
                 optional(flow.goodput_mbps.sd, 3),
-                optional(flow.completion_s.mean, 3),
+                completion(&flow.completion_s, point.runs),
                 optional(flow.retransmissions.mean, 1),
                 optional(flow.timeouts.mean, 1),
             ]));
@@ -73,6 +74,12 @@ pub(super) fn many_runs(text: &mut String, experiment: &Experiment) {
             let _ = writeln!(text, "NOT VALID: run {}, which is in the figures: {objection}", run.run);
         }
     }
+}
+
+/// The mean time to completion, with the number of runs that it is of if the others did not complete.
+fn completion(summary: &Summary, runs: usize) -> String {
+    let mean = optional(summary.mean, 3);
+    if (1..runs).contains(&summary.n) { format!("{mean} ({} of {runs})", summary.n) } else { mean }
 }
 
 /// Times to completion of the flows of each group.
