@@ -22,6 +22,7 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
 
 /// The plan of a scenario file with all changes of the command line: `--set`, and options that are abbreviations of it.
 pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
+    swept::refuse_repetition(source)?;
     let mut document = load(&source.scenario)?;
     if let Some(design) = &source.design {
         document.set("--design", &swept::design(design))?;

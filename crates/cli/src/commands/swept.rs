@@ -3,6 +3,9 @@
 use subflow_scenario::sweep::first_of_range;
 use toml_edit::{Array, Key, Value};
 
+use crate::arguments::Source;
+use crate::failure::Failure;
+
 /// The assignments, as of `--set`, that make the scenario sweep over the values in `text`. Text without `=` is returned
 /// as it is; the scenario refuses it.
 pub(super) fn assignments(text: &str) -> Vec<String> {
@@ -24,6 +27,30 @@ pub(super) fn assignments(text: &str) -> Vec<String> {
     };
     let sweep = format!("sweep.{}={swept}", Key::new(path.trim()).display_repr());
     first.into_iter().chain([sweep]).collect()
+}
+
+/// Refuses a path that `--sweep` has twice, or `--set` beside it: one would replace what the other says.
+pub(super) fn refuse_repetition(source: &Source) -> Result<(), Failure> {
+    let paths = |texts: &[String]| {
+        let paths = texts.iter().filter_map(|text| text.split_once('=')).flat_map(|(paths, _)| paths.split(','));
+        paths.map(|path| path.replace([' ', '"'], "")).collect::<Vec<_>>()
+    };
+    let (set, swept) = (paths(&source.set), paths(&source.sweep));
+    for (index, path) in swept.iter().enumerate() {
+        if swept[..index].contains(path) {
+            return Err(Failure::bad_input(
+                format!("--sweep: found {path} twice, expected it once"),
+                format!("give all values together: --sweep {path}=V1,V2"),
+            ));
+        }
+        if set.contains(path) {
+            return Err(Failure::bad_input(
+                format!("--sweep: found {path}, which --set sets, too"),
+                "drop one of them: --set gives a path one value, --sweep several",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The assignment that makes the scenario take this design: `full`, or the name of another one and how many points it

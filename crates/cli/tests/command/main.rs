@@ -234,6 +234,23 @@ fn the_command_line_sweeps_as_the_file_does() {
 }
 
 #[test]
+fn what_the_command_line_says_twice_is_refused() {
+    let desk = Desk::new(QUICK);
+    let cases: &[(&[&str], &str)] = &[
+        (&["--sweep", "links.cable.loss=1 %, 1.0 %"], "found \"1 %\" and \"1.0 %\", which are the same"),
+        (&["--sweep", "links.cable.loss=1 %", "--sweep", "links.cable.loss=2 %"], "found links.cable.loss twice"),
+        (&["--sweep", "links.cable.loss=1 %,2 %", "--set", "links.cable.loss=3 %"], "which --set sets, too"),
+    ];
+    for (arguments, expected) in cases {
+        let (code, stdout, stderr) = desk.subflow(&[&["check", "quick.toml"], *arguments].concat());
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(stderr.contains(expected) && stderr.contains("--sweep"), "{stderr}");
+    }
+    let other = ["check", "quick.toml", "--sweep", "links.cable.loss=1 %,2 %", "--set", "links.cable.delay=3 ms"];
+    assert_eq!(desk.subflow(&other).0, Some(0));
+}
+
+#[test]
 fn a_design_draws_from_a_range_that_the_command_line_sweeps() {
     let desk = Desk::new(QUICK);
     let asked = ["--design", "latin-hypercube=4", "--sweep", "links.cable.delay=1.00 ms .. 50.00 ms"];

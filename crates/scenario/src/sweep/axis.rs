@@ -1,8 +1,11 @@
 //! `[sweep]`: each key a path, or several joined by commas that move together, each value a list or a range.
 
+use std::collections::HashMap;
+
 use rand_core::RngCore;
 
 use super::Plan;
+use super::canonical::canonical;
 use super::design::one_in_each;
 use super::range::{self, Meaning, Span};
 use crate::file::{DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
@@ -120,7 +123,10 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
     let values = match range::read(&entry.node).transpose()? {
         Some(Meaning::Span(span)) => Values::Span(span),
         Some(Meaning::Values(_)) | None => {
-            Values::Steps(listed(entry)?.iter().map(|value| step(value, paths.len())).collect::<Result<_, _>>()?)
+            let steps: Vec<_> =
+                listed(entry)?.iter().map(|value| step(value, paths.len())).collect::<Result<_, Problem>>()?;
+            refuse_repetition(&entry.key, &steps)?;
+            Values::Steps(steps)
         }
     };
     Ok(Axis { paths, values, place: entry.key_place.clone() })
@@ -168,6 +174,26 @@ fn step(value: &Node, paths: usize) -> Result<Vec<Node>, Problem> {
         )),
         _ => Ok(vec![value.clone(); paths]),
     }
+}
+
+/// Rejects values that are equal: their points would be the same one, counted twice.
+fn refuse_repetition(key: &str, steps: &[Vec<Node>]) -> Result<(), Problem> {
+    let mut known: HashMap<Vec<String>, &Vec<Node>> = HashMap::new();
+    for step in steps {
+        let Some(earlier) = known.insert(step.iter().map(|node| canonical(&node.to_json())).collect(), step) else {
+            continue;
+        };
+        let shown = |step: &[Node]| match step.iter().map(Node::shown).collect::<Vec<_>>() {
+            each if each.iter().all(|value| *value == each[0]) => each[0].clone(),
+            each => format!("[{}]", each.join(", ")),
+        };
+        let message = format!("sweep of {key}: found {} and {}, which are the same", shown(earlier), shown(step));
+        return Err(Problem::at(&step[0].place, message)
+            .label("the same value again")
+            .help("drop one of them; for more runs of each point raise `repeat`")
+            .also(&earlier[0].place, "the first one"));
+    }
+    Ok(())
 }
 
 fn check(path: &DottedPath) -> Result<(), Problem> {

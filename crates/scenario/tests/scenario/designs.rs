@@ -164,3 +164,24 @@ fn a_design_without_a_path_is_one_point() {
     let plan = Plan::read(unswept).expect("a scenario");
     assert_eq!(plan.without_effect[0].message, "sweep.design has no effect: no path is swept");
 }
+
+#[test]
+fn equal_values_are_refused_however_they_are_written() {
+    let refused =
+        |sweep: &str| Plan::read(document(sweep)).expect_err("a point is there twice").first[0].message.clone();
+    for (values, same) in [
+        ("[\"1 %\", \"1 %\"]", "found \"1 %\" and \"1 %\", which are the same"),
+        ("[\"none\", \"1 %\", \"1.0 %\"]", "found \"1 %\" and \"1.0 %\", which are the same"),
+        ("[\"2 %\", \"1 % .. 3 % step 1 %\"]", "found \"2 %\" and \"2 %\", which are the same"),
+    ] {
+        let message = refused(&format!("\"links.one.loss\" = {values}\n"));
+        assert_eq!(message, format!("sweep of links.one.loss: {same}"));
+    }
+    let message = refused("\"links.one.delay, links.two.delay\" = [[\"1 ms\", \"2 ms\"], [\"1000 us\", \"2 ms\"]]\n");
+    assert!(
+        message.ends_with("found [\"1 ms\", \"2 ms\"] and [\"1000 us\", \"2 ms\"], which are the same"),
+        "{message}"
+    );
+    let others = "\"links.one.delay, links.two.delay\" = [[\"1 ms\", \"2 ms\"], [\"2 ms\", \"1 ms\"]]\n";
+    assert_eq!(Plan::read(document(others)).map(|plan| plan.points.len()).ok(), Some(2));
+}
