@@ -79,13 +79,17 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
             "add --store DIR, or --out DIR for results",
         ));
     };
-    let Repeated { plan, mut experiment, failed } = until.experiment(arguments, &journal)?;
+    let Repeated { plan, mut experiment, failed, reached } = until.experiment(arguments, &journal)?;
     drop(tried);
     comparison.add_baseline(&mut experiment);
     let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
     let format = arguments.output.format;
     let results = Results { plan: &plan, experiment: &experiment, format, folder, figures, comparison };
-    results.of_run(arguments, failed, Some(&journal))
+    match results.of_run(arguments, failed, Some(&journal)) {
+        // The exit code is that of the precision also if nobody reads the results.
+        Ok(()) | Err(Failure::NobodyReads) if reached.is_err() => reached,
+        outcome => outcome,
+    }
 }
 
 /// The folders for what runs write themselves.

@@ -24,6 +24,8 @@ pub(super) struct Repeated {
     pub(super) experiment: Experiment,
     /// Runs that failed.
     pub(super) failed: usize,
+    /// Fails if there were as many runs as are allowed before the intervals were narrow enough.
+    pub(super) reached: Result<(), Failure>,
 }
 
 impl Until {
@@ -77,10 +79,18 @@ impl Until {
                     n => format!("; {n} of {} runs lack it", experiment.runs.len()),
                 };
                 eprintln!("{}{lacking}", self.precision_reached(&plan, &widest, runs));
-                return Ok(Repeated { plan, experiment, failed });
+                let reached = if is_narrow { Ok(()) } else { Err(self.not_reached()) };
+                return Ok(Repeated { plan, experiment, failed, reached });
             }
             plan = repeated(arguments, Precision::more(runs).min(self.most))?;
         }
+    }
+
+    fn not_reached(&self) -> Failure {
+        Failure::RunFailed(format!(
+            "--max-repeat ended the runs before {}; the results are those of {} runs of each point",
+            self.precision, self.most
+        ))
     }
 
     fn precision_reached(&self, plan: &Plan, widest: &Widest, runs: u32) -> String {

@@ -168,11 +168,13 @@ fn the_most_runs_end_the_repetition_and_the_next_command_goes_on_with_the_kept_o
     };
     let (code, stderr) = until("12");
     assert!(
-        code == Some(0) && stderr.contains("--max-repeat is reached before goodput ± 0.01 %: after 12 runs"),
+        code == Some(1) && stderr.contains("--max-repeat is reached before goodput ± 0.01 %: after 12 runs"),
         "{stderr}"
     );
+    assert!(stderr.contains("error: --max-repeat ended the runs before goodput ± 0.01 %"), "{stderr}");
     let (code, stderr) = until("13");
-    assert!(code == Some(0) && stderr.contains("after 13 runs"), "{stderr}");
+    assert!(code == Some(1) && stderr.contains("after 13 runs"), "{stderr}");
+    assert!(desk.files_in("out").contains(&"results.json".to_owned()), "results are written nevertheless");
     let kept: usize = desk
         .files_in("runs")
         .iter()
