@@ -48,7 +48,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let mut slugs = Slugs::default();
     page.section("not-valid", "Runs that are not valid", not_valid(experiment));
     page.section("summary", "Summary", summary::tables(experiment));
-    page.section("same", "The same results", same(plan, experiment));
+    page.section("same", "The same results", same(experiment));
     page.section("differences", "Differences to the baseline", differences(experiment));
     page.section("comparison", "Comparison", compared(plan, experiment, &mut slugs));
     page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
@@ -107,14 +107,10 @@ fn not_valid(experiment: &Experiment) -> String {
     paragraphs(objections.iter().map(String::as_str))
 }
 
-/// Points and runs that cannot be told apart, and swept paths of which it is known that they have no effect.
-fn same(plan: &Plan, experiment: &Experiment) -> String {
-    let groups = same_results(experiment);
-    let is_swept =
-        |message: &str| experiment.scenario.sweep.iter().any(|path| message.starts_with(&format!("{path} ")));
-    let why = plan.without_effect.iter().map(|problem| &problem.message).filter(|message| is_swept(message));
-    let why: Vec<String> = why.filter(|_| !groups.is_empty()).map(|message| format!("{message}.")).collect();
-    paragraphs(groups.iter().chain(&why).chain(&same_runs(experiment)).map(String::as_str))
+/// Points and runs that cannot be told apart.
+fn same(experiment: &Experiment) -> String {
+    let said: Vec<String> = same_results(experiment).into_iter().chain(same_runs(experiment)).collect();
+    paragraphs(said.iter().map(String::as_str))
 }
 
 fn seeds(experiment: &Experiment) -> String {

@@ -9,11 +9,11 @@ use super::word;
 use crate::results::{Experiment, RunResult};
 
 /// More points of a group are counted, not listed.
-const MOST_LISTED: usize = 4;
+const MOST_LISTED: usize = 10;
 
 /// A sentence for each group of points that gave the very same results in every run, seed by seed. It names them by
-/// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results, nor do
-/// percentiles of delays, which are not recorded in all runs.
+/// their swept values, in the order of paths, and says why they are the same as far as that is known. Names of
+/// algorithms and CPU time do not count as results, nor do percentiles of delays, which are not recorded in all runs.
 pub fn same_results(experiment: &Experiment) -> Vec<String> {
     let of_points = fingerprints(experiment);
     let mut groups: BTreeMap<&[(u64, u64)], Vec<usize>> = BTreeMap::new();
@@ -61,7 +61,31 @@ fn sentence(experiment: &Experiment, runs: usize, points: &[usize]) -> String {
         more => format!("; and {more} more"),
     };
     let runs = if runs == 1 { "the run".to_owned() } else { format!("all {runs} runs") };
-    format!("The same results in {runs}: {}{more}.", named.join("; "))
+    format!("The same results in {runs}: {}{more}. {}", named.join("; "), reason(experiment, points))
+}
+
+/// Why these points are the same: what differs between them has no effect at any of them; or else the algorithms have
+/// decided alike.
+fn reason(experiment: &Experiment, points: &[usize]) -> String {
+    let of = |point: usize| &experiment.statistics[point];
+    let differs = |path: &&String| {
+        points.iter().any(|point| of(*point).parameters.get(*path) != of(points[0]).parameters.get(*path))
+    };
+    let everywhere =
+        |message: &String| points.iter().all(|point| of(*point).without_effect.iter().any(|known| known == message));
+    let of_path = |path: &String| {
+        let start = format!("{path} has no effect");
+        of(points[0]).without_effect.iter().find(|message| message.starts_with(&start) && everywhere(message))
+    };
+    let paths: Vec<&String> = of(points[0]).parameters.keys().filter(differs).collect();
+    let known: Vec<&str> = paths.iter().filter_map(|path| of_path(path)).map(String::as_str).collect();
+    match (known.len(), paths.len()) {
+        (0, _) => "Their runs were the same packet for packet.".to_owned(),
+        (some, all) if some < all => {
+            format!("{}; otherwise their runs were the same packet for packet.", known.join("; "))
+        }
+        _ => format!("{}.", known.join("; ")),
+    }
 }
 
 /// A number that is the same for equal results, whatever the seed is.
@@ -126,9 +150,38 @@ mod tests {
         let said = same_results(&experiment);
         assert_eq!(said.len(), 2, "{said:?}");
         for (said, congestion) in said.iter().zip(["lia", "cubic"]) {
-            assert_eq!(*said, format!("The same results in all 2 runs: rr, {congestion}; ll, {congestion}."));
+            let points = format!("The same results in all 2 runs: rr, {congestion}; ll, {congestion}. ");
+            assert_eq!(*said, points + "Their runs were the same packet for packet.");
         }
         assert_eq!(same_runs(&experiment), None, "losses make seeds differ");
+    }
+
+    #[test]
+    fn each_group_has_its_own_reason() {
+        // A scheduler has no effect on TCP, and hardly anything to decide over one path. Congestion control has both.
+        let sweep = "flows.f.protocol = [\"tcp\", \"mptcp\"]\nflows.f.scheduler = [\"rr\", \"ll\"]\n";
+        let said = same_results(&experiment(LOSSY, "", sweep));
+        let idle = "flows.f.scheduler has no effect: the flow's protocol is tcp.";
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert_eq!(said[0], format!("The same results in all 2 runs: tcp, rr; tcp, ll. {idle}"));
+        assert!(said[1].ends_with("mptcp, rr; mptcp, ll. Their runs were the same packet for packet."), "{said:?}");
+        // Without a loss in two packets, window and queue do not matter either.
+        let small = "protocol = \"tcp\"\nsend = \"2 kB\"\n";
+        let both = "flows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"reno\", \"cubic\"]\n";
+        let said = same_results(&experiment("", small, both));
+        let otherwise = "protocol is tcp; otherwise their runs were the same packet for packet.";
+        assert!(said.len() == 1 && said[0].ends_with(otherwise), "{said:?}");
+    }
+
+    #[test]
+    fn ten_points_are_named_and_the_others_counted() {
+        let said = |values: u32| {
+            let values: Vec<String> = (1..=values).map(|n| format!("\"{} packets\"", 1000 + n)).collect();
+            let small = "protocol = \"tcp\"\nsend = \"2 kB\"\n";
+            same_results(&experiment("", small, &format!("links.l.queue = [{}]\n", values.join(", ")))).concat()
+        };
+        assert!(said(10).contains("1009 packets; 1010 packets. "), "{}", said(10));
+        assert!(said(12).contains("1010 packets; and 2 more. "), "{}", said(12));
     }
 
     #[test]

@@ -87,6 +87,10 @@ pub struct PointStatistics {
     pub total_goodput_mbps: Summary,
     /// Jain's fairness index of the flows' goodput.
     pub jain_index: Summary,
+    /// Messages of keys that have no effect at this point ([`Point::without_effect`]). Results that are written lack
+    /// them.
+    #[serde(skip)]
+    pub without_effect: Vec<String>,
 }
 
 /// Statistics of one flow.
@@ -198,6 +202,7 @@ impl PointStatistics {
         let link_count = runs.first().map_or(0, |run| run.links.len());
         Self {
             parameters: point.parameters.clone(),
+            without_effect: point.without_effect.clone(),
             runs: runs.len(),
             flows: (0..flow_count)
                 .map(|index| FlowStatistics::of(&by_run.iter().map(|flows| &*flows[index]).collect::<Vec<_>>()))

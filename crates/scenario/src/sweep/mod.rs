@@ -78,6 +78,8 @@ pub struct Point {
     /// SHA-256 of everything in the file that decides on results, with these values, and of the traces that it names.
     /// Titles, `seed`, `repeat` and `[sweep]` do not count.
     pub digest: [u8; 32],
+    /// Messages of keys that have no effect at this point: the path, that it has none, and why.
+    pub without_effect: Vec<String>,
 }
 
 /// One run.
@@ -127,9 +129,11 @@ impl Plan {
             }
             match Scenario::read_from(&document, &root, &traces) {
                 Ok(scenario) => {
-                    idle.add(without_effect(&root, &scenario));
+                    let found = without_effect(&root, &scenario);
+                    let messages = found.iter().map(|problem| problem.message.clone()).collect();
+                    idle.add(found);
                     let digest = digest(&root, &traces);
-                    points.push(Point { parameters, scenario: Arc::new(scenario), digest });
+                    points.push(Point { parameters, scenario: Arc::new(scenario), digest, without_effect: messages });
                 }
                 Err(found) => problems.merge(found),
             }
