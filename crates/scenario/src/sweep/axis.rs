@@ -1,6 +1,6 @@
 //! `[sweep]`: each key a path, or several joined by commas that move together, each value a list or a range.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use rand_core::RngCore;
 
@@ -178,7 +178,7 @@ fn step(value: &Node, paths: usize) -> Result<Vec<Node>, Problem> {
 
 /// Rejects values that are equal: their points would be the same one, counted twice.
 fn refuse_repetition(key: &str, steps: &[Vec<Node>]) -> Result<(), Problem> {
-    let mut known: HashMap<Vec<String>, &Vec<Node>> = HashMap::new();
+    let mut known: BTreeMap<Vec<String>, &Vec<Node>> = BTreeMap::new();
     for step in steps {
         let Some(earlier) = known.insert(step.iter().map(|node| canonical(&node.to_json())).collect(), step) else {
             continue;
