@@ -226,7 +226,7 @@ fn the_command_line_sweeps_as_the_file_does() {
         runs.filter_map(|run| Some((word(run, "links.cable.delay")?, word(run, "flows.short.congestion")?))).collect();
     let all = [("2 ms", "cubic"), ("2 ms", "reno"), ("3 ms", "cubic"), ("3 ms", "reno")];
     assert!(points.iter().map(|(delay, congestion)| (delay.as_str(), congestion.as_str())).eq(all), "{points:?}");
-    for (bad, expected) in [("links.cabel.delay=2 ms,3 ms", "cabel"), ("links.cable.delay", "PATH=VALUE")] {
+    for (bad, expected) in [("links.cabel.delay=2 ms,3 ms", "cabel"), ("links.cable.delay", "PATH=V1,V2")] {
         let (code, _, stderr) = desk.subflow(&["check", "quick.toml", "--sweep", bad]);
         assert_eq!(code, Some(2), "{stderr}");
         assert!(stderr.contains(expected) && stderr.contains("--sweep"), "{stderr}");
