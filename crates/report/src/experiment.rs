@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use subflow_lab::comparison::{same_results, same_runs};
+use subflow_lab::comparison::same_results;
 use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
 
@@ -109,8 +109,7 @@ fn not_valid(experiment: &Experiment) -> String {
 
 /// Points and runs that cannot be told apart.
 fn same(experiment: &Experiment) -> String {
-    let said: Vec<String> = same_results(experiment).into_iter().chain(same_runs(experiment)).collect();
-    paragraphs(said.iter().map(String::as_str))
+    paragraphs(same_results(experiment).iter().map(String::as_str))
 }
 
 fn seeds(experiment: &Experiment) -> String {

@@ -11,11 +11,20 @@ use crate::results::{Experiment, RunResult};
 /// More points of a group are counted, not listed.
 const MOST_LISTED: usize = 10;
 
-/// A sentence for each group of points that gave the very same results in every run, seed by seed. It names them by
-/// their swept values, in the order of paths, and says why they are the same as far as that is known. Names of
-/// algorithms and CPU time do not count as results, nor do percentiles of delays, which are not recorded in all runs.
+/// Sentences about what cannot be told apart: one for each group of points that gave the very same results in every run,
+/// seed by seed, and one about the points at which seeds do not matter. Names of algorithms and CPU time do not count as
+/// results, nor do percentiles of delays, which are not recorded in all runs.
 pub fn same_results(experiment: &Experiment) -> Vec<String> {
     let of_points = fingerprints(experiment);
+    same_points(experiment, &of_points).into_iter().chain(same_runs(&of_points)).collect()
+}
+
+/// For each point, the seeds of its runs, and a number that is the same for equal results.
+type Fingerprints = [Vec<(u64, u64)>];
+
+/// A sentence for each group of points with the same results. It names them by their swept values, in the order of
+/// paths, and says why they are the same as far as that is known.
+fn same_points(experiment: &Experiment, of_points: &Fingerprints) -> Vec<String> {
     let mut groups: BTreeMap<&[(u64, u64)], Vec<usize>> = BTreeMap::new();
     for (point, runs) in of_points.iter().enumerate().filter(|(_, runs)| !runs.is_empty()) {
         groups.entry(runs).or_default().push(point);
@@ -27,11 +36,10 @@ pub fn same_results(experiment: &Experiment) -> Vec<String> {
 }
 
 /// A sentence about the points whose runs are all the same, whatever their seeds are: more of them add nothing. `None`
-/// if there is no such point. What does not count as a result is as in [`same_results`].
-pub fn same_runs(experiment: &Experiment) -> Option<String> {
-    let mut repeated = fingerprints(experiment);
-    repeated.retain(|runs| runs.len() > 1);
-    let is_same = |runs: &&Vec<(u64, u64)>| runs.iter().all(|(_, result)| *result == runs[0].1);
+/// if there is no such point.
+fn same_runs(of_points: &Fingerprints) -> Option<String> {
+    let repeated: Vec<_> = of_points.iter().filter(|runs| runs.len() > 1).collect();
+    let is_same = |runs: &&&Vec<(u64, u64)>| runs.iter().all(|(_, result)| *result == runs[0].1);
     let (points, same) = (repeated.len(), repeated.iter().filter(is_same).count());
     let so = match (same, points) {
         (0, _) => return None,
@@ -42,7 +50,6 @@ pub fn same_runs(experiment: &Experiment) -> Option<String> {
     Some(format!("{so}: the seeds do not matter there, and intervals without a width say nothing."))
 }
 
-/// For each point, the seeds of its runs, and a number that is the same for equal results.
 fn fingerprints(experiment: &Experiment) -> Vec<Vec<(u64, u64)>> {
     let mut of_points = vec![Vec::new(); experiment.statistics.len()];
     for run in &experiment.runs {
@@ -80,9 +87,9 @@ fn reason(experiment: &Experiment, points: &[usize]) -> String {
     let paths: Vec<&String> = of(points[0]).parameters.keys().filter(differs).collect();
     let known: Vec<&str> = paths.iter().filter_map(|path| of_path(path)).map(String::as_str).collect();
     match (known.len(), paths.len()) {
-        (0, _) => "Their runs were the same packet for packet.".to_owned(),
+        (0, _) => "Their runs do not differ in any figure.".to_owned(),
         (some, all) if some < all => {
-            format!("{}; otherwise their runs were the same packet for packet.", known.join("; "))
+            format!("{}; otherwise their runs do not differ in any figure.", known.join("; "))
         }
         _ => format!("{}.", known.join("; ")),
     }
@@ -140,6 +147,14 @@ mod tests {
         Experiment::new(&plan, plan.jobs().into_iter().map(run).collect())
     }
 
+    fn of_points(experiment: &Experiment) -> Vec<String> {
+        same_points(experiment, &fingerprints(experiment))
+    }
+
+    fn of_runs(experiment: &Experiment) -> Option<String> {
+        same_runs(&fingerprints(experiment))
+    }
+
     const LOSSY: &str = "loss = \"0.5 %\"\n";
     const MPTCP: &str = "protocol = \"mptcp\"\n";
 
@@ -147,29 +162,29 @@ mod tests {
     fn points_that_differ_in_names_only_are_told() {
         let sweep = "flows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"lia\", \"cubic\"]\n";
         let experiment = experiment(LOSSY, MPTCP, sweep);
-        let said = same_results(&experiment);
+        let said = of_points(&experiment);
         assert_eq!(said.len(), 2, "{said:?}");
         for (said, congestion) in said.iter().zip(["lia", "cubic"]) {
             let points = format!("The same results in all 2 runs: rr, {congestion}; ll, {congestion}. ");
-            assert_eq!(*said, points + "Their runs were the same packet for packet.");
+            assert_eq!(*said, points + "Their runs do not differ in any figure.");
         }
-        assert_eq!(same_runs(&experiment), None, "losses make seeds differ");
+        assert_eq!(of_runs(&experiment), None, "losses make seeds differ");
     }
 
     #[test]
     fn each_group_has_its_own_reason() {
         // A scheduler has no effect on TCP, and hardly anything to decide over one path. Congestion control has both.
         let sweep = "flows.f.protocol = [\"tcp\", \"mptcp\"]\nflows.f.scheduler = [\"rr\", \"ll\"]\n";
-        let said = same_results(&experiment(LOSSY, "", sweep));
+        let said = of_points(&experiment(LOSSY, "", sweep));
         let idle = "flows.f.scheduler has no effect: the flow's protocol is tcp.";
         assert_eq!(said.len(), 2, "{said:?}");
         assert_eq!(said[0], format!("The same results in all 2 runs: tcp, rr; tcp, ll. {idle}"));
-        assert!(said[1].ends_with("mptcp, rr; mptcp, ll. Their runs were the same packet for packet."), "{said:?}");
+        assert!(said[1].ends_with("mptcp, rr; mptcp, ll. Their runs do not differ in any figure."), "{said:?}");
         // Without a loss in two packets, window and queue do not matter either.
         let small = "protocol = \"tcp\"\nsend = \"2 kB\"\n";
         let both = "flows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"reno\", \"cubic\"]\n";
-        let said = same_results(&experiment("", small, both));
-        let otherwise = "protocol is tcp; otherwise their runs were the same packet for packet.";
+        let said = of_points(&experiment("", small, both));
+        let otherwise = "protocol is tcp; otherwise their runs do not differ in any figure.";
         assert!(said.len() == 1 && said[0].ends_with(otherwise), "{said:?}");
     }
 
@@ -178,7 +193,7 @@ mod tests {
         let said = |values: u32| {
             let values: Vec<String> = (1..=values).map(|n| format!("\"{} packets\"", 1000 + n)).collect();
             let small = "protocol = \"tcp\"\nsend = \"2 kB\"\n";
-            same_results(&experiment("", small, &format!("links.l.queue = [{}]\n", values.join(", ")))).concat()
+            of_points(&experiment("", small, &format!("links.l.queue = [{}]\n", values.join(", ")))).concat()
         };
         assert!(said(10).contains("1009 packets; 1010 packets. "), "{}", said(10));
         assert!(said(12).contains("1010 packets; and 2 more. "), "{}", said(12));
@@ -186,11 +201,13 @@ mod tests {
 
     #[test]
     fn points_at_which_seeds_do_not_matter_are_counted() {
-        let said = |link: &str, sweep: &str| same_runs(&experiment(link, MPTCP, sweep)).unwrap_or_default();
+        let said = |link: &str, sweep: &str| of_runs(&experiment(link, MPTCP, sweep)).unwrap_or_default();
         let all = said("", "links.l.delay = [\"5 ms\", \"6 ms\"]\n");
         assert!(all.starts_with("All runs of each point are the same: the seeds do not matter"), "{all}");
         let one = said("", "links.l.delay = [\"5 ms\"]\n");
         assert!(one.starts_with("All 2 runs are the same: "), "{one}");
+        let both = same_results(&experiment("", MPTCP, "links.l.delay = [\"5 ms\", \"6 ms\"]\n"));
+        assert_eq!(both, [all], "points that differ, with runs that do not");
         let some = said("", "links.l.loss = [\"none\", \"1 %\"]\n");
         assert!(some.starts_with("All runs of a point are the same at 1 of 2 points: "), "{some}");
     }
