@@ -166,7 +166,7 @@ pub use sctp_data::SctpData;
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
 pub use socket::{Stream, StreamOptions, Transport, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo};
-pub use state_folder::{STATE_FOLDER, in_state_folder, remove_empty_state_folder};
+pub use state_folder::{STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
 pub use station::Station;
 pub use stepped_socket::{SteppedEvent, SteppedSocket};
 pub use switches::{SwitchPort, Switches, require_switches};

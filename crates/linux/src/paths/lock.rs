@@ -6,13 +6,13 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::state_folder::{in_state_folder, remove_empty_state_folder};
+use crate::state_folder::{in_state_folder, is_current, remove_empty_state_folder};
 
 /// The lock. Dropped, it removes its file.
 #[derive(Debug)]
@@ -65,11 +65,6 @@ fn owner(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
     text.parse().ok()
-}
-
-/// Whether a file that was opened is still the one of this path.
-fn is_current(file: &File, path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()))
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
-use subflow_linux::{Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, remove_empty_state_folder};
+use subflow_linux::{
+    Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder,
+};
 
 use super::forwarding::Forwarding;
 use super::occupied::Occupied;
@@ -190,11 +191,6 @@ fn none_is_free() -> Error {
     let problem =
         format!("{MOST} proxies run in this network namespace, or were killed in it, or something has their names");
     Error::bad_input(problem, "subflow cleanup removes what killed ones have left")
-}
-
-/// Whether a file that was opened and locked is still the one of this path: another process may have removed it before.
-fn is_current(file: &File, path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()))
 }
 
 /// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have
