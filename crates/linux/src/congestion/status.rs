@@ -20,8 +20,9 @@ pub fn list() -> Result<Vec<Status>> {
 }
 
 fn status(program: &Program) -> Result<Status> {
-    let attached = if is_offered(program)? { attached(program)? } else { None };
-    let place = if !is_offered(program)? {
+    let is_offered = is_offered(program)?;
+    let attached = if is_offered { attached(program)? } else { None };
+    let place = if !is_offered {
         Place::Nowhere
     } else if is_pinned(program) {
         Place::Pinned
