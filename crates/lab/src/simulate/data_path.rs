@@ -305,7 +305,9 @@ impl DataPath {
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
+    use std::net::{IpAddr, SocketAddr};
+
+    use subflow_wire::{Ecn, IpHeader};
 
     use super::*;
 
@@ -336,6 +338,21 @@ mod tests {
         assert_eq!(read.delays, Some([Duration::from_millis(40), Duration::from_millis(15)]));
         assert_eq!((read.held, read.outstanding), (0, 0));
         assert_eq!((carriers[0].blocked, carriers[1].sequence), (Duration::from_millis(10), 3000));
+    }
+
+    #[test]
+    fn packets_are_told_apart_also_where_the_numbers_made_of_their_ports_are_equal() {
+        let [source, destination] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
+        let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::default() };
+        let way = |source_port| Way { ip: &ip, source_port, destination_port: 80 };
+        let mut path = DataPath::default();
+        for (turn, port) in [1, 17, 1, 33, 17].into_iter().enumerate() {
+            let start = 1000 * turn as u64;
+            path.on_packet_sent(way(port), start, start + 1000, at(0));
+        }
+        assert_eq!(path.carriers(), [ends(1), ends(17), ends(33)]);
+        let sequences: Vec<u64> = path.take_carrier_samples().map(|carrier| carrier.sequence).collect();
+        assert_eq!(sequences, [3000, 5000, 4000]);
     }
 
     #[test]
