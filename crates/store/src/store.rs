@@ -1,7 +1,7 @@
 //! The folder of a store.
 //!
-//! `subflow-store.json` has the version and the build of the program, and whether the store is the journal of a command, which removes its runs when
-//! it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, in
+//! `subflow-store.json` has the version and the build of the program, and whether the store is the journal of a command,
+//! which removes its runs when it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, in
 //! `ab/abcd….invalid.parquet` while its results are not valid, or in `ab/abcd….failed.parquet` while it has failed. A
 //! file is written under a temporary name, synchronised, and renamed: a process may be killed at any time, and several
 //! may write at the same time.
