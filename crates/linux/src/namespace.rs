@@ -7,6 +7,7 @@
 //! thread ends; this also works across PID namespaces.
 
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -103,25 +104,26 @@ impl Drop for Namespace {
     }
 }
 
-/// Removes the namespaces of processes that no longer exist, and the folders of their switches. Returns their names.
-pub fn cleanup() -> Result<Vec<String>> {
+/// Removes the namespaces of processes that no longer exist, and the folders of their switches. Reports the name of each.
+/// One that cannot be removed does not keep the others.
+pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
     // Only while its namespace exists is it sure whose a folder is.
-    let mut removed = cleanup_folders()?;
-    let Ok(entries) = fs::read_dir(FOLDER) else { return Ok(removed) };
-    for entry in entries {
-        let name = entry.during(|| format!("cannot read {FOLDER}"))?.file_name().to_string_lossy().into_owned();
+    let mut outcome = cleanup_folders(&mut report);
+    let Ok(entries) = fs::read_dir(FOLDER) else { return outcome };
+    let names = entries.map_while(io::Result::ok).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| is_left_over(name, &path_of(name))).collect();
+    names.sort();
+    for name in names {
         let path = path_of(&name);
-        if is_left_over(&name, &path) {
-            remove(&path);
-            if path.exists() {
-                let missing = format!("cannot remove {}", path.display());
-                return Err(Error::missing(missing, "run `subflow cleanup` as root (sudo)"));
-            }
-            removed.push(name);
+        remove(&path);
+        if path.exists() {
+            let missing = format!("cannot remove {}", path.display());
+            outcome = outcome.and(Err(Error::missing(missing, "run `subflow cleanup` as root (sudo)")));
+        } else {
+            report(&name);
         }
     }
-    removed.sort();
-    Ok(removed)
+    outcome
 }
 
 /// Whether `name`, at `path`, is a namespace of ours that no process uses. In doubt the answer is no.

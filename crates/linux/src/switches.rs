@@ -306,19 +306,21 @@ impl Drop for Switches {
     }
 }
 
-/// Removes the folders of switches whose process no longer exists. Returns their names.
-pub(crate) fn cleanup_folders() -> Result<Vec<String>> {
-    let mut removed = Vec::new();
-    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return Ok(removed) };
-    for entry in entries.flatten() {
+/// Removes the folders of switches whose process no longer exists, and reports each.
+pub(crate) fn cleanup_folders(report: &mut impl FnMut(&str)) -> Result<()> {
+    let mut outcome = Ok(());
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if leftover_folder(&name) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             let path = entry.path();
-            fs::remove_dir_all(&path).during(|| format!("cannot remove {}", path.display()))?;
-            removed.push(path.display().to_string());
+            let removed = fs::remove_dir_all(&path).during(|| format!("cannot remove {}", path.display()));
+            if removed.is_ok() {
+                report(&path.display().to_string());
+            }
+            outcome = outcome.and(removed);
         }
     }
-    Ok(removed)
+    outcome
 }
 
 fn bridge(switch: usize) -> String {

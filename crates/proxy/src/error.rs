@@ -49,3 +49,11 @@ impl Error {
         }
     }
 }
+
+/// The outcome of one thing, and of another that was done whatever came of the first.
+pub(crate) fn both(first: Result<()>, later: Result<()>) -> Result<()> {
+    match (first, later) {
+        (Err(first), Err(later)) => Err(first.and(&later)),
+        (first, later) => first.and(later),
+    }
+}

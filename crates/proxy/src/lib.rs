@@ -36,7 +36,7 @@
 //! | the proxy from start to end | `serve.rs` |
 //! | accepting clients, and how many there may be | `clients.rs`, `open_files.rs` |
 //! | following the interfaces | `paths.rs` |
-//! | what is changed on the machine, and how it is undone | `machine/`: `plan.rs`, `firewall.rs`, `step.rs`, `journal.rs` |
+//! | what is changed on the machine, and how it is undone | `machine/`: `plan.rs`, `firewall.rs`, `step.rs`, `journal.rs`, `pending.rs` |
 //! | interfaces, their addresses and routes; their changes | `machine/interface.rs`, `machine/changes.rs` |
 #![cfg(target_os = "linux")]
 

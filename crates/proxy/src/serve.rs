@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, both};
 use crate::machine::{
     Change, Changes, Firewall, Interface, Journal, Occupied, PathPlan, Step, claims_here, firewall_changes, free_number,
 };
@@ -154,10 +154,7 @@ async fn serve(settings: &Settings, states: Vec<Interface>, limit: OpenFiles, re
         }
         Err(error) => (Err(error), None),
     };
-    match (outcome, journal.end()) {
-        (Err(error), Err(later)) => Err(error.and(&later)),
-        (outcome, undone) => outcome.and(undone),
-    }
+    both(outcome, journal.end())
 }
 
 /// Makes the changes, and the stack over the devices.

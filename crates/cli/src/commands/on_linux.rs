@@ -159,10 +159,10 @@ pub(crate) fn reproduce(
     Ok(reproduce_on_linux(paper, request, &RealTimeRuns { controller, stop }, progress)?)
 }
 
-/// Removes the namespaces of killed runs and returns their names.
+/// Removes the namespaces of killed runs, and reports each.
 #[cfg(target_os = "linux")]
-pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
-    Ok(emulate::cleanup()?)
+pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+    Ok(emulate::cleanup(|name| report(&format!("removed {name}")))?)
 }
 
 /// Runs the requested cases in the simulator and on the kernel. Returns the comparison in the requested format, and the
@@ -264,7 +264,7 @@ pub(crate) fn reproduce(
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
+pub(crate) fn cleanup(_: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     Err(only_linux())
 }
 

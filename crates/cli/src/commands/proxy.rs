@@ -31,15 +31,15 @@ pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
     run(&settings, report).map_err(failure)
 }
 
-/// Undoes what killed proxies have left, and returns what it did, a line each.
+/// Undoes what killed proxies have left, and reports what it did, a line each.
 #[cfg(target_os = "linux")]
-pub(super) fn cleanup() -> Result<Vec<String>, Failure> {
-    subflow_proxy::cleanup().map_err(failure)
+pub(super) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+    subflow_proxy::cleanup(report).map_err(failure)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn cleanup() -> Result<Vec<String>, Failure> {
-    Ok(Vec::new())
+pub(super) fn cleanup(_: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

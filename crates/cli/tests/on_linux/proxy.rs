@@ -94,10 +94,22 @@ fn cleanup_undoes_what_a_killed_proxy_has_left() {
     assert!(during.contains("198.19.0.1") && during.contains("198.19.0.2"), "{during}");
     running.kill().and_then(|()| running.wait()).expect("killed");
     assert_ne!(state(&hosts.client), before, "rules outlive a killed process");
-    let without_commands = output_in(&hosts.client, command().arg("cleanup").env("PATH", "/nowhere"));
-    let said = text(&without_commands.stderr);
-    assert_eq!(without_commands.status.code(), Some(1), "{said}");
-    assert!(said.contains("of proxy 0 are not undone: there is no command"), "{said}");
+    // Settings can be undone without commands.
+    let without_commands = || {
+        let output = output_in(&hosts.client, command().arg("cleanup").env("PATH", "/nowhere"));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("of proxy 0 are not undone: there is no command"), "{said}");
+        text(&output.stdout)
+    };
+    let removed = without_commands();
+    assert!(
+        removed.lines().any(|line| line.starts_with("removed ") && line.ends_with(" changes of proxy 0")),
+        "{removed}"
+    );
+    assert!(!state(&hosts.client).ends_with("1\n"), "no forwarding from the interfaces");
+    let removed = without_commands();
+    assert!(!removed.contains("proxy 0"), "what is undone is not tried again: {removed}");
     let cleaned = output_in(&hosts.client, command().arg("cleanup"));
     assert_eq!(cleaned.status.code(), Some(0), "{}", text(&cleaned.stderr));
     assert!(text(&cleaned.stdout).contains("removed proxy 0"), "{}", text(&cleaned.stdout));

@@ -105,8 +105,8 @@ impl Ownership {
     }
 
     /// Removes the records of network namespaces that do not exist any more: their settings have ended with them.
-    /// Returns these records, and those that it keeps because it cannot see whether the namespace exists.
-    pub fn remove_of_ended() -> Result<Vec<(PathBuf, Presence)>> {
+    /// Reports these records, and those that it keeps because it cannot see whether the namespace exists.
+    pub fn remove_of_ended(mut report: impl FnMut(&Path, Presence)) -> Result<()> {
         let here = NamespaceId::of_this_thread()?;
         let (mut records, mut harmless) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(io::Result::ok) {
@@ -120,29 +120,33 @@ impl Ownership {
             }
         }
         if records.is_empty() && harmless.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         // After the list: no namespace in it can be younger.
         let census = Census::take()?;
         records.sort();
-        let mut found = Vec::new();
+        let mut outcome = Ok(());
         for (namespace, record) in records {
             let presence = census.presence(namespace);
-            if presence == Presence::Gone {
-                fs::remove_file(&record)
-                    .or_else(|error| match error.kind() {
-                        ErrorKind::NotFound => Ok(()),
-                        _ => Err(error),
-                    })
-                    .during(|| format!("cannot remove {}", record.display()))?;
+            let removed = match presence {
+                Presence::Exists => continue,
+                Presence::Unknown => Ok(()),
+                Presence::Gone => fs::remove_file(&record).or_else(|error| match error.kind() {
+                    ErrorKind::NotFound => Ok(()),
+                    _ => Err(error),
+                }),
+            };
+            let removed = removed.during(|| format!("cannot remove {}", record.display()));
+            if removed.is_ok() {
+                report(&record, presence);
             }
-            found.extend((presence != Presence::Exists).then_some((record, presence)));
+            outcome = outcome.and(removed);
         }
         // Locks, which nobody is in such a namespace to hold, and records that were never finished.
         let ended = harmless.into_iter().filter(|(namespace, _)| census.presence(*namespace) == Presence::Gone);
         ended.for_each(|(_, file)| drop(fs::remove_file(file)));
         remove_empty_state_folder();
-        Ok(found)
+        outcome
     }
 
     fn put_back(&mut self) -> Result<()> {

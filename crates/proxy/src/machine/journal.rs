@@ -1,12 +1,12 @@
 //! What has to be undone, on a file that outlives the process.
 //!
 //! A proxy has a number, which is its file's, and holds a lock on the file as long as it lives. Each step that undoes a
-//! change is in the file before the change is made. So a file without a lock tells what a killed proxy has left. Its
+//! change is in the file before the change is made ([`Pending`]). So a file without a lock tells what a killed proxy has left. Its
 //! name identifies the network namespace, to which the steps belong: with the namespace there is nothing to undo any
 //! more.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -16,9 +16,10 @@ use subflow_linux::{
 
 use super::forwarding::Forwarding;
 use super::occupied::Occupied;
+use super::pending::{Attempt, Pending, left_in};
 use super::plan::Change;
 use super::step::Step;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, both};
 
 /// Most proxies at a time in one network namespace.
 const MOST: u8 = 64;
@@ -29,10 +30,9 @@ pub(crate) struct Journal {
     namespace: NamespaceId,
     /// The folder of all journals, for the lock while settings that proxies share are changed.
     folder: File,
-    file: File,
+    pending: Pending,
     path: PathBuf,
     number: u8,
-    undo: Vec<Step>,
     /// Whether all was undone, or tried.
     has_ended: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Takes the first number that no proxy in this network namespace has, and of which nothing is `occupied`.
     pub(crate) fn take(occupied: &Occupied) -> Result<Self> {
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             let problem = format!("cannot use the folder {STATE_FOLDER}: {error}");
             Error::bad_input(problem, "it takes root and a /run that can be written, for what has to be undone")
         };
@@ -54,17 +54,17 @@ impl Journal {
             }
             // A killed process may have left something to undo.
             if is_current(&file, &path) && file.metadata().is_ok_and(|own| own.len() == 0) {
-                return Self::of(namespace, number, file, Vec::new());
+                return Self::of(namespace, number, Pending::new(file, &[]));
             }
         }
         Err(none_is_free())
     }
 
-    /// The journal of this file, whose lock the process has.
-    fn of(namespace: NamespaceId, number: u8, file: File, undo: Vec<Step>) -> Result<Self> {
+    /// The journal with these steps, of whose file the process has the lock.
+    fn of(namespace: NamespaceId, number: u8, pending: Pending) -> Result<Self> {
         let folder = File::open(STATE_FOLDER);
         let folder = folder.map_err(|error| Error::Failed(format!("cannot open {STATE_FOLDER}: {error}")))?;
-        Ok(Self { namespace, folder, file, path: path_of(namespace, number), number, undo, has_ended: false })
+        Ok(Self { namespace, folder, pending, path: path_of(namespace, number), number, has_ended: false })
     }
 
     pub(crate) fn number(&self) -> u8 {
@@ -88,24 +88,22 @@ impl Journal {
     /// needs it: then that one closes it. What cannot be closed stays in the journal.
     fn close(&mut self, is_chosen: impl Fn(&Forwarding) -> bool) -> Result<()> {
         self.beside_others(|journal, claims| {
-            let is_needed = |of: &Forwarding| {
-                claims.iter().any(|claim| matches!(claim, Step::Forward(other, _) if other.is_same(of)))
+            let is_needed = |step: &Step| match step {
+                Step::Forward(of, _) => {
+                    claims.iter().any(|claim| matches!(claim, Step::Forward(other, _) if other.is_same(of)))
+                }
+                _ => false,
             };
-            let (mut outcome, before) = (Ok(()), journal.undo.len());
-            journal.undo.retain(|step| match step {
-                Step::Forward(of, _) if is_chosen(of) && !is_needed(of) => match step.undo() {
-                    Ok(()) => false,
-                    Err(error) => {
-                        outcome = Err(error);
-                        true
-                    }
-                },
-                Step::Forward(of, _) => !is_chosen(of),
-                _ => true,
-            });
-            let written = if journal.undo.len() < before { journal.rewrite() } else { Ok(()) };
-            let path = journal.path.display();
-            outcome.and(written.map_err(|error| Error::Failed(format!("cannot write {path}: {error}"))))
+            let is_chosen = |step: &&Step| matches!(step, Step::Forward(of, _) if is_chosen(of));
+            let chosen: Vec<Step> = journal.pending.steps().iter().filter(is_chosen).cloned().collect();
+            let mut outcome = Ok(());
+            for step in chosen {
+                let closed = if is_needed(&step) { Ok(()) } else { step.undo() };
+                let removed =
+                    closed.and_then(|()| journal.pending.remove(&step).map_err(|error| journal.unwritten(&error)));
+                outcome = outcome.and(removed);
+            }
+            outcome
         })
     }
 
@@ -114,19 +112,14 @@ impl Journal {
         self.close(|of| of.is_from(index))
     }
 
-    fn rewrite(&mut self) -> std::io::Result<()> {
-        let text: String = self.undo.iter().map(|step| step.to_line() + "\n").collect();
-        self.file.set_len(0)?;
-        self.file.write_all(text.as_bytes())
+    fn unwritten(&self, error: &io::Error) -> Error {
+        Error::Failed(format!("cannot write {}: {error}", self.path.display()))
     }
 
     /// Makes a change that `undo` undoes, if it is to be undone.
     pub(crate) fn apply(&mut self, step: &Step, undo: Option<Step>) -> Result<()> {
         if let Some(undo) = undo {
-            let line = undo.to_line() + "\n";
-            let written = self.file.write_all(line.as_bytes());
-            written.map_err(|error| Error::Failed(format!("cannot write {}: {error}", self.path.display())))?;
-            self.undo.push(undo);
+            self.pending.add(undo).map_err(|error| self.unwritten(&error))?;
         }
         step.apply()
     }
@@ -146,29 +139,20 @@ impl Journal {
     fn undo_all(&mut self) -> Result<()> {
         // Before the firewall lets through what it has dropped. What fails is tried again below.
         let _ = self.close(|_| true);
-        let (mut kept, mut failures) = (Vec::new(), Vec::new());
-        for step in std::mem::take(&mut self.undo).into_iter().rev() {
-            if let Err(error) = step.undo() {
-                kept.push(step);
-                failures.push(error);
-            }
-        }
+        let Attempt { failures, unwritten } = self.pending.undo_all();
         let Some(first) = failures.first() else {
             let _ = fs::remove_file(&self.path);
             remove_empty_state_folder();
             return Ok(());
         };
-        kept.reverse();
-        self.undo = kept;
-        let written = self.rewrite();
         let (number, path) = (self.number, self.path.display());
         let problem = match failures.len() {
             1 => format!("a change of proxy {number} is not undone: {first}"),
             several => format!("{several} changes of proxy {number} are not undone: {first}, and more"),
         };
-        Err(Error::Failed(match written {
-            Ok(()) => format!("{problem}; `subflow cleanup` tries again what is in {path}"),
-            Err(error) => format!("{problem}; {path} cannot be written: {error}"),
+        Err(Error::Failed(match unwritten {
+            None => format!("{problem}; `subflow cleanup` tries again what is in {path}"),
+            Some(error) => format!("{problem}; {path} cannot be written: {error}"),
         }))
     }
 }
@@ -194,62 +178,73 @@ fn none_is_free() -> Error {
 }
 
 /// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have
-/// ended. Returns what it did, a line each.
-pub(crate) fn cleanup() -> Result<Vec<String>> {
-    let (mut lines, mut failed) = (Vec::new(), None::<Error>);
+/// ended. `report` gets a line for each, also where something else fails.
+pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<()> {
     let namespace = namespace()?;
+    let mut outcome = Ok(());
     for number in 0..MOST {
-        if let Some((file, text)) = open_left_behind(&path_of(namespace, number))? {
-            let undo: Vec<Step> = text.lines().filter_map(Step::from_line).collect();
-            match (Journal::of(namespace, number, file, undo).and_then(Journal::end), failed.take()) {
-                (Ok(()), before) => {
-                    lines.push(format!("removed proxy {number}"));
-                    failed = before;
-                }
-                (Err(error), None) => failed = Some(error),
-                (Err(error), Some(before)) => failed = Some(before.and(&error)),
-            }
-        }
+        outcome = both(outcome, clean_up_after(namespace, number, report));
     }
-    lines.extend(remove_of_ended(namespace)?);
+    outcome = both(outcome, remove_of_ended(namespace, report));
     remove_empty_state_folder();
-    failed.map_or(Ok(lines), Err)
+    outcome
+}
+
+/// Undoes what this proxy has left, if it was killed.
+fn clean_up_after(namespace: NamespaceId, number: u8, report: &mut dyn FnMut(&str)) -> Result<()> {
+    let Some((file, content)) = open_left_behind(&path_of(namespace, number))? else { return Ok(()) };
+    let mut journal = Journal::of(namespace, number, Pending::new(file, &content))?;
+    journal.has_ended = true;
+    let before = journal.pending.steps().len();
+    let outcome = journal.undo_all();
+    match before - journal.pending.steps().len() {
+        _ if outcome.is_ok() => report(&format!("removed proxy {number}")),
+        0 => {}
+        removed => report(&format!("removed {removed} of {before} changes of proxy {number}")),
+    }
+    outcome
 }
 
 /// Removes the journals of namespaces that do not exist any more: all of their changes have ended with them.
-fn remove_of_ended(here: NamespaceId) -> Result<Vec<String>> {
-    let mut left = Vec::new();
-    for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(std::io::Result::ok) {
-        let Some((namespace, number)) = parts_of(&entry.file_name().to_string_lossy()) else { continue };
-        if namespace != here
-            && let Some((file, _)) = open_left_behind(&entry.path())?
-        {
-            left.push((namespace, number, entry.path(), file));
+fn remove_of_ended(here: NamespaceId, report: &mut dyn FnMut(&str)) -> Result<()> {
+    let (mut left, mut outcome) = (Vec::new(), Ok(()));
+    for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(io::Result::ok) {
+        match parts_of(&entry.file_name().to_string_lossy()) {
+            Some((namespace, number)) if namespace != here => match open_left_behind(&entry.path()) {
+                Ok(opened) => left.extend(opened.map(|(file, _)| (namespace, number, entry.path(), file))),
+                Err(error) => outcome = both(outcome, Err(error)),
+            },
+            _ => {}
         }
     }
     if left.is_empty() {
-        return Ok(Vec::new());
+        return outcome;
     }
     // After the locks: where a proxy begins meanwhile the namespace has no file in the list.
-    let census = Census::take().map_err(|error| Error::Failed(error.to_string()))?;
-    left.sort_by_key(|&(namespace, number, ..)| (namespace, number));
-    let line = |(namespace, number, path, _lock): (_, u8, PathBuf, File)| match census.presence(namespace) {
-        Presence::Gone => {
-            let _ = fs::remove_file(path);
-            Some(format!("removed the journal of proxy {number} of a network namespace that is gone"))
-        }
-        Presence::Unknown => Some(format!(
-            "kept {}, the journal of a killed proxy: whether its network namespace exists cannot be seen",
-            path.display()
-        )),
-        // A cleanup in that namespace uses it.
-        Presence::Exists => None,
+    let census = match Census::take() {
+        Ok(census) => census,
+        Err(error) => return both(outcome, Err(Error::Failed(error.to_string()))),
     };
-    Ok(left.into_iter().filter_map(line).collect())
+    left.sort_by_key(|&(namespace, number, ..)| (namespace, number));
+    for (namespace, number, path, _lock) in left {
+        match census.presence(namespace) {
+            Presence::Gone => {
+                let _ = fs::remove_file(path);
+                report(&format!("removed the journal of proxy {number} of a network namespace that is gone"));
+            }
+            Presence::Unknown => report(&format!(
+                "kept {}, the journal of a killed proxy: whether its network namespace exists cannot be seen",
+                path.display()
+            )),
+            // A cleanup in that namespace uses it.
+            Presence::Exists => {}
+        }
+    }
+    outcome
 }
 
 /// Opens and locks the journal at `path`, if there is one and no proxy holds it.
-fn open_left_behind(path: &Path) -> Result<Option<(File, String)>> {
+fn open_left_behind(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
     let mut file = match OpenOptions::new().append(true).read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -258,19 +253,21 @@ fn open_left_behind(path: &Path) -> Result<Option<(File, String)>> {
             return Err(Error::bad_input(problem, "run `subflow cleanup` as root (sudo)"));
         }
     };
-    let is_locked = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-    let mut text = String::new();
-    let is_left = is_locked && is_current(&file, path) && file.read_to_string(&mut text).is_ok();
-    Ok(is_left.then_some((file, text)))
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_current(&file, path) {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    let read = file.read_to_end(&mut content);
+    read.map_err(|error| Error::Failed(format!("cannot read {}: {error}", path.display())))?;
+    Ok(Some((file, content)))
 }
 
 /// The steps that undo the changes of the proxies in a network namespace, without those of `except`.
 fn claims(namespace: NamespaceId, except: Option<u8>) -> Vec<Step> {
-    let entries = fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(std::io::Result::ok);
+    let entries = fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(io::Result::ok);
     let is_other = |(of, number): (NamespaceId, u8)| of == namespace && Some(number) != except;
     let others = entries.filter(|entry| parts_of(&entry.file_name().to_string_lossy()).is_some_and(is_other));
-    let texts = others.filter_map(|entry| fs::read_to_string(entry.path()).ok());
-    texts.flat_map(|text| text.lines().filter_map(Step::from_line).collect::<Vec<_>>()).collect()
+    others.filter_map(|entry| fs::read(entry.path()).ok()).flat_map(|content| left_in(&content)).collect()
 }
 
 /// The steps that undo the changes of all proxies in this network namespace, as far as they can be read.

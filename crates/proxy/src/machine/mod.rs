@@ -6,6 +6,7 @@ mod forwarding;
 mod interface;
 mod journal;
 mod occupied;
+mod pending;
 mod plan;
 mod step;
 
@@ -20,11 +21,11 @@ pub(crate) use step::Step;
 use crate::error::Result;
 
 /// Undoes what killed proxies have left in this network namespace, and removes their journals of namespaces that are
-/// gone. Returns what it did, a line each.
+/// gone. `report` gets a line for each, also where something else fails.
 ///
 /// # Errors
 ///
 /// Without the right to do so, or where something cannot be undone: it is tried again by the next call.
-pub fn cleanup() -> Result<Vec<String>> {
-    journal::cleanup()
+pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
+    journal::cleanup(&mut report)
 }

@@ -56,24 +56,22 @@ impl Step {
         self.apply().or_else(|error| if error.is_of_missing_object() { Ok(()) } else { Err(error) })
     }
 
-    /// A line for the journal.
-    pub(crate) fn to_line(&self) -> String {
+    /// The value for the journal.
+    pub(super) fn to_json(&self) -> Value {
         match self {
             Self::Run { words, input } => json!({ "run": words, "input": input }),
             Self::Set { path, value } => json!({ "set": path, "value": value }),
             Self::Forward(of, on) => of.to_json(*on),
         }
-        .to_string()
     }
 
-    /// Reads a line of a journal.
-    pub(crate) fn from_line(line: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(line).ok()?;
+    /// Reads what [`to_json`](Self::to_json) has made.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
         let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
         if let Some(path) = text("set") {
             return Some(Self::Set { path, value: text("value")? });
         }
-        if let Some((of, on)) = Forwarding::from_json(&value) {
+        if let Some((of, on)) = Forwarding::from_json(value) {
             return Some(Self::Forward(of, on));
         }
         let words = value.get("run")?.as_array()?.iter().map(|word| Some(word.as_str()?.to_owned()));
@@ -128,10 +126,10 @@ mod tests {
         let [on, off] = [true, false].map(|on| Step::Forward(forwarding.clone(), on));
         let rule = Step::run("ip rule add from 10.0.0.1 lookup 7");
         for step in [rule, Step::set("ipv4/ip_forward", "0"), with_input, on, off] {
-            assert_eq!(Step::from_line(&step.to_line()), Some(step));
+            assert_eq!(Step::from_json(&step.to_json()), Some(step));
         }
-        for damaged in ["", "{", "{\"run\":[1]}", "{\"set\":\"x\"}", "null"] {
-            assert_eq!(Step::from_line(damaged), None, "{damaged}");
+        for damaged in [json!({}), json!({ "run": [1] }), json!({ "set": "x" }), json!(null)] {
+            assert_eq!(Step::from_json(&damaged), None, "{damaged}");
         }
     }
 

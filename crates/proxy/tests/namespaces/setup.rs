@@ -318,7 +318,8 @@ impl Setup {
     }
 
     pub(crate) fn cleanup(&self) {
-        let cleaned = self.in_client(|| subflow_proxy::cleanup().expect("cleans up"));
+        let mut cleaned = Vec::new();
+        self.in_client(|| subflow_proxy::cleanup(|line| cleaned.push(line.to_owned())).expect("cleans up"));
         // Other tests leave journals of namespaces that have ended.
         assert!(cleaned.contains(&"removed proxy 0".to_owned()), "{cleaned:?}");
     }

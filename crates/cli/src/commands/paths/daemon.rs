@@ -32,18 +32,17 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
 }
 
 /// Puts back the setting of the kernel that a killed daemon has left, and removes the records of network namespaces
-/// that are gone. Returns what it did, a line each.
-pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
-    let value = Ownership::undo_of_killed()?;
-    let mut lines: Vec<String> =
-        value.map(|value| format!("put net.mptcp.pm_type back to {value}")).into_iter().collect();
-    for (record, presence) in Ownership::remove_of_ended()? {
-        lines.push(match presence {
-            Presence::Gone => "removed the setting of a path manager of a network namespace that is gone".into(),
-            _ => format!("kept {}: whether its network namespace exists cannot be seen", record.display()),
-        });
+/// that are gone. Reports what it did, a line each.
+pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+    let undone = Ownership::undo_of_killed();
+    if let Ok(Some(value)) = &undone {
+        report(&format!("put net.mptcp.pm_type back to {value}"));
     }
-    Ok(lines)
+    let removed = Ownership::remove_of_ended(|record, presence| match presence {
+        Presence::Gone => report("removed the setting of a path manager of a network namespace that is gone"),
+        _ => report(&format!("kept {}: whether its network namespace exists cannot be seen", record.display())),
+    });
+    Ok(undone.and(removed)?)
 }
 
 fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Configuration) -> Result<(), Failure> {

@@ -16,6 +16,6 @@ pub(crate) fn paths(_: &crate::arguments::Paths) -> Result<(), crate::failure::F
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn cleanup() -> Result<Vec<String>, crate::failure::Failure> {
-    Ok(Vec::new())
+pub(crate) fn cleanup(_: &mut dyn FnMut(&str)) -> Result<(), crate::failure::Failure> {
+    Ok(())
 }
