@@ -3,6 +3,7 @@
 //! MPTCP, with many connections at once; its CPU time and its memory over time. Every byte is checked.
 //!
 //! `sudo cargo bench -p subflow-proxy --bench throughput`. It takes three minutes. The results are in docs/src/proxy.md.
+//! `cargo test` runs it in short: with less to transfer, for which nothing is said about rates.
 #![cfg(target_os = "linux")]
 // It measures real time.
 #![allow(clippy::disallowed_types)]
@@ -19,11 +20,23 @@ use std::time::{Duration, Instant};
 
 use setup::{Process, Setup, machine_serves, works};
 
-const GIGABYTE: usize = 1_000_000_000;
-const UPLOAD: usize = 400_000_000;
-/// Connections at once, and how many bytes each receives.
+/// What is transferred, in bytes.
+#[derive(Clone, Copy)]
+struct Sizes {
+    file: usize,
+    upload: usize,
+    /// For each of the connections at once.
+    of_many: usize,
+    /// The time to the cut of a path, and from there to its return.
+    cut: Duration,
+}
+
+const MEASURED: Sizes =
+    Sizes { file: 1_000_000_000, upload: 400_000_000, of_many: 5_000_000, cut: Duration::from_secs(5) };
+const IN_SHORT: Sizes =
+    Sizes { file: 40_000_000, upload: 10_000_000, of_many: 50_000, cut: Duration::from_millis(300) };
+/// Connections at once.
 const MANY: usize = 200;
-const OF_MANY: usize = 5_000_000;
 /// Payload of a full-sized packet (1500 bytes without the headers of IPv4 and TCP, timestamps and a DSS, or without the
 /// DSS), and its bytes on an Ethernet, which `tc` counts.
 const PAYLOAD: f64 = 1428.0;
@@ -32,12 +45,19 @@ const ON_THE_WIRE: f64 = 1514.0;
 
 fn main() {
     setup::be_the_proxy();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let sizes = match &arguments[..] {
+        arguments if arguments.iter().any(|argument| argument == "--bench") => MEASURED,
+        [] => IN_SHORT,
+        // `cargo test NAME` means another test.
+        _ => return,
+    };
     let Some(setup) = machine_serves("bench") else { return };
     if !works("mptcpize --help") {
         return subflow_prerequisite::Prerequisite::Kernel.missing("there is no mptcpize");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    write_file(&folder.path().join("1g"), GIGABYTE);
+    write_file(&folder.path().join("file"), sizes.file);
     let proxy = setup.proxy(&["c0", "c1"]);
     println!(
         "{:37} {:>7} {:>8} {:>13} {:>12} {:>9}",
@@ -45,21 +65,27 @@ fn main() {
     );
     // `http.server` takes no uploads, and keeps five connections that it has not accepted.
     let own = setup.serve(true);
-    row("upload", &proxy, UPLOAD, None, || upload(&setup));
-    row("200 downloads at once", &proxy, MANY * OF_MANY, None, || download_many(&setup));
+    row("upload", &proxy, sizes.upload, None, || upload(&setup, sizes.upload));
+    row("200 downloads at once", &proxy, MANY * sizes.of_many, None, || download_many(&setup, sizes.of_many));
     drop(own);
     let files = serve_files(&setup, folder.path(), &["mptcpize", "run"]);
-    row("download", &proxy, GIGABYTE, None, || download(&setup));
+    let download = || receive(setup.start_curl("socks5h", "http://10.99.0.1/file"), sizes.file);
+    let cut_for = |path| {
+        let setup = &setup;
+        move || cut_while(setup, path, sizes.cut, download)
+    };
+    row("download", &proxy, sizes.file, None, download);
     setup.shape(0, 200);
     setup.shape(1, 100);
     let both = Some(300.0 * PAYLOAD / ON_THE_WIRE);
-    row("download over 200 + 100 Mbit/s", &proxy, GIGABYTE, both, || download(&setup));
-    row("the 100 Mbit/s cut from 5 s to 10 s", &proxy, GIGABYTE, both, || cut_while(&setup, 1, || download(&setup)));
-    row("the 200 Mbit/s cut from 5 s to 10 s", &proxy, GIGABYTE, both, || cut_while(&setup, 0, || download(&setup)));
+    row("download over 200 + 100 Mbit/s", &proxy, sizes.file, both, download);
+    let [from, to] = [1.0, 2.0].map(|times| format!("{} s", sizes.cut.as_secs_f64() * times));
+    row(&format!("the 100 Mbit/s cut from {from} to {to}"), &proxy, sizes.file, both, cut_for(1));
+    row(&format!("the 200 Mbit/s cut from {from} to {to}"), &proxy, sizes.file, both, cut_for(0));
     drop(files);
     let _files = serve_files(&setup, folder.path(), &[]);
     let first = Some(200.0 * PAYLOAD_OF_TCP / ON_THE_WIRE);
-    row("a server without MPTCP, 200 Mbit/s", &proxy, GIGABYTE, first, || download(&setup));
+    row("a server without MPTCP, 200 Mbit/s", &proxy, sizes.file, first, download);
 }
 
 /// What the files consist of, a whole number of periods.
@@ -118,15 +144,11 @@ fn memory_mb(proxy: &Process) -> f64 {
     proxy.memory_mb("VmRSS:")
 }
 
-fn download(setup: &Setup) {
-    receive(setup.start_curl("socks5h", "http://10.99.0.1/1g"), GIGABYTE);
-}
-
-fn download_many(setup: &Setup) {
+fn download_many(setup: &Setup, length: usize) {
     std::thread::scope(|scope| {
         for _ in 0..MANY {
-            let curl = setup.start_curl("socks5h", &format!("http://10.99.0.1/{OF_MANY}"));
-            scope.spawn(move || receive(curl, OF_MANY));
+            let curl = setup.start_curl("socks5h", &format!("http://10.99.0.1/{length}"));
+            scope.spawn(move || receive(curl, length));
         }
     });
 }
@@ -151,12 +173,12 @@ fn receive(mut curl: Child, length: usize) {
     assert!(curl.wait().is_ok_and(|status| status.success()));
 }
 
-/// Cuts a path in the fifth second of a transfer, and restores it in the tenth.
-fn cut_while(setup: &Setup, path: usize, transfer: impl Fn()) {
+/// Cuts a path after this time of a transfer, and restores it after as long again.
+fn cut_while(setup: &Setup, path: usize, time: Duration, transfer: impl Fn()) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for state in ["down", "up"] {
-                sleep(Duration::from_secs(5));
+                sleep(time);
                 setup.ip("s", &format!("link set s{path} {state}"));
             }
         });
@@ -164,6 +186,6 @@ fn cut_while(setup: &Setup, path: usize, transfer: impl Fn()) {
     });
 }
 
-fn upload(setup: &Setup) {
-    assert_eq!(setup.put("10.99.0.1", UPLOAD), format!("{UPLOAD} right"));
+fn upload(setup: &Setup, length: usize) {
+    assert_eq!(setup.put("10.99.0.1", length), format!("{length} right"));
 }

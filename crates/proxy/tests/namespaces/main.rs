@@ -3,6 +3,7 @@
 
 mod forwarding;
 mod programs;
+mod rates;
 mod setup;
 mod undo;
 
@@ -20,41 +21,6 @@ fn process() {
 
 /// Bytes that take about two seconds over both paths.
 const FILE: usize = 16_000_000;
-
-#[test]
-fn a_file_arrives_over_both_of_two_shaped_paths() {
-    let Some(setup) = machine_serves("sum") else { return };
-    setup.shape(0, 50);
-    setup.shape(1, 30);
-    let _server = setup.serve(true);
-    let mut proxy = setup.proxy(&["c0", "c1"]);
-    setup.fetch_by("socks5h", FILE);
-    let sent = [0, 1].map(|path| setup.bytes_sent(path));
-    // By their rates the slower one carries 37 %.
-    assert!(sent.iter().all(|&bytes| bytes > FILE / 5), "{sent:?}");
-    assert_eq!(proxy.end("-TERM"), Some(0));
-    assert_eq!(setup.left_behind(), "");
-}
-
-#[test]
-fn a_path_is_cut_and_restored_in_a_transfer() {
-    let Some(setup) = machine_serves("cut") else { return };
-    setup.shape(0, 50);
-    setup.shape(1, 30);
-    let _server = setup.serve(true);
-    let mut proxy = setup.proxy(&["c0", "c1"]);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(700));
-            setup.ip("s", "link set s0 down");
-            std::thread::sleep(Duration::from_millis(1500));
-            setup.ip("s", "link set s0 up");
-        });
-        setup.fetch_by("socks5h", FILE);
-    });
-    assert_eq!(proxy.end("-INT"), Some(0));
-    assert_eq!(setup.left_behind(), "");
-}
 
 #[test]
 fn a_server_without_mptcp_is_reached_by_http_connect_too() {
@@ -92,15 +58,15 @@ fn two_hundred_connections_at_once() {
     let Some(setup) = machine_serves("many") else { return };
     let _server = setup.serve(true);
     let _proxy = setup.proxy(&["c0", "c1"]);
-    let clients: Vec<_> = (0..200)
-        .map(|number| {
-            let url = format!("http://10.99.0.1/{}", 20_000 + number);
-            (20_000 + number, setup.start_curl("socks5h", &url))
-        })
-        .collect();
-    for (length, client) in clients {
-        let output = client.wait_with_output().expect("curl ends");
-        assert!(output.status.success() && output.stdout == setup::pattern(length), "{length}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = folder.path().join("#1").to_string_lossy().into_owned();
+    let mut curl = setup.curl_command("socks5h", "http://10.99.0.1/[20000-20199]");
+    curl.args(["-o", &files, "--parallel", "--parallel-immediate", "--parallel-max", "200"]);
+    let output = curl.output().expect("curl runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for length in 20_000..20_200 {
+        let file = std::fs::read(folder.path().join(length.to_string())).expect("a file");
+        assert!(file == setup::pattern(length), "{length}");
     }
 }
 

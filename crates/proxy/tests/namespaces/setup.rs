@@ -55,6 +55,8 @@ pub(crate) fn pattern(length: usize) -> Vec<u8> {
 
 pub(crate) struct Setup {
     name: String,
+    /// Whether programs run before all other processes.
+    goes_first: bool,
 }
 
 /// Runs the proxy in this process and ends it, if it was started for that.
@@ -131,7 +133,7 @@ pub(crate) fn machine_serves(test: &str) -> Option<Setup> {
     if !works("nft --version") && !works("iptables --version") {
         return missing("there is neither nft nor iptables");
     }
-    let setup = Setup { name: format!("sfp-{}-{test}", std::process::id()) };
+    let setup = Setup { name: format!("sfp-{}-{test}", std::process::id()), goes_first: false };
     if !rustix::process::geteuid().is_root() || !works(&format!("ip netns add {}-c", setup.name)) {
         return missing("only root makes network namespaces");
     }
@@ -192,8 +194,17 @@ impl Setup {
         assert!(works(&format!("ip -n {}-{host} {words}", self.name)), "ip {words}");
     }
 
+    /// From now on programs in the namespaces, and this thread, run before all other processes, if that is permitted.
+    pub(crate) fn go_first(&mut self) {
+        self.goes_first = works("chrt -r 1 true");
+        let _ = subflow_linux::Priority::Application.take();
+    }
+
     pub(crate) fn command(&self, host: &str, program: &str) -> Command {
-        let mut command = Command::new("ip");
+        let mut command = Command::new(if self.goes_first { "chrt" } else { "ip" });
+        if self.goes_first {
+            command.args(["-r", "1", "ip"]);
+        }
         command.args(["netns", "exec", &format!("{}-{host}", self.name), program]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -275,11 +286,16 @@ impl Setup {
         (Process(child), heard)
     }
 
-    pub(crate) fn start_curl(&self, scheme: &str, url: &str) -> Child {
+    pub(crate) fn curl_command(&self, scheme: &str, url: &str) -> Command {
         let mut command = self.command("c", "curl");
         let proxy = format!("{scheme}://127.0.0.1:1080");
         let tunnel = if scheme == "http" { "--proxytunnel" } else { "--no-progress-meter" };
-        command.args(["-s", tunnel, "--max-time", "120", "-x", &proxy, url]).spawn().expect("starts")
+        command.args(["-s", tunnel, "--max-time", "120", "-x", &proxy, url]);
+        command
+    }
+
+    pub(crate) fn start_curl(&self, scheme: &str, url: &str) -> Child {
+        self.curl_command(scheme, url).spawn().expect("starts")
     }
 
     pub(crate) fn curl(&self, scheme: &str, url: &str) -> Output {
