@@ -92,6 +92,7 @@
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | path managers for the kernel's connections | `paths/` |
+//! | the events of connections, read where that changes nothing | `bystander.rs` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
 //! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `sctp_data.rs` |
 //! | kernel counters | `counters.rs` |
@@ -107,6 +108,7 @@
 #![allow(clippy::disallowed_types)]
 
 mod buffers;
+mod bystander;
 mod capture;
 mod census;
 mod clock;
@@ -143,6 +145,7 @@ mod tap;
 mod tun;
 mod veth;
 
+pub use bystander::{Bystander, Unread};
 pub use capture::{Capture, Captured};
 pub use census::{Census, Presence};
 pub use clock::WallClock;

@@ -34,11 +34,16 @@ pub(super) struct Listener(OwnedFd);
 impl Listener {
     /// Opens a socket for `protocol` (`None`: NETLINK_ROUTE) that receives the events of these groups.
     pub(super) fn open(protocol: Option<Protocol>, groups: &[u32]) -> Result<Self> {
+        Self::open_at(protocol, 0, groups)
+    }
+
+    /// The same, with this netlink port number; 0 leaves it to the kernel, which prefers the process identifier.
+    pub(super) fn open_at(protocol: Option<Protocol>, port: u32, groups: &[u32]) -> Result<Self> {
         let cannot = || "cannot listen to the kernel's events".to_owned();
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket =
             rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, protocol).during(cannot)?;
-        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).during(cannot)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(port, 0)).during(cannot)?;
         // Beyond the limit of other sockets if that is permitted; a small buffer serves, too.
         if sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER).is_err() {
             sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER).during(cannot)?;

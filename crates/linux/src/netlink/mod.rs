@@ -1,6 +1,7 @@
 //! Netlink: configures addresses, routes and MPTCP endpoints, lists sockets, and reports changes. This is our own code
 //! because the two dozen requests that we need take less code than a general library.
 
+mod event_listeners;
 mod family;
 mod interfaces;
 mod listener;
@@ -21,11 +22,12 @@ use crate::error::{Error, Result, While};
 use crate::sys;
 use message::{Answer, Message, answers};
 
+pub use event_listeners::{event_listeners, is_bystander};
 pub use interfaces::{Interface, InterfaceChanges};
 pub use listener::Received;
 pub use message::Request;
 pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager};
-pub use mptcp_events::{MptcpEvent, MptcpEvents, SubflowEnds, event_listeners};
+pub use mptcp_events::{MptcpEvent, MptcpEvents, PeerReset, SubflowEnds};
 pub use route::{Route, RouteControl};
 pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket};
 

@@ -1,6 +1,6 @@
 //! The kernel's MPTCP path managers (generic netlink family `mptcp_pm`; Linux `include/uapi/linux/mptcp_pm.h`).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rustix::net::netlink::GENERIC;
 
@@ -8,7 +8,7 @@ use super::family::{Family, GENERIC_HEADER};
 use super::message::{DUMP, attribute};
 use super::route::{family, ip_address, octets};
 use super::{Netlink, Request};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const VERSION: u8 = 1;
 const CMD_ADD_ADDR: u8 = 1;
@@ -169,6 +169,17 @@ impl MptcpPathManager {
             Some((*attribute(entry, ADDR_ID)?.first()?, ip_address(address)?.to_canonical()))
         };
         Ok(messages.iter().filter_map(known).collect())
+    }
+
+    /// Whether the connection with `token` has the userspace path manager; `false` if there is none. Asks to close a
+    /// subflow that cannot be, for this works since Linux 5.19: other path managers' connections, and no others, refuse
+    /// the request before they look for it (`net/mptcp/pm_userspace.c`, `mptcp_pm_nl_subflow_destroy_doit`).
+    pub fn is_userspace(&mut self, token: u32) -> bool {
+        // No TCP connection is with the broadcast address.
+        let nowhere = SocketAddr::new(Ipv4Addr::BROADCAST.into(), 1);
+        let end = Endpoint { id: None, address: nowhere.ip(), port: Some(1), flags: EndpointFlags::default() };
+        let outcome = self.subflow(CMD_SUBFLOW_DESTROY, token, &end, nowhere, "find");
+        matches!(outcome, Err(Error::System { source, .. }) if source.raw_os_error() == Some(libc::ESRCH))
     }
 
     fn subflow(&mut self, command: u8, token: u32, from: &Endpoint, to: SocketAddr, verb: &str) -> Result<()> {

@@ -1,26 +1,29 @@
 //! What the kernel reports about MPTCP connections (generic netlink family `mptcp_pm`, group `mptcp_pm_events`; Linux
 //! `include/uapi/linux/mptcp_pm.h`, `net/mptcp/pm_netlink.c`).
 
-use std::fs;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::netlink::GENERIC;
 
+use super::event_listeners::bystander_ports;
 use super::family::{Family, GENERIC_HEADER};
 use super::listener::{Listener, Received};
 use super::message::u32_at;
 use super::route::ip_address;
 use super::{Message, Netlink};
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result};
 use crate::socket_info::unmapped;
 
+const EVENT_CREATED: u8 = 1;
 const EVENT_ESTABLISHED: u8 = 2;
 const EVENT_CLOSED: u8 = 3;
 const EVENT_ANNOUNCED: u8 = 6;
 const EVENT_REMOVED: u8 = 7;
 const EVENT_SUB_ESTABLISHED: u8 = 10;
 const EVENT_SUB_CLOSED: u8 = 11;
+const EVENT_SUB_PRIORITY: u8 = 13;
 
 const ATTR_TOKEN: u16 = 1;
 const ATTR_LOC_ID: u16 = 3;
@@ -32,6 +35,7 @@ const ATTR_DADDR6: u16 = 8;
 const ATTR_SPORT: u16 = 9;
 const ATTR_DPORT: u16 = 10;
 const ATTR_BACKUP: u16 = 11;
+const ATTR_ERROR: u16 = 12;
 const ATTR_FLAGS: u16 = 13;
 const ATTR_RESET_REASON: u16 = 16;
 const ATTR_RESET_FLAGS: u16 = 17;
@@ -55,9 +59,27 @@ pub struct SubflowEnds {
     pub backup: bool,
 }
 
+/// What the peer said when it reset a subflow (MP_TCPRST, RFC 8684, Section 3.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerReset {
+    /// Its reason code.
+    pub reason: u32,
+    /// Whether the reason may pass (flag T).
+    pub transient: bool,
+}
+
 /// What happened to the connection with the local `token`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MptcpEvent {
+    /// It began: its first subflow is established, but it may not have further ones yet.
+    Created {
+        /// Its token.
+        token: u32,
+        /// The initial subflow.
+        initial: SubflowEnds,
+        /// Whether the peer sent the first SYN.
+        server: bool,
+    },
     /// It may have further subflows from now on.
     Established {
         /// Its token.
@@ -105,8 +127,17 @@ pub enum MptcpEvent {
         token: u32,
         /// The subflow.
         subflow: SubflowEnds,
-        /// Whether the peer reset it for a reason that will not pass (MP_TCPRST without the T flag).
-        refused: bool,
+        /// Why the peer reset it, if it said that.
+        reset: Option<PeerReset>,
+        /// The socket's error, an `errno`; `None` without one.
+        error: Option<u8>,
+    },
+    /// A subflow became a backup, or ceased to be one.
+    SubflowPriority {
+        /// Its token.
+        token: u32,
+        /// The subflow.
+        subflow: SubflowEnds,
     },
 }
 
@@ -121,6 +152,25 @@ impl MptcpEvents {
     /// From now on receives the events in the calling thread's network namespace. As long as this exists, the kernel
     /// lets peers open subflows on connections of the userspace path manager.
     pub fn open() -> Result<Self> {
+        Self::open_at(0)
+    }
+
+    /// The same for somebody who manages no paths: others see by the [port number](super::is_bystander) that this
+    /// listener does not count.
+    pub(crate) fn open_as_bystander() -> Result<Self> {
+        let taken =
+            |error: &Error| matches!(error, Error::System { source, .. } if source.kind() == ErrorKind::AddrInUse);
+        // A process of another process namespace may have the same identifier.
+        let mut ports = bystander_ports(std::process::id());
+        loop {
+            match (Self::open_at(ports.next().unwrap_or(0)), ports.len()) {
+                (Err(error), 1..) if taken(&error) => {}
+                (outcome, _) => return outcome,
+            }
+        }
+    }
+
+    fn open_at(port: u32) -> Result<Self> {
         let family = Family::mptcp_path_manager(&mut Netlink::open(Some(GENERIC))?)?;
         let Some(group) = family.events else {
             return Err(Error::missing(
@@ -128,7 +178,7 @@ impl MptcpEvents {
                 "expected Linux 5.19 or newer",
             ));
         };
-        Ok(Self { listener: Listener::open(Some(GENERIC), &[group])?, family: family.id })
+        Ok(Self { listener: Listener::open_at(Some(GENERIC), port, &[group])?, family: family.id })
     }
 
     /// The next events.
@@ -150,34 +200,17 @@ impl AsFd for MptcpEvents {
     }
 }
 
-/// The netlink port numbers, normally process identifiers, of those who receive the events in the calling thread's
-/// network namespace, as far as the kernel shows that.
-pub fn event_listeners() -> Result<Vec<u32>> {
-    const LIST: &str = "/proc/thread-self/net/netlink";
-    const NETLINK_GENERIC: &str = "16";
-    let family = Family::mptcp_path_manager(&mut Netlink::open(Some(GENERIC))?)?;
-    // The list shows the first 32 groups.
-    let Some(group) = family.events.filter(|group| (1..=32).contains(group)) else { return Ok(Vec::new()) };
-    let list = fs::read_to_string(LIST).during(|| format!("cannot read {LIST}"))?;
-    let listener = |line: &str| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let (&[_, protocol, port, groups], _) = fields.split_first_chunk()?;
-        let groups = u32::from_str_radix(groups, 16).ok()?;
-        (protocol == NETLINK_GENERIC && groups & 1 << (group - 1) != 0).then(|| port.parse().ok())?
-    };
-    Ok(list.lines().filter_map(listener).collect())
-}
-
 /// The event in a message; `None` for those that nobody here uses.
 fn parse(message: &Message) -> Option<MptcpEvent> {
     let attribute = |kind| message.attribute(GENERIC_HEADER, kind);
     let byte = |kind| attribute(kind).and_then(|value| value.first().copied());
     let token = attribute(ATTR_TOKEN).and_then(|value| u32_at(value, 0))?;
+    let flags = attribute(ATTR_FLAGS).and_then(|value| value.try_into().ok()).map_or(0, u16::from_ne_bytes);
+    // Up to Linux 6.17 an attribute, later also a flag; the attribute is absent on clients since then.
+    let server = byte(ATTR_SERVER_SIDE).is_some_and(|server| server != 0) || flags & FLAG_SERVER_SIDE != 0;
     Some(match *message.bytes().first()? {
+        EVENT_CREATED => MptcpEvent::Created { token, initial: ends(message)?, server },
         EVENT_ESTABLISHED => {
-            let flags = attribute(ATTR_FLAGS).and_then(|value| value.try_into().ok()).map_or(0, u16::from_ne_bytes);
-            // Up to Linux 6.17 an attribute, later also a flag; the attribute is absent on clients since then.
-            let server = byte(ATTR_SERVER_SIDE).is_some_and(|server| server != 0) || flags & FLAG_SERVER_SIDE != 0;
             let initial_address_closed = flags & FLAG_DENY_JOIN_ID0 != 0;
             MptcpEvent::Established { token, initial: ends(message)?, server, initial_address_closed }
         }
@@ -190,9 +223,12 @@ fn parse(message: &Message) -> Option<MptcpEvent> {
         EVENT_SUB_ESTABLISHED => MptcpEvent::SubflowEstablished { token, subflow: ends(message)? },
         EVENT_SUB_CLOSED => {
             let transient = attribute(ATTR_RESET_FLAGS).and_then(|value| u32_at(value, 0)) != Some(0);
-            let refused = attribute(ATTR_RESET_REASON).is_some() && !transient;
-            MptcpEvent::SubflowClosed { token, subflow: ends(message)?, refused }
+            let reason = attribute(ATTR_RESET_REASON).and_then(|value| u32_at(value, 0));
+            let reset = reason.map(|reason| PeerReset { reason, transient });
+            let error = byte(ATTR_ERROR).filter(|&error| error != 0);
+            MptcpEvent::SubflowClosed { token, subflow: ends(message)?, reset, error }
         }
+        EVENT_SUB_PRIORITY => MptcpEvent::SubflowPriority { token, subflow: ends(message)? },
         _ => return None,
     })
 }
@@ -261,17 +297,29 @@ mod tests {
     }
 
     #[test]
-    fn only_a_reset_that_will_not_pass_refuses() {
-        let refused = |flags: Option<u32>| {
+    fn the_reason_of_a_reset_and_the_error_of_a_closed_subflow_are_read() {
+        let reset = |flags: Option<u32>| {
             let closed = event(EVENT_SUB_CLOSED, |request| match flags {
                 Some(flags) => with_ends(request)
                     .attribute(ATTR_RESET_REASON, &3u32.to_ne_bytes())
                     .attribute(ATTR_RESET_FLAGS, &flags.to_ne_bytes()),
-                None => with_ends(request),
+                None => with_ends(request).attribute(ATTR_ERROR, &[104]),
             });
-            matches!(closed, Some(MptcpEvent::SubflowClosed { refused: true, .. }))
+            match closed {
+                Some(MptcpEvent::SubflowClosed { reset, error, .. }) => (reset, error),
+                other => panic!("{other:?}"),
+            }
         };
-        assert_eq!([None, Some(0), Some(1)].map(refused), [false, true, false]);
+        let said = |transient| (Some(PeerReset { reason: 3, transient }), None);
+        assert_eq!([None, Some(0), Some(1)].map(reset), [(None, Some(104)), said(false), said(true)]);
+    }
+
+    #[test]
+    fn a_connection_that_begins_and_a_changed_priority_are_events() {
+        let created = event(EVENT_CREATED, |request| with_ends(request).attribute(ATTR_SERVER_SIDE, &[1]));
+        assert!(matches!(created, Some(MptcpEvent::Created { token: 7, server: true, .. })), "{created:?}");
+        let changed = event(EVENT_SUB_PRIORITY, |request| with_ends(request).attribute(ATTR_BACKUP, &[1]));
+        assert!(matches!(changed, Some(MptcpEvent::SubflowPriority { subflow, .. }) if subflow.backup), "{changed:?}");
     }
 
     #[test]

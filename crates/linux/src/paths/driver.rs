@@ -110,12 +110,16 @@ impl Driver {
                 let event = Event::SubflowEstablished(four_tuple(&subflow));
                 self.with(token, |connection, means| connection.on_events([event], means));
             }
-            MptcpEvent::SubflowClosed { token, subflow, refused } => {
+            MptcpEvent::SubflowClosed { token, subflow, reset, .. } => {
                 let subflow = four_tuple(&subflow);
+                // The peer does not want the path, for a reason that will not pass.
+                let refused = reset.is_some_and(|reset| !reset.transient);
                 let refusal = refused.then_some(Event::PathRefused(subflow));
                 let events = refusal.into_iter().chain([Event::SubflowClosed(subflow)]);
                 self.with(token, |connection, means| connection.on_events(events, means));
             }
+            // Nothing can be done yet; and priorities are the peer's affair, or were set here.
+            MptcpEvent::Created { .. } | MptcpEvent::SubflowPriority { .. } => {}
         }
     }
 

@@ -13,7 +13,7 @@ use super::lock::{Lock, NoLock};
 use crate::census::{Census, Presence};
 use crate::error::{Error, Result, While};
 use crate::namespace_id::NamespaceId;
-use crate::netlink::event_listeners;
+use crate::netlink::{event_listeners, is_bystander};
 use crate::state_folder::{STATE_FOLDER, in_state_folder, remove_empty_state_folder};
 use crate::sysctl::Sysctl;
 
@@ -201,7 +201,7 @@ fn refuse_others() -> Result<()> {
         return Ok(());
     }
     let ourselves = std::process::id();
-    match event_listeners()?.into_iter().find(|&process| process != ourselves) {
+    match event_listeners()?.into_iter().find(|&process| process != ourselves && !is_bystander(process)) {
         None => Ok(()),
         Some(process) => Err(Error::missing(
             format!("net.mptcp.pm_type is 1, and {} listens to the kernel's MPTCP events", described(process)),
