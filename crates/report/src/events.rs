@@ -1,4 +1,4 @@
-//! The events of a scenario's timeline, as marks in figures over time.
+//! Events, those of a scenario's timeline or of what was watched, as marks in figures over time.
 
 use subflow_scenario::Scenario;
 
@@ -17,12 +17,23 @@ pub(super) fn unmarked<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Opt
 
 /// A mark for each event of the timeline, in the order of time; none if there are too many.
 pub(super) fn events(scenario: &Scenario) -> Vec<Reference> {
-    let events = scenario.events();
-    if events.len() > MOST {
-        return Vec::new();
-    }
-    let events = events.iter();
-    events.map(|(at, what)| Reference::Moment { label: format!("{at}: {what}"), at: at.as_secs_f64() }).collect()
+    let events = scenario.events().into_iter();
+    marks(events.map(|(at, what)| Reference::Moment { label: format!("{at}: {what}"), at: at.as_secs_f64() }))
+}
+
+/// The marks; none if there are too many.
+pub(super) fn marks(events: impl ExactSizeIterator<Item = Reference>) -> Vec<Reference> {
+    if events.len() > MOST { Vec::new() } else { events.collect() }
+}
+
+/// A sentence about the events of a connection that was watched, if they are not marked because there are too many.
+pub(super) fn unmarked_of(connection: &str, count: usize) -> Option<String> {
+    (count > MOST).then(|| {
+        format!(
+            "There were {count} events of {connection}, which its figures do not mark: lines of more than {MOST} would \
+             hide curves."
+        )
+    })
 }
 
 #[cfg(test)]

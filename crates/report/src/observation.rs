@@ -3,10 +3,14 @@
 use subflow_lab::results::Series;
 
 use crate::escape::Slugs;
+use crate::events::{marks, unmarked_of};
 use crate::markup::{code, paragraphs, table_of};
 use crate::page::Page;
 use crate::reproduction::grouped;
-use crate::{Axis, Curve, Curves, Figure, Shape, Table};
+use crate::{Axis, Curve, Curves, Figure, Reference, Shape, Table};
+
+/// The most events in the report's table: a report is a page for people.
+const MOST_ROWS: usize = 200;
 
 /// What was watched.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +25,10 @@ pub struct Observation {
     pub connections: Vec<Observed>,
     /// A row for each subflow.
     pub table: Table,
+    /// A row for each event.
+    pub events: Table,
+    /// How many events there were of each kind, in a line.
+    pub event_counts: String,
     /// What the reader has to know of the figures.
     pub notes: Vec<String>,
     /// The command that watched.
@@ -36,6 +44,17 @@ pub struct Observed {
     pub subflows: Vec<String>,
     /// The metrics of its subflows over time; `of` is the position of the subflow.
     pub series: Vec<ObservedSeries>,
+    /// What happened to it, in the order of time.
+    pub events: Vec<ObservedEvent>,
+}
+
+/// What happened to a connection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObservedEvent {
+    /// When, in seconds.
+    pub time_s: f64,
+    /// What.
+    pub what: String,
 }
 
 /// A metric of a subflow over time.
@@ -55,6 +74,11 @@ impl Observation {
         self.connections.iter().flat_map(|connection| self.figures_of(connection)).collect()
     }
 
+    /// The rows of all subflows, and the counts of events, as text.
+    pub fn summary(&self) -> String {
+        format!("{}\nevents: {}\n", self.table.to_text(), self.event_counts)
+    }
+
     fn figures_of(&self, connection: &Observed) -> Vec<Figure> {
         let mut titles: Vec<&'static str> = Vec::new();
         for observed in &connection.series {
@@ -62,6 +86,11 @@ impl Observation {
                 titles.push(observed.title);
             }
         }
+        let mark = |ObservedEvent { time_s, what }: &ObservedEvent| Reference::Moment {
+            label: format!("{time_s:.3} s: {what}"),
+            at: *time_s,
+        };
+        let marks = marks(connection.events.iter().map(mark));
         let figure = |title: &'static str| {
             let shown: Vec<&ObservedSeries> =
                 connection.series.iter().filter(|observed| observed.title == title).collect();
@@ -73,6 +102,7 @@ impl Observation {
                 let curve = Curve::new(connection.subflows[*subflow].as_str()).with_points(points);
                 curves.add(curve.shape(Shape::Line).colour(*subflow));
             }
+            curves.references.clone_from(&marks);
             Some(Figure::curves(title, curves).section(connection.title.as_str()))
         };
         titles.into_iter().filter_map(figure).collect()
@@ -85,7 +115,22 @@ pub fn of_observation(observation: &Observation) -> String {
     let mut slugs = Slugs::default();
     page.section("subflows", "Subflows", table_of(&slugs.unique("subflows seen"), "", &observation.table));
     page.section("over-time", "Over time", grouped(&observation.figures(), &mut slugs));
-    page.section("notes", "Notes", paragraphs(observation.notes.iter().map(String::as_str)));
+    if !observation.events.rows().is_empty() {
+        page.section("events", "Events", table_of(&slugs.unique("events seen"), "", &first(&observation.events)));
+    }
+    let beyond = observation.events.rows().len().saturating_sub(MOST_ROWS);
+    let in_file =
+        (beyond > 0).then(|| format!("The table of events has the first {MOST_ROWS}; events.csv has {beyond} more."));
+    let unmarked = observation.connections.iter().filter_map(|known| unmarked_of(&known.title, known.events.len()));
+    let notes: Vec<String> = observation.notes.iter().cloned().chain(in_file).chain(unmarked).collect();
+    page.section("notes", "Notes", paragraphs(notes.iter().map(String::as_str)));
     page.section("rerun", "Watch again", code(&observation.command));
     page.html()
+}
+
+/// The first rows of a table.
+fn first(table: &Table) -> Table {
+    let mut first = Table::new(table.columns().iter().map(String::as_str));
+    table.rows().iter().take(MOST_ROWS).for_each(|row| first.row(row.iter().cloned()));
+    first
 }

@@ -17,3 +17,4 @@ mod support;
 mod sweeps;
 mod two_hosts;
 mod watch;
+mod watch_events;

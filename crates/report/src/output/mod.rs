@@ -51,7 +51,7 @@ const EXPERIMENT_FILES: [&str; 6] =
 /// The directories of experiments.
 const EXPERIMENT_FOLDERS: [&str; 2] = ["tables", "figures"];
 /// The files of every observation.
-const OBSERVATION_FILES: [&str; 4] = ["subflows.csv", "series.json", "summary.txt", "report.html"];
+const OBSERVATION_FILES: [&str; 5] = ["subflows.csv", "events.csv", "series.json", "summary.txt", "report.html"];
 /// The files of every reproduction.
 const REPRODUCTION_FILES: [&str; 4] = ["results.json", "results.csv", "summary.txt", "report.html"];
 
@@ -110,7 +110,7 @@ impl Folder {
         Self::prepare(path, Content::Watched, &OBSERVATION_FILES, force)
     }
 
-    /// Writes `subflows.csv`, `series.json`, `summary.txt` and `report.html` of what was watched, and `figures/` if a
+    /// Writes `subflows.csv`, `events.csv`, `series.json`, `summary.txt` and `report.html` of what was watched, and `figures/` if a
     /// format is given.
     pub fn write_observation(
         &self,
@@ -119,7 +119,8 @@ impl Folder {
     ) -> Result<(), OutputError> {
         self.replace(|directory| {
             write(directory, "subflows.csv", observation.table.to_csv().as_bytes())?;
-            write(directory, "summary.txt", observation.table.to_text().as_bytes())?;
+            write(directory, "events.csv", observation.events.to_csv().as_bytes())?;
+            write(directory, "summary.txt", observation.summary().as_bytes())?;
             let series = observation.connections.iter().flat_map(|connection| &connection.series);
             let series: Vec<&Series> = series.map(|observed| &observed.series).collect();
             write(directory, "series.json", &serde_json::to_vec(&series)?)?;

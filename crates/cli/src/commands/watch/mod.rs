@@ -3,9 +3,15 @@
 #[cfg(target_os = "linux")]
 mod detect;
 #[cfg(target_os = "linux")]
+mod event;
+#[cfg(target_os = "linux")]
+mod listen;
+#[cfg(target_os = "linux")]
 mod observe;
 #[cfg(target_os = "linux")]
 mod record;
+#[cfg(target_os = "linux")]
+mod record_events;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]

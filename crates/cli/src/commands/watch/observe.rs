@@ -9,6 +9,7 @@ use subflow_linux::{Capture, Captured, Result, WallClock};
 use subflow_quantity::{Duration, Instant};
 
 use super::detect::Detectors;
+use super::listen::Interval;
 use super::report::{Connection, Report, Subflow};
 
 /// The most subflows of a connection that are told apart at a time.
@@ -120,13 +121,18 @@ impl Observer {
         }
     }
 
-    /// Reports what happened since the last report.
-    pub(super) fn report(&mut self) -> Report {
+    /// The tokens of the connections at the last look.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = u32> {
+        self.connections.keys().copied()
+    }
+
+    /// Reports what happened since the last report, with the events of this time.
+    pub(super) fn report(&mut self, interval: Interval) -> Report {
         let now = self.clock.now();
         let seconds = (now.as_nanos() - self.reported_at.as_nanos()) as f64 * 1e-9;
         self.reported_at = now;
         let connections = self.connections.values_mut().map(|watched| watched.report(seconds)).collect();
-        Report { time_s: (now.as_nanos() as f64 * 1e-6).round() * 1e-3, connections }
+        Report { time_s: (now.as_nanos() as f64 * 1e-6).round() * 1e-3, connections, interval }
     }
 }
 

@@ -4,6 +4,7 @@ use subflow_lab::results::Series;
 use subflow_quantity::{Duration, Instant};
 use subflow_report::{Cell, Observation, Observed, ObservedSeries, Table};
 
+use super::record_events::RecordedEvents;
 use super::report::{Connection, Report, Subflow};
 use crate::arguments::Watch;
 
@@ -76,6 +77,7 @@ pub(super) struct Recorder {
     command: String,
     interval: Duration,
     connections: Vec<Recorded>,
+    events: RecordedEvents,
     /// Whether there were more connections.
     left_out: bool,
     duration_s: f64,
@@ -108,6 +110,7 @@ impl Recorder {
             command: format!("subflow watch --interval {}{capture} --out {out}", arguments.interval),
             interval: Duration::from_nanos((arguments.interval * 0.5e9) as u64),
             connections: Vec::new(),
+            events: RecordedEvents::default(),
             left_out: false,
             duration_s: 0.0,
         }
@@ -117,6 +120,7 @@ impl Recorder {
     pub(super) fn record(&mut self, report: &Report) {
         let since = report.time_s - self.duration_s;
         self.duration_s = report.time_s;
+        self.events.record(&report.interval);
         for connection in &report.connections {
             let is_known = |known: &Recorded| known.token == connection.token && known.local == connection.local;
             let position = match self.connections.iter().position(is_known) {
@@ -146,6 +150,7 @@ impl Recorder {
         if self.left_out {
             notes.push(format!("Only the first {MOST_CONNECTIONS} connections are shown; there were more."));
         }
+        notes.extend(self.events.notes());
         Observation {
             title: "MPTCP connections, watched".to_owned(),
             duration_s: self.duration_s,
@@ -154,9 +159,12 @@ impl Recorder {
                 ("watched for", format!("{:.1} s", self.duration_s)),
                 ("connections", self.connections.len().to_string()),
                 ("subflows", table.rows().len().to_string()),
+                ("events", self.events.count().to_string()),
             ],
-            connections: self.connections.iter().map(Recorded::observed).collect(),
+            connections: self.connections.iter().map(|known| known.observed(&self.events)).collect(),
             table,
+            events: self.events.table(),
+            event_counts: self.events.counts(),
             notes,
             command: self.command.clone(),
         }
@@ -211,7 +219,7 @@ impl Recorded {
         }
     }
 
-    fn observed(&self) -> Observed {
+    fn observed(&self, events: &RecordedEvents) -> Observed {
         let name = |subflow: &RecordedSubflow| format!("{} – {}", subflow.latest.local, subflow.latest.remote);
         let series = self.subflows.iter().enumerate().flat_map(|(subflow, recorded)| {
             let of = move |(metric, series): &(&'static Metric, Series)| ObservedSeries {
@@ -225,6 +233,7 @@ impl Recorded {
             title: self.title.clone(),
             subflows: self.subflows.iter().map(name).collect(),
             series: series.collect(),
+            events: events.of(&self.token),
         }
     }
 }

@@ -2,12 +2,16 @@
 
 use serde::Serialize;
 
+use super::listen::Interval;
+
 /// All connections at one time.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Report {
     /// Seconds since the command began.
     pub(super) time_s: f64,
     pub(super) connections: Vec<Connection>,
+    #[serde(flatten)]
+    pub(super) interval: Interval,
 }
 
 /// A connection.
@@ -144,7 +148,7 @@ impl Report {
                 text += &format!("  {}\n", cells.join("  ").trim_end());
             }
         }
-        text + "\n"
+        text + &self.interval.text() + "\n"
     }
 }
 
@@ -188,7 +192,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|n: usize| rows[n][10].clone()), ["1 (red-cpi)", "0 (red-cpi)", "-"]);
         assert_eq!((rows[0][3].as_str(), rows[2][3].as_str()), ("established", "established, backup"));
         assert!(connection.title().ends_with("10.0.0.1:40000 to 10.9.0.1:80, 3 subflows"));
-        let text = Report { time_s: 1.0, connections: vec![connection] }.text();
+        let text = Report { time_s: 1.0, connections: vec![connection], interval: Interval::default() }.text();
         assert!(text.contains("20.0") && text.lines().count() == 8, "{text}");
     }
 }

@@ -7,6 +7,7 @@ use subflow_linux::{Interrupt, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_report::output::Folder;
 
+use super::listen::Events;
 use super::observe::Observer;
 use super::record::Recorder;
 use super::report::Report;
@@ -16,8 +17,8 @@ use crate::commands::signals::stop_on_signals;
 use crate::failure::Failure;
 use crate::output::{figure_format, print};
 
-/// The interval of checks for Ctrl-C.
-const PIECE: Duration = Duration::from_millis(50);
+/// Events bring the next look forward, but not nearer to the last one than this.
+const APART: Duration = Duration::from_millis(20);
 
 pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
     if !std::fs::exists("/proc/sys/net/mptcp").unwrap_or(false) {
@@ -54,24 +55,34 @@ fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failur
     let mut observer = Observer::new(step, arguments.capture, clock)?;
     let mut output = match arguments.format {
         BenchFormat::Json => Output::Lines,
-        BenchFormat::Text if std::io::stdout().is_terminal() => Output::Screen(Screen::open()?),
+        BenchFormat::Text if std::io::stdout().is_terminal() => Output::Screen(Box::new(Screen::open()?)),
         BenchFormat::Text => Output::Tables,
     };
     let end = arguments.duration.map_or(Instant::MAX, |seconds| Instant::ZERO + nanoseconds(seconds));
     let interval = nanoseconds(arguments.interval);
+    let mut events = Events::new(clock);
     let (mut sample_at, mut report_at) = (Instant::ZERO, Instant::ZERO + interval);
+    // One look between two others, where events are a reason for it.
+    let mut early = None;
     loop {
-        if !clock.sleep_until(sample_at.min(end), PIECE, || !stop.is_raised()) {
+        if !events.read_until(sample_at.min(end), early, || !stop.is_raised())? {
             return Ok(());
         }
         observer.sample()?;
+        if let Some(why) = events.check(observer.tokens()) {
+            output.say(&format!("events of MPTCP connections are not read: {why}"));
+        }
         let now = clock.now();
-        // Looks that were missed, because the machine was busy, are not made up for.
-        sample_at = (sample_at + step).max(now);
+        let was_due = now >= sample_at;
+        early = was_due.then_some(now + APART);
+        if was_due {
+            // Looks that were missed, because the machine was busy, are not made up for.
+            sample_at = (sample_at + step).max(now);
+        }
         let over = now >= end;
         if now >= report_at || over {
             report_at = (report_at + interval).max(now);
-            let report = observer.report();
+            let report = observer.report(events.report());
             if let Some(recorder) = recorder {
                 recorder.record(&report);
             }
@@ -86,7 +97,7 @@ fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failur
 enum Output {
     Lines,
     Tables,
-    Screen(Screen),
+    Screen(Box<Screen>),
 }
 
 impl Output {
@@ -98,6 +109,13 @@ impl Output {
             }
             Self::Tables => print(&report.text()),
             Self::Screen(screen) => screen.show(report),
+        }
+    }
+
+    /// Says something on standard error, unless that is the screen, which says it with each report.
+    fn say(&self, what: &str) {
+        if !matches!(self, Self::Screen(_)) || !std::io::stderr().is_terminal() {
+            eprintln!("{what}");
         }
     }
 
