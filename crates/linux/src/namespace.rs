@@ -104,8 +104,8 @@ impl Drop for Namespace {
     }
 }
 
-/// Removes the namespaces of processes that no longer exist, and the folders of their switches. Reports the name of each.
-/// One that cannot be removed does not keep the others.
+/// Removes the namespaces of processes that no longer exist, and the folders of their switches. Reports the name of
+/// each. One that cannot be removed does not keep the others.
 pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
     // Only while its namespace exists is it sure whose a folder is.
     let mut outcome = cleanup_folders(&mut report);

@@ -1,9 +1,9 @@
 //! What has to be undone, on a file that outlives the process.
 //!
 //! A proxy has a number, which is its file's, and holds a lock on the file as long as it lives. Each step that undoes a
-//! change is in the file before the change is made ([`Pending`]). So a file without a lock tells what a killed proxy has left. Its
-//! name identifies the network namespace, to which the steps belong: with the namespace there is nothing to undo any
-//! more.
+//! change is in the file before the change is made ([`Pending`]). So a file without a lock tells what a killed proxy
+//! has left. Its name identifies the network namespace, to which the steps belong: with the namespace there is nothing
+//! to undo any more.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};

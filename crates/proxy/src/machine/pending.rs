@@ -50,8 +50,8 @@ impl Record {
     }
 }
 
-/// The steps that are left of a journal with this content. A line of which only the beginning was written does not count:
-/// the change that it announces was not made, or what it says is undone is undone once more.
+/// The steps that are left of a journal with this content. A line of which only the beginning was written does not
+/// count: the change that it announces was not made, or what it says is undone is undone once more.
 pub(super) fn left_in(content: &[u8]) -> Vec<Step> {
     let mut steps = Vec::new();
     // It may end within a character.

@@ -54,17 +54,27 @@ fn no_address_of_this_machine_is_reached() {
 }
 
 #[test]
-fn two_hundred_connections_at_once() {
+fn two_hundred_connections_at_once_take_little_of_what_they_transfer_as_memory() {
     let Some(setup) = machine_serves("many") else { return };
     let _server = setup.serve(true);
-    let _proxy = setup.proxy(&["c0", "c1"]);
+    let proxy = setup.proxy(&["c0", "c1"]);
     let folder = tempfile::tempdir().expect("a folder");
     let files = folder.path().join("#1").to_string_lossy().into_owned();
-    let mut curl = setup.curl_command("socks5h", "http://10.99.0.1/[20000-20199]");
+    let mut curl = setup.curl_command("socks5h", "http://10.99.0.1/[400000-400199]");
     curl.args(["-o", &files, "--parallel", "--parallel-immediate", "--parallel-max", "200"]);
-    let output = curl.output().expect("curl runs");
+    let mut curl = curl.spawn().expect("starts");
+    let sent = || setup.bytes_sent(0) + setup.bytes_sent(1);
+    let mut has_ended = || curl.try_wait().expect("a child").is_some();
+    while sent() < 20_000_000 && !has_ended() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let after_a_quarter = proxy.memory_mb("VmRSS:");
+    let output = curl.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for length in 20_000..20_200 {
+    let at_the_end = proxy.memory_mb("VmRSS:");
+    // Of 60 MB since; buffers still grow with the windows.
+    assert!(at_the_end < after_a_quarter + 30.0, "{after_a_quarter} MB, {at_the_end} MB");
+    for length in 400_000..400_200 {
         let file = std::fs::read(folder.path().join(length.to_string())).expect("a file");
         assert!(file == setup::pattern(length), "{length}");
     }

@@ -1,8 +1,8 @@
 //! What arrives over paths of limited rates: the sum of what their shapers let through, on any machine. How much the
 //! proxy carries without limits depends on the machine, and is a matter of `benches/throughput.rs`.
 //!
-//! Whatever else runs on the machine makes a transfer slower and never faster. So the proxy and its peers run before other
-//! processes, where that is permitted, and each transfer has three attempts: a fault of the proxy is in all of them.
+//! Whatever else runs on the machine makes a transfer slower and never faster. So the proxy and its peers run before
+//! other processes, where that is permitted, and each transfer has three attempts: a fault of the proxy is in all of them.
 
 use crate::setup::{Process, Setup, machine_serves, pattern};
 
