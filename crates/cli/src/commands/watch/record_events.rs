@@ -75,7 +75,7 @@ impl RecordedEvents {
         }
         let beyond = self.count() - self.kept.len() as u64;
         if beyond > 0 {
-            notes.push(format!("The first {} events are kept; there were {beyond} more.", self.kept.len()));
+            notes.push(format!("{} events are kept; there were {beyond} more.", self.kept.len()));
         }
         if self.lost {
             notes.push("The kernel dropped events, because they found no room.".to_owned());
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!((recorded.count(), recorded.table().rows().len()), (MOST_EVENTS as u64 + 7, MOST_EVENTS));
         assert_eq!(recorded.counts(), "3 announced, 9999 closed, 5 not told apart");
         let notes = recorded.notes();
-        assert!(notes[1].contains("The first 10000 events") && notes[1].contains("7 more"), "{notes:?}");
+        assert!(notes[1].starts_with("10000 events") && notes[1].contains("7 more"), "{notes:?}");
         assert_eq!(notes.len(), 3, "{notes:?}");
     }
 
