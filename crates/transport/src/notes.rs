@@ -156,13 +156,13 @@ impl Endpoint {
     /// notes are kept. An acknowledgment measures at most one on a subflow: the time from its transmission of the
     /// segment that was sent last among those newly acknowledged, without retransmitted ones (Karn's algorithm).
     #[inline]
-    pub fn take_rtts(&mut self, mut each: impl FnMut(Ends, Duration)) {
+    pub fn take_rtts(&mut self, mut each: impl FnMut(Ends, &[Duration])) {
         match self {
             Self::Tcp(tcp) => tcp.connection.take_rtts(&mut each),
             Self::Mptcp(mptcp) => mptcp.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_rtts(&mut each)),
             Self::Sctp(sctp) => {
                 if let Some(notes) = &mut sctp.notes {
-                    notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, sample));
+                    notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, &[sample]));
                 }
             }
             Self::Udp(_) => {}
@@ -184,13 +184,14 @@ impl tcp::Connection {
     }
 
     #[inline]
-    fn take_rtts(&mut self, each: &mut impl FnMut(Ends, Duration)) {
+    fn take_rtts(&mut self, each: &mut impl FnMut(Ends, &[Duration])) {
         if self.notes.as_ref().is_none_or(|notes| notes.rtts.is_empty()) {
             return;
         }
         let ends = self.ends();
         if let Some(notes) = &mut self.notes {
-            notes.rtts.drain(..).for_each(|sample| each(ends, sample));
+            each(ends, &notes.rtts);
+            notes.rtts.clear();
         }
     }
 

@@ -54,6 +54,8 @@ pub struct SequencePoint {
 impl Sequence {
     /// Maximum number of points that are kept.
     pub const CAPACITY: usize = 1 << 14;
+    /// The number of points for which there is room at first.
+    const FIRST: usize = 64;
 
     /// Nothing so far.
     pub fn new(of: impl Into<String>, kind: SequenceKind) -> Self {
@@ -67,10 +69,20 @@ impl Sequence {
             if self.points.len() == Self::CAPACITY {
                 self.thin_out();
             }
+            if self.points.len() == self.points.capacity() {
+                self.grow();
+            }
             // After 2ⁿ × CAPACITY points the next one is kept in any case.
             self.points.push(SequencePoint { time_s: at.as_secs_f64(), offset });
         }
         self.count += 1;
+    }
+
+    /// Makes room for four times as many points: thousands of them are copied less often than with twice as many.
+    #[cold]
+    fn grow(&mut self) {
+        let more = (3 * self.points.len()).max(Self::FIRST).min(Self::CAPACITY - self.points.len());
+        self.points.reserve_exact(more);
     }
 
     /// Drops every second point.

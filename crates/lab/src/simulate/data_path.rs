@@ -2,13 +2,12 @@
 //! subflow the reader had to wait. It is recorded from the packets, so that hosts do no work for it.
 
 use core::ops::Range;
-use std::collections::VecDeque;
-
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 
 use super::carriers::{Carriers, Way};
 use super::delays::FlowDelays;
+use super::pieces::{NEVER, Piece, Pieces};
 use crate::event_log::Sending;
 use crate::results::{Sequence, SequenceKind};
 
@@ -16,7 +15,7 @@ use crate::results::{Sequence, SequenceKind};
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataPath {
     /// Ranges sent that cannot be read yet, in the order of the stream. The first has not arrived.
-    pending: VecDeque<Piece>,
+    pending: Pieces,
     /// The end of the data sent so far.
     sent: u64,
     /// Bytes that arrived and cannot be read yet.
@@ -30,41 +29,23 @@ pub(super) struct DataPath {
     delays: FlowDelays,
     /// What its reader could read.
     readable: Option<Sequence>,
+    /// What happened last and is not in the record yet.
+    noted: Vec<Passage>,
 }
 
-/// A range as it was sent first. It counts as arrived with its last byte. There is one for each packet on its way: its
-/// size counts.
+/// A range that was sent, or has arrived. There are so few that they stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct Passage {
+    now: Instant,
     start: u64,
-    end: u64,
-    sent_at: Instant,
-    /// [`NEVER`] until then.
-    arrived_at: Instant,
-    /// Index of the subflow that carried it last.
+    length: u32,
+    /// The index of the subflow it was sent on; [`ARRIVED`] for one that has arrived.
     carrier: u32,
-    /// Whether any of it was sent again. Then nobody can tell which transmission has arrived.
-    repeated: bool,
 }
 
-const NEVER: Instant = Instant::MAX;
-
-impl Piece {
-    #[inline]
-    fn length(&self) -> u64 {
-        self.end - self.start
-    }
-
-    #[inline]
-    fn carrier(&self) -> usize {
-        self.carrier as usize
-    }
-
-    #[inline]
-    fn has_arrived(&self) -> bool {
-        self.arrived_at != NEVER
-    }
-}
+const ARRIVED: u32 = u32::MAX;
+/// The most passages that are noted at a time.
+const MOST_NOTED: usize = 64;
 
 /// What became readable since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +80,42 @@ pub(super) struct CarrierSample {
 }
 
 impl DataPath {
+    /// Notes that the sender sends a range this way, for [`catch_up`](Self::catch_up).
+    #[inline]
+    pub(super) fn note_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) {
+        let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.carrier_of_way(way));
+        self.note(Passage { now, start, length: (end - start) as u32, carrier: carrier as u32 });
+    }
+
+    /// Notes that a range has arrived, for [`catch_up`](Self::catch_up).
+    #[inline]
+    pub(super) fn note_arrived(&mut self, start: u64, end: u64, now: Instant) {
+        self.note(Passage { now, start, length: (end - start) as u32, carrier: ARRIVED });
+    }
+
+    #[inline]
+    fn note(&mut self, passage: Passage) {
+        self.noted.push(passage);
+        if self.noted.len() >= MOST_NOTED {
+            self.catch_up();
+        }
+    }
+
+    /// Records what was noted. Recording each packet when it passes would displace the hosts' code and data from the
+    /// first-level cache, which takes more time than the recording.
+    #[cold]
+    pub(super) fn catch_up(&mut self) {
+        let mut noted = core::mem::take(&mut self.noted);
+        for Passage { now, start, length, carrier } in noted.drain(..) {
+            let end = start + u64::from(length);
+            match carrier {
+                ARRIVED => _ = self.on_range_arrived(start, end, now),
+                carrier => _ = self.on_sent(carrier as usize, start, end, now),
+            }
+        }
+        self.noted = noted;
+    }
+
     /// The sender sends a range this way.
     #[inline]
     pub(super) fn on_packet_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) -> Sending {
@@ -125,7 +142,7 @@ impl DataPath {
             return self.on_repeated(carrier, start, end, now);
         }
         let piece = Piece { start, end, sent_at: now, arrived_at: NEVER, carrier: carrier as u32, repeated: false };
-        self.pending.push_back(piece);
+        self.pending.push(piece);
         self.sent = end;
         let carrier = self.carriers.carrier(carrier);
         carrier.sequence = end;
@@ -136,8 +153,8 @@ impl DataPath {
     fn on_repeated(&mut self, carrier: usize, start: u64, end: u64, now: Instant) -> Sending {
         self.settle(now);
         let mut sending = Sending::Retransmission;
-        let first = self.position(start);
-        for piece in self.pending.range_mut(first..).take_while(|piece| piece.start < end) {
+        let first = self.pending.position(start);
+        for piece in self.pending.from(first).iter_mut().take_while(|piece| piece.start < end) {
             if piece.carrier() != carrier {
                 self.since_sample.repeated_elsewhere += piece.end.min(end) - piece.start.max(start);
                 sending = Sending::Copy;
@@ -158,6 +175,7 @@ impl DataPath {
 
     /// The retransmission timer of a subflow has expired.
     pub(super) fn on_timeout(&mut self, ends: Ends, now: Instant) {
+        self.catch_up();
         let carrier = self.carrier(ends);
         let oldest = self.pending.iter().find(|piece| piece.carrier() == carrier);
         let offset = oldest.map_or(self.sent, |piece| piece.start);
@@ -172,44 +190,69 @@ impl DataPath {
     }
 
     /// A range has arrived. Returns the range that can be read now.
+    #[inline]
     pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
+        match self.pending.front() {
+            // Most data is what the reader waits for, as it was sent, with nothing behind it that has arrived.
+            Some(&next) if self.held == 0 && (next.start, next.end, next.repeated) == (start, end, false) => {
+                self.settled_at = now;
+                self.pending.pop_front();
+                self.read(&next, now, Duration::ZERO);
+                self.mark_readable(end, now);
+                Some(start..end)
+            }
+            _ => self.on_other_range_arrived(start, end, now),
+        }
+    }
+
+    fn on_other_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
         self.settle(now);
-        let first = self.position(start);
+        let first = self.pending.position(start);
         if first > 0 {
             self.hold(first, end, now);
         }
         let arrived_to = if first == 0 { end } else { 0 };
         let mut readable: Option<Range<u64>> = None;
-        while let Some(piece) = self.pending.front() {
-            let (start, end, delay) = (piece.start, piece.end, now - piece.sent_at);
+        while let Some(&piece) = self.pending.front() {
             let waited = if piece.has_arrived() {
                 self.held -= piece.length();
                 now - piece.arrived_at
-            } else if end <= arrived_to {
-                if !piece.repeated {
-                    self.delays.on_arrived(piece.carrier(), delay);
-                }
+            } else if piece.end <= arrived_to {
                 Duration::ZERO
             } else {
                 break;
             };
             self.pending.pop_front();
-            self.since_sample.pieces += 1;
-            self.since_sample.delay += delay;
-            self.since_sample.waited += waited;
-            self.delays.on_readable(delay, waited);
-            readable = Some(readable.map_or(start, |earlier| earlier.start)..end);
+            self.read(&piece, now, waited);
+            readable = Some(readable.map_or(piece.start, |earlier| earlier.start)..piece.end);
         }
         if let Some(readable) = &readable {
-            let sequence = self.readable.get_or_insert_with(|| Sequence::new("", SequenceKind::Readable));
-            sequence.push(now, readable.end);
+            self.mark_readable(readable.end, now);
         }
         readable
     }
 
+    /// A piece can be read, and has waited for earlier data.
+    #[inline]
+    fn read(&mut self, piece: &Piece, now: Instant, waited: Duration) {
+        let delay = now - piece.sent_at;
+        match piece.has_arrived() || piece.repeated {
+            true => self.delays.on_readable(delay, waited),
+            false => self.delays.on_read_at_once(piece.carrier(), delay),
+        }
+        self.since_sample.pieces += 1;
+        self.since_sample.delay += delay;
+        self.since_sample.waited += waited;
+    }
+
+    #[inline]
+    fn mark_readable(&mut self, end: u64, now: Instant) {
+        self.readable.get_or_insert_with(|| Sequence::new("", SequenceKind::Readable)).push(now, end);
+    }
+
     /// Data up to `end` has arrived, from the piece `first` on, which is not the first of all: it waits.
     fn hold(&mut self, first: usize, end: u64, now: Instant) {
-        for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
+        for piece in self.pending.from(first).iter_mut().take_while(|piece| piece.end <= end) {
             if !piece.has_arrived() {
                 piece.arrived_at = now;
                 self.held += piece.length();
@@ -220,10 +263,10 @@ impl DataPath {
         }
     }
 
-    /// The sender has measured an RTT on a subflow.
-    pub(super) fn on_rtt(&mut self, ends: Ends, sample: Duration) {
+    /// The sender has measured RTTs on a subflow.
+    pub(super) fn on_rtts(&mut self, ends: Ends, samples: &[Duration]) {
         let carrier = self.carrier(ends);
-        self.delays.on_rtt(carrier, sample);
+        self.delays.on_rtts(carrier, samples);
     }
 
     /// Measuring begins: earlier delays do not count.
@@ -290,124 +333,7 @@ impl DataPath {
         }
         self.settled_at = now;
     }
-
-    /// The index of the first piece that ends above `offset`. Pieces mostly are as long as the first one.
-    #[inline]
-    fn position(&self, offset: u64) -> usize {
-        let Some(front) = self.pending.front().filter(|front| offset >= front.end) else { return 0 };
-        let expected = ((offset - front.start) / (front.end - front.start)) as usize;
-        match self.pending.get(expected) {
-            Some(piece) if piece.start <= offset && offset < piece.end => expected,
-            _ => self.pending.partition_point(|piece| piece.end <= offset),
-        }
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::{IpAddr, SocketAddr};
-
-    use subflow_wire::{Ecn, IpHeader};
-
-    use super::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
-
-    fn ends(port: u16) -> Ends {
-        Ends { local: SocketAddr::from(([10, 0, 0, 1], port)), remote: SocketAddr::from(([10, 0, 0, 2], 80)) }
-    }
-
-    fn sample(path: &mut DataPath, read: u64, now: Instant) -> (DataSample, Vec<CarrierSample>) {
-        (path.sample(read, now), path.take_carrier_samples().collect())
-    }
-
-    #[test]
-    fn the_reader_waits_for_the_subflow_that_carries_the_missing_data() {
-        let mut path = DataPath::default();
-        path.on_range_sent(ends(1), 0, 1000, at(0));
-        path.on_range_sent(ends(2), 1000, 3000, at(0));
-        path.on_range_arrived(1000, 3000, at(10));
-        let (waiting, carriers) = sample(&mut path, 0, at(30));
-        assert_eq!((waiting.held, waiting.outstanding, waiting.delays), (2000, 3000, None));
-        assert_eq!(carriers.iter().map(|c| c.blocked).collect::<Vec<_>>(), [at(20) - at(0), Duration::ZERO]);
-        path.on_range_arrived(0, 1000, at(40));
-        let (read, carriers) = sample(&mut path, 3000, at(40));
-        // 40 ms from sending to reading for both; one of them waited for 30 ms after its arrival.
-        assert_eq!(read.delays, Some([Duration::from_millis(40), Duration::from_millis(15)]));
-        assert_eq!((read.held, read.outstanding), (0, 0));
-        assert_eq!((carriers[0].blocked, carriers[1].sequence), (Duration::from_millis(10), 3000));
-    }
-
-    #[test]
-    fn packets_are_told_apart_also_where_the_numbers_made_of_their_ports_are_equal() {
-        let [source, destination] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
-        let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::default() };
-        let way = |source_port| Way { ip: &ip, source_port, destination_port: 80 };
-        let mut path = DataPath::default();
-        for (turn, port) in [1, 17, 1, 33, 17].into_iter().enumerate() {
-            let start = 1000 * turn as u64;
-            path.on_packet_sent(way(port), start, start + 1000, at(0));
-        }
-        assert_eq!(path.carriers(), [ends(1), ends(17), ends(33)]);
-        let sequences: Vec<u64> = path.take_carrier_samples().map(|carrier| carrier.sequence).collect();
-        assert_eq!(sequences, [3000, 5000, 4000]);
-    }
-
-    #[test]
-    fn data_that_was_repeated_elsewhere_blocks_where_it_is_now() {
-        let mut path = DataPath::default();
-        path.on_range_sent(ends(1), 0, 1000, at(0));
-        path.on_range_sent(ends(2), 1000, 2000, at(0));
-        path.on_range_arrived(1000, 2000, at(10));
-        path.on_range_sent(ends(1), 0, 1000, at(20));
-        path.on_range_sent(ends(2), 0, 1000, at(30));
-        let (sample, carriers) = sample(&mut path, 0, at(50));
-        assert_eq!(sample.repeated_elsewhere, 1000);
-        assert_eq!(
-            carriers.iter().map(|c| (c.blocked - Duration::ZERO).as_nanos() / 1_000_000).collect::<Vec<_>>(),
-            [20, 20]
-        );
-    }
-
-    #[test]
-    fn what_happens_to_data_is_kept_by_subflow() {
-        let mut path = DataPath::default();
-        path.on_range_sent(ends(1), 0, 1000, at(0));
-        path.on_range_sent(ends(2), 1000, 2000, at(1));
-        path.on_range_arrived(1000, 2000, at(11));
-        path.on_lost(ends(1), 0, at(12));
-        path.on_range_sent(ends(1), 0, 1000, at(12));
-        path.on_timeout(ends(1), at(20));
-        path.on_range_sent(ends(2), 0, 1000, at(20));
-        path.on_range_arrived(0, 1000, at(30));
-        let kept = path.take_sequences().into_iter().map(|(ends, sequence)| {
-            let point = sequence.points()[0];
-            (ends.map(|ends| ends.local.port()), sequence.kind, (point.time_s * 1e3) as u64, point.offset)
-        });
-        let expected = [
-            (Some(1), SequenceKind::Sent, 0, 0),
-            (Some(1), SequenceKind::Retransmitted, 12, 0),
-            (Some(1), SequenceKind::Lost, 12, 0),
-            (Some(1), SequenceKind::TimedOut, 20, 0),
-            (Some(2), SequenceKind::Sent, 1, 1000),
-            (Some(2), SequenceKind::Copied, 20, 0),
-            (None, SequenceKind::Readable, 30, 2000),
-        ];
-        assert_eq!(kept.collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn what_was_cut_on_the_way_is_forgotten_once_it_is_read() {
-        let mut path = DataPath::default();
-        path.on_range_sent(ends(1), 0, 1000, at(0));
-        path.on_range_sent(ends(1), 1000, 2000, at(0));
-        path.on_range_arrived(0, 500, at(10));
-        path.on_range_arrived(500, 900, at(11));
-        path.on_range_arrived(1000, 2000, at(12));
-        assert_eq!(path.sample(0, at(12)).held, 1000);
-        let sample = path.sample(2000, at(13));
-        assert_eq!((sample.held, sample.outstanding), (0, 0));
-    }
-}
+mod tests;

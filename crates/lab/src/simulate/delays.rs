@@ -12,10 +12,13 @@ const KEPT: usize = 1 << 12;
 /// The delays of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FlowDelays {
-    /// From the first transmission of data until it could be read.
+    /// From the first transmission of data until it could be read, where that is not in
+    /// [`at_once`](SubflowDelays::at_once).
     to_reader: DurationSummary,
-    /// The part of it after the arrival: the data waited for earlier data.
+    /// The part of it after the arrival, where that is not zero: the data waited for earlier data.
     reassembly: DurationSummary,
+    /// How often it was zero.
+    without_waiting: u64,
     /// The subflows that have carried data, in the order of their first data; ends as seen by the sender.
     subflows: Vec<(Ends, SubflowDelays)>,
 }
@@ -23,7 +26,10 @@ pub(crate) struct FlowDelays {
 /// The delays of one subflow.
 #[derive(Clone, Debug, PartialEq)]
 struct SubflowDelays {
-    /// From the transmission of data until it arrived; of data that was sent once.
+    /// From the transmission of data until it arrived and could be read; of data that was sent once. Most data is such:
+    /// its one-way delay is also its delay to the reader, and is kept once.
+    at_once: DurationSummary,
+    /// From the transmission of data until it arrived; of other data that was sent once.
     one_way: DurationSummary,
     /// The RTT samples of the sender.
     rtt: DurationSummary,
@@ -32,45 +38,58 @@ struct SubflowDelays {
 impl Default for FlowDelays {
     fn default() -> Self {
         let [to_reader, reassembly] = core::array::from_fn(|_| DurationSummary::keeping(KEPT));
-        Self { to_reader, reassembly, subflows: Vec::new() }
+        Self { to_reader, reassembly, without_waiting: 0, subflows: Vec::new() }
     }
 }
 
 impl FlowDelays {
-    /// Data could be read `delay` after its first transmission, and `waited` after its arrival.
+    /// Adds a subflow; its number is the next one.
+    pub(super) fn add_subflow(&mut self, ends: Ends) {
+        let [at_once, one_way, rtt] = core::array::from_fn(|_| DurationSummary::keeping(KEPT));
+        self.subflows.push((ends, SubflowDelays { at_once, one_way, rtt }));
+    }
+
+    /// Data that was sent once has arrived on a subflow, `delay` after that, and could be read.
     #[inline]
+    pub(super) fn on_read_at_once(&mut self, subflow: usize, delay: Duration) {
+        self.without_waiting += 1;
+        self.subflows[subflow].1.at_once.add(delay);
+    }
+
+    /// Other data could be read `delay` after its first transmission, and `waited` after its arrival.
     pub(super) fn on_readable(&mut self, delay: Duration, waited: Duration) {
         self.to_reader.add(delay);
         self.reassembly.add(waited);
     }
 
-    /// Adds a subflow; its number is the next one.
-    pub(super) fn add_subflow(&mut self, ends: Ends) {
-        let [one_way, rtt] = core::array::from_fn(|_| DurationSummary::keeping(KEPT));
-        self.subflows.push((ends, SubflowDelays { one_way, rtt }));
-    }
-
-    /// Data that was sent once has arrived on a subflow.
+    /// Data that was sent once has arrived on a subflow, and cannot be read yet.
     #[inline]
     pub(super) fn on_arrived(&mut self, subflow: usize, delay: Duration) {
         self.subflows[subflow].1.one_way.add(delay);
     }
 
-    /// The sender has measured an RTT on a subflow.
-    #[inline]
-    pub(super) fn on_rtt(&mut self, subflow: usize, sample: Duration) {
-        self.subflows[subflow].1.rtt.add(sample);
+    /// The sender has measured RTTs on a subflow.
+    pub(super) fn on_rtts(&mut self, subflow: usize, samples: &[Duration]) {
+        let summary = &mut self.subflows[subflow].1.rtt;
+        samples.iter().for_each(|&sample| summary.add(sample));
     }
 
     /// The delay from the first transmission to the reader, and the part of it after the arrival.
     pub(crate) fn of_flow(&self) -> [Option<Latency>; 2] {
-        [Latency::of(&self.to_reader), Latency::of(&self.reassembly)]
+        let (mut to_reader, mut reassembly) = (self.to_reader.clone(), self.reassembly.clone());
+        self.subflows.iter().for_each(|(_, subflow)| to_reader.add_all(&subflow.at_once));
+        reassembly.add_times(Duration::ZERO, self.without_waiting);
+        [Latency::of(&to_reader), Latency::of(&reassembly)]
     }
 
     /// The one-way delay and the RTT of the subflow with these ends.
     pub(crate) fn of_subflow(&self, ends: Ends) -> [Option<Latency>; 2] {
         let known = self.subflows.iter().find(|(known, _)| *known == ends);
-        known.map_or([None, None], |(_, delays)| [Latency::of(&delays.one_way), Latency::of(&delays.rtt)])
+        known.map_or([None, None], |(_, SubflowDelays { at_once, one_way, rtt })| {
+            let mut one_way = one_way.clone();
+            one_way.add_all(at_once);
+            [Latency::of(&one_way), Latency::of(rtt)]
+        })
     }
 }
 

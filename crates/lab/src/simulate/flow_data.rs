@@ -62,37 +62,83 @@ impl FlowData {
         self.sender == node
     }
 
-    /// A packet leaves `node`. Calls `told` with its way, each range of data in it and, if it is the
-    /// flow's data and recorded at once, whether it is new.
+    /// A packet leaves `node`.
     #[inline]
-    pub(super) fn on_sent(
-        &mut self,
-        packet: &Packet,
-        node: usize,
-        when: When,
-        mut told: impl FnMut(Way<'_>, Range<u64>, Option<Sending>),
-    ) {
+    pub(super) fn note_sent(&mut self, packet: &Packet, node: usize, when: When) {
+        if self.sender != node {
+            return;
+        }
+        match (&packet.body, &mut self.steps) {
+            (Body::Tcp(segment), None) if segment.payload.length > 0 => {
+                let (start, end) = bounds(&segment.payload);
+                self.path.note_sent(way(packet, segment.source_port, segment.destination_port), start, end, when.0);
+            }
+            (Body::Tcp(_), None) => {}
+            _ => self.note_ranges_sent(packet, when),
+        }
+    }
+
+    #[cold]
+    fn note_ranges_sent(&mut self, packet: &Packet, when: When) {
         for_each_range(packet, |way, start, end| match &mut self.steps {
-            _ if self.sender != node => told(way, start..end, None),
-            None => told(way, start..end, Some(self.path.on_packet_sent(way, start, end, when.0))),
+            None => self.path.note_sent(way, start, end, when.0),
             Some(steps) => steps.push(Step { when, what: What::Sent(way.ends()), start, end }),
         });
     }
 
-    /// A packet has arrived at `node`. Calls `told` with its way, each range of data in it and, likewise, what
-    /// can be read now.
+    /// A packet has arrived at `node`.
     #[inline]
+    pub(super) fn note_arrived(&mut self, packet: &Packet, node: usize, when: When) {
+        if self.sender == node {
+            return;
+        }
+        match (&packet.body, &mut self.steps) {
+            (Body::Tcp(segment), None) if segment.payload.length > 0 => {
+                let (start, end) = bounds(&segment.payload);
+                self.path.note_arrived(start, end, when.0);
+            }
+            (Body::Tcp(_), None) => {}
+            _ => self.note_ranges_arrived(packet, when),
+        }
+    }
+
+    #[cold]
+    fn note_ranges_arrived(&mut self, packet: &Packet, when: When) {
+        for_each_range(packet, |_, start, end| match &mut self.steps {
+            None => self.path.note_arrived(start, end, when.0),
+            Some(steps) => steps.push(Step { when, what: What::Arrived, start, end }),
+        });
+    }
+
+    /// A packet leaves `node`, and is recorded at once. Calls `told` with its way, each range of data in it and, if it
+    /// is the flow's data, whether it is new.
+    pub(super) fn on_sent(
+        &mut self,
+        packet: &Packet,
+        node: usize,
+        now: Instant,
+        mut told: impl FnMut(Way<'_>, Range<u64>, Option<Sending>),
+    ) {
+        let is_sender = self.sender == node;
+        for_each_range(packet, |way, start, end| {
+            let sending = is_sender.then(|| self.path.on_packet_sent(way, start, end, now));
+            told(way, start..end, sending);
+        });
+    }
+
+    /// A packet has arrived at `node`, and is recorded at once. Calls `told` with its way, each range of data in it and,
+    /// likewise, what can be read now.
     pub(super) fn on_arrived(
         &mut self,
         packet: &Packet,
         node: usize,
-        when: When,
+        now: Instant,
         mut told: impl FnMut(Way<'_>, Range<u64>, Option<Range<u64>>),
     ) {
-        for_each_range(packet, |way, start, end| match &mut self.steps {
-            _ if self.sender == node => told(way, start..end, None),
-            None => told(way, start..end, self.path.on_range_arrived(start, end, when.0)),
-            Some(steps) => steps.push(Step { when, what: What::Arrived, start, end }),
+        let is_sender = self.sender == node;
+        for_each_range(packet, |way, start, end| {
+            let readable = if is_sender { None } else { self.path.on_range_arrived(start, end, now) };
+            told(way, start..end, readable);
         });
     }
 
@@ -109,12 +155,14 @@ impl FlowData {
         self.add(Step { when, what, start, end });
     }
 
-    /// The sender has measured an RTT.
-    #[inline]
-    pub(super) fn on_rtt(&mut self, ends: Ends, sample: Duration, when: When) {
+    /// The sender has measured RTTs.
+    pub(super) fn on_rtts(&mut self, ends: Ends, samples: &[Duration], when: When) {
         match &mut self.steps {
-            Some(steps) => steps.push(Step { when, what: What::Rtt(ends, sample), start: 0, end: 0 }),
-            None => self.path.on_rtt(ends, sample),
+            Some(steps) => {
+                let step = |&sample: &Duration| Step { when, what: What::Rtt(ends, sample), start: 0, end: 0 };
+                steps.extend(samples.iter().map(step));
+            }
+            None => self.path.on_rtts(ends, samples),
         }
     }
 
@@ -153,7 +201,7 @@ impl Step {
             What::Arrived => _ = path.on_range_arrived(start, end, now),
             What::Lost(ends) => path.on_lost(ends, start, now),
             What::TimedOut(ends) => path.on_timeout(ends, now),
-            What::Rtt(ends, sample) => path.on_rtt(ends, sample),
+            What::Rtt(ends, sample) => path.on_rtts(ends, &[sample]),
         }
     }
 }
@@ -169,12 +217,11 @@ pub(super) fn carries_data(packet: &Packet) -> bool {
 }
 
 /// Calls `each` with the way of a packet and the range of each piece of data in it.
-#[inline]
 fn for_each_range(packet: &Packet, mut each: impl FnMut(Way<'_>, u64, u64)) {
     let mut range = |source_port, destination_port, payload: &Payload| {
         if payload.length > 0 {
-            let end = payload.stream_offset + u64::from(payload.length);
-            each(Way { ip: &packet.ip, source_port, destination_port }, payload.stream_offset, end);
+            let (start, end) = bounds(payload);
+            each(way(packet, source_port, destination_port), start, end);
         }
     };
     match &packet.body {
@@ -188,4 +235,15 @@ fn for_each_range(packet: &Packet, mut each: impl FnMut(Way<'_>, u64, u64)) {
         }
         Body::Udp(_) => {}
     }
+}
+
+#[inline]
+fn way(packet: &Packet, source_port: u16, destination_port: u16) -> Way<'_> {
+    Way { ip: &packet.ip, source_port, destination_port }
+}
+
+/// Where the bytes of a payload are in the stream of the application.
+#[inline]
+fn bounds(payload: &Payload) -> (u64, u64) {
+    (payload.stream_offset, payload.stream_offset + u64::from(payload.length))
 }

@@ -20,7 +20,7 @@ pub(super) struct Baseline {
 impl Run {
     /// Measuring begins. Returns the state at which it does.
     pub(super) fn begin_measuring(&mut self) -> Baseline {
-        self.world.nodes.record_rtts();
+        self.world.nodes.complete_records();
         for flow in 0..self.world.applications.len() {
             if let Some(path) = self.world.nodes.data_path_mut(flow) {
                 path.begin_delays();
@@ -51,7 +51,7 @@ impl Run {
 
     /// Drops what the records of the flows' data keep of data that was read.
     pub(super) fn forget_what_was_read(&mut self) {
-        self.world.nodes.record_rtts();
+        self.world.nodes.complete_records();
         for flow in 0..self.world.applications.len() {
             let read = self.data_ends(flow).1.map_or(0, Endpoint::bytes_received);
             if let Some(path) = self.world.nodes.data_path_mut(flow) {

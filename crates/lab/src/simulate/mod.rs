@@ -18,6 +18,7 @@ mod object_series;
 mod observer;
 mod parts;
 pub(crate) mod path_sample;
+mod pieces;
 pub(crate) mod sample;
 mod sctp;
 pub(crate) mod stacks;
@@ -113,7 +114,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     let series = sampler.map(Sampler::finish).unwrap_or_default();
     let (seed, engine) = (seed, Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s });
     Ok(parts.gathered(|run| {
-        run.world.nodes.record_rtts();
+        run.world.nodes.complete_records();
         RunResult {
             seed,
             duration_s: scenario.duration.as_secs_f64(),

@@ -159,9 +159,10 @@ impl Nodes {
         }
     }
 
-    /// Adds the RTTs that were measured since the last call to the records of the flows' data.
-    pub(super) fn record_rtts(&mut self) {
+    /// Brings the records of the flows' data up to date, also with the RTTs that were measured since the last call.
+    pub(super) fn complete_records(&mut self) {
         let Some(observer) = &mut self.observer else { return };
+        observer.catch_up();
         for (node, Node { transport, sockets, .. }) in self.nodes.iter_mut().enumerate() {
             for (id, socket) in sockets.iter().enumerate().filter(|(_, socket)| socket.watched.sends()) {
                 observer.record_rtts(transport.endpoint_mut(EndpointId(id as u32)), node, socket.flow);
@@ -222,13 +223,15 @@ impl Nodes {
         let now = network.now();
         let host = &mut self.nodes[node];
         let endpoint = host.transport.endpoint_mut(id);
+        let Socket { timer, flow, watched } = host.sockets[id.0 as usize];
+        let mut observer = self.observer.as_deref_mut().filter(|_| watched.sends());
+        let at = Occasion { node, flow, when: (now, self.cause) };
+        if let Some(observer) = &mut observer {
+            observer.on_draining(endpoint, at);
+        }
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
-            if let Some(observer) = &mut self.observer {
-                let Socket { flow, watched, .. } = host.sockets[id.0 as usize];
-                if watched.sends() {
-                    let at = Occasion { node, flow, when: (now, self.cause) };
-                    observer.on_sent(network.packet(self.reserved), endpoint, at);
-                }
+            if let Some(observer) = &mut observer {
+                observer.on_sent(network.packet(self.reserved), endpoint, at);
             }
             if let Some(outlet) = &mut self.outlet
                 && outlet(node, network.packet_mut(self.reserved))
@@ -239,12 +242,8 @@ impl Nodes {
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
         }
-        let Socket { timer, flow, watched } = host.sockets[id.0 as usize];
         let event = endpoint.poll_event();
-        if let Some(observer) = &mut self.observer
-            && watched.sends()
-        {
-            let at = Occasion { node, flow, when: (now, self.cause) };
+        if let Some(observer) = &mut observer {
             observer.on_drained(endpoint, event, at);
         }
         if event.is_none() {

@@ -85,36 +85,57 @@ impl Observer {
         watched
     }
 
-    /// A packet leaves.
-    #[cold]
-    pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
+    /// An endpoint that [sends](Watched::sends) is about to send what it has.
+    #[inline]
+    pub(super) fn on_draining(&mut self, endpoint: &mut Endpoint, at: Occasion) {
+        // Loss recovery notes what it does before it sends. Only schedulers note more while packets are sent.
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
         }
-        let flow = &mut self.flows[at.flow];
-        match &mut self.log {
-            None => flow.on_sent(packet, at.node, at.when, |_, _, _| {}),
-            Some(log) => flow.on_sent(packet, at.node, at.when, |way, data, sending| {
-                log.sent(at.place(), way.ends(), data, sending);
-            }),
+    }
+
+    /// A packet leaves.
+    #[cold]
+    pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
+        if self.log.is_some() {
+            self.log_sent(packet, endpoint, at);
+        } else {
+            self.flows[at.flow].note_sent(packet, at.node, at.when);
         }
     }
 
+    fn log_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
+        if endpoint.has_notes() {
+            self.take_notes(endpoint, at);
+        }
+        let Some(log) = &mut self.log else { return };
+        self.flows[at.flow].on_sent(packet, at.node, at.when.0, |way, data, sending| {
+            log.sent(at.place(), way.ends(), data, sending);
+        });
+    }
+
     /// A packet with data has arrived.
-    #[cold]
+    #[inline]
     pub(super) fn on_arrived(&mut self, packet: &Packet, at: Occasion) {
         let flow = &mut self.flows[at.flow];
         match &mut self.log {
-            None => flow.on_arrived(packet, at.node, at.when, |_, _, _| {}),
-            Some(log) => flow.on_arrived(packet, at.node, at.when, |way, data, readable| {
+            None => flow.note_arrived(packet, at.node, at.when),
+            Some(log) => flow.on_arrived(packet, at.node, at.when.0, |way, data, readable| {
                 log.received(at.place(), reversed(way.ends()), data, readable);
             }),
         }
     }
 
     /// An endpoint has nothing more to send, and reports `event` to its application.
-    #[cold]
+    #[inline]
     pub(super) fn on_drained(&mut self, endpoint: &mut Endpoint, event: Option<Event>, at: Occasion) {
+        if self.log.is_some() || event.is_some() {
+            self.note_drained(endpoint, event, at);
+        }
+    }
+
+    #[cold]
+    fn note_drained(&mut self, endpoint: &mut Endpoint, event: Option<Event>, at: Occasion) {
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
         }
@@ -131,9 +152,9 @@ impl Observer {
     pub(super) fn record_rtts(&mut self, endpoint: &mut Endpoint, node: usize, flow: usize) {
         let flow = &mut self.flows[flow];
         let is_sender = flow.is_sender(node);
-        endpoint.take_rtts(|ends, sample| {
+        endpoint.take_rtts(|ends, samples| {
             if is_sender {
-                flow.path_mut().on_rtt(ends, sample);
+                flow.path_mut().on_rtts(ends, samples);
             }
         });
     }
@@ -143,9 +164,9 @@ impl Observer {
     fn note_rtts(&mut self, endpoint: &mut Endpoint, at: Occasion) {
         let flow = &mut self.flows[at.flow];
         let is_sender = flow.is_sender(at.node);
-        endpoint.take_rtts(|ends, sample| {
+        endpoint.take_rtts(|ends, samples| {
             if is_sender {
-                flow.on_rtt(ends, sample, at.when);
+                flow.on_rtts(ends, samples, at.when);
             }
         });
     }
@@ -166,6 +187,11 @@ impl Observer {
                 log.noted(at.place(), &noted);
             }
         }
+    }
+
+    /// Brings the records of all flows' data up to date, but for RTTs.
+    pub(super) fn catch_up(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.path_mut().catch_up());
     }
 
     /// The record of a flow's data.

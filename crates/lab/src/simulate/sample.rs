@@ -55,7 +55,7 @@ impl Sampler {
     pub(super) fn sample(&mut self, run: &mut Run, scenario: &Scenario, now: Instant) {
         self.begin(now);
         let at = self.at;
-        run.world.nodes.record_rtts();
+        run.world.nodes.complete_records();
         for (index, flow) in scenario.flows.iter().enumerate() {
             let (sender, receiver) = run.data_ends(index);
             let read = receiver.map_or(0, Endpoint::bytes_received);

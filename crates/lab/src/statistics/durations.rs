@@ -48,30 +48,67 @@ impl DurationSummary {
         self.kept.push(duration.as_nanos());
     }
 
+    /// Adds a duration `times` times.
+    pub fn add_times(&mut self, duration: Duration, times: u64) {
+        if self.kept.len() as u64 + times <= self.most_kept as u64 {
+            self.kept.extend(std::iter::repeat_n(duration.as_nanos(), times as usize));
+            return;
+        }
+        self.classify_kept();
+        self.classified.0 += times;
+        self.classified.1 += u128::from(duration.as_nanos()) * u128::from(times);
+        self.add_to_class(class(duration.as_nanos()), times);
+    }
+
+    /// Adds all durations of another summary, which keeps as many exactly.
+    pub fn add_all(&mut self, other: &Self) {
+        if other.classes.is_empty() && self.kept.len() + other.kept.len() <= self.most_kept {
+            self.kept.extend_from_slice(&other.kept);
+            return;
+        }
+        self.classify_kept();
+        self.classified.0 += other.count();
+        self.classified.1 += other.sum();
+        other.kept.iter().for_each(|&nanos| self.add_to_class(class(nanos), 1));
+        for (index, &count) in other.classes.iter().enumerate().filter(|(_, count)| **count > 0) {
+            self.add_to_class(other.lowest + index, count);
+        }
+    }
+
     /// Classifies what is kept.
     #[cold]
     fn classify_kept(&mut self) {
         self.classified = (self.count(), self.sum());
         let mut kept = std::mem::take(&mut self.kept);
-        kept.drain(..).for_each(|nanos| self.classify(nanos));
+        for &nanos in &kept {
+            let class = class(nanos);
+            match self.classes.get_mut(class.wrapping_sub(self.lowest)) {
+                Some(count) => *count += 1,
+                None => self.add_to_class(class, 1),
+            }
+        }
+        kept.clear();
         kept.shrink_to(MANY);
         self.kept = kept;
         self.most_kept = MANY;
     }
 
-    fn classify(&mut self, nanos: u64) {
-        let class = class(nanos);
+    /// Adds durations of a class. Where it is missing, all classes of its doubling are made.
+    #[cold]
+    fn add_to_class(&mut self, class: usize, times: u64) {
+        const DOUBLING: usize = 1 << CLASS_BITS;
+        let from = class / DOUBLING * DOUBLING;
         if self.classes.is_empty() {
-            self.lowest = class;
-        } else if class < self.lowest {
-            self.classes.splice(..0, std::iter::repeat_n(0, self.lowest - class));
-            self.lowest = class;
+            self.lowest = from;
+        } else if from < self.lowest {
+            self.classes.splice(..0, std::iter::repeat_n(0, self.lowest - from));
+            self.lowest = from;
         }
-        let index = class - self.lowest;
-        if self.classes.len() <= index {
-            self.classes.resize(index + 1, 0);
+        let to = from + DOUBLING - self.lowest;
+        if self.classes.len() < to {
+            self.classes.resize(to, 0);
         }
-        self.classes[index] += 1;
+        self.classes[class - self.lowest] += times;
     }
 
     /// The number of durations.
@@ -211,6 +248,27 @@ mod tests {
         for p in [0.01, 0.5, 0.95, 0.999] {
             let (ours, exact) = (summary.quantile(p).unwrap_or(0.0), statistics::quantile(&seconds, p).unwrap_or(1.0));
             assert!((ours / exact - 1.0).abs() <= 1e-3, "{p}: {ours}, {exact}");
+        }
+    }
+
+    #[test]
+    fn parts_of_the_durations_make_the_same_summary_together() {
+        for n in [100, 3000, 6000, 20_000] {
+            let times = times(n);
+            let of = |times: &[u64]| {
+                let mut summary = DurationSummary::keeping(4096);
+                times.iter().for_each(|&nanos| summary.add(Duration::from_nanos(nanos)));
+                summary
+            };
+            let zeros = vec![0; n as usize / 2];
+            let whole = of(&[&zeros[..], &times].concat());
+            let (one, other) = times.split_at(n as usize / 3);
+            let mut joined = of(one);
+            joined.add_all(&of(other));
+            joined.add_times(Duration::ZERO, zeros.len() as u64);
+            assert_eq!((joined.count(), joined.mean()), (whole.count(), whole.mean()), "{n}");
+            let of = [0.0, 0.3, 0.34, 0.5, 0.95, 1.0];
+            assert_eq!(joined.quantiles(of), whole.quantiles(of), "{n}");
         }
     }
 
