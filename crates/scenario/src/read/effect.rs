@@ -1,5 +1,7 @@
 //! Keys that have no effect: valid, so that a sweep over protocols is possible, and more often a mistake.
 
+use subflow_quantity::Duration;
+
 use super::flows::{Kind, PROTOCOLS};
 use crate::file::{Field, Node, Problem, Section};
 use crate::{Protocol, Scenario, schema};
@@ -19,7 +21,8 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario) -> Vec<Problem> {
     each(&section, "flows", "flow", |name, flow| {
         if let Ok(section) = flow.section(&schema::FLOW) {
             keys_of_other_protocols(&section, scenario, name, &mut found);
-            late_end(&section, &root, scenario, name, &mut found);
+            late_ends(&section, &root, scenario, name, &mut found);
+            late_starts(&section, scenario, name, &mut found);
             is_changed |= is_left_over(&section, section.field());
         }
     });
@@ -55,15 +58,41 @@ fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &st
     }
 }
 
-/// An end of arrivals at or after the end of the run, unless somebody else, such as `--set`, shortened it for once.
-fn late_end(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
-    let Some(until) = flow.given("until") else { return };
-    let is_late = until.duration().is_ok_and(|time| time >= scenario.duration);
-    let duration = root.section(&schema::ROOT).ok().and_then(|top| top.given("duration"));
-    let is_shortened = duration.is_some_and(|given| given.place().source.name != until.place().source.name);
-    if is_late && !is_shortened {
-        let why = format!("arrivals end with the run, after {}", scenario.duration);
-        found.push(idle(&until, &format!("flows.{name}.until"), &why));
+/// Ends of a flow after that of the run, unless somebody else, such as `--set`, shortened the run for once.
+fn late_ends(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+    let end = scenario.duration;
+    let start = flow.given("start").and_then(|start| start.duration().ok()).unwrap_or_default();
+    let run = root.section(&schema::ROOT).ok().and_then(|top| top.given("duration"));
+    let is_late = |key: &str, time: Duration| match key {
+        "until" => time >= end,
+        "stop" => time > end,
+        _ => start.saturating_add(time) > end,
+    };
+    for (key, what) in [("until", "arrivals end"), ("stop", "sending ends"), ("duration", "sending ends")] {
+        let Some(given) = flow.given(key) else { continue };
+        let is_shortened = run.as_ref().is_some_and(|run| run.place().source.name != given.place().source.name);
+        if !is_shortened && given.duration().is_ok_and(|time| is_late(key, time)) {
+            found.push(idle(&given, &format!("flows.{name}.{key}"), &format!("{what} with the run, after {end}")));
+        }
+    }
+}
+
+/// A number of flows of which some would start after the end of the run.
+fn late_starts(flow: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+    let Some(count) = flow.given("count") else { return };
+    // Random arrivals differ from run to run.
+    if flow.given("arrivals").is_none_or(|arrivals| arrivals.duration().is_err()) {
+        return;
+    }
+    let flows = || scenario.flows.iter().filter(|flow| flow.key() == name);
+    let late = flows().filter(|flow| flow.start >= scenario.duration).count();
+    if late > 0 {
+        let message = format!(
+            "flows.{name}.count: {late} of {} flows do not start, because their turn comes after the end of the run, {}",
+            flows().count(),
+            scenario.duration
+        );
+        found.push(Problem::at(count.place(), message).label("more than arrive"));
     }
 }
 

@@ -12,6 +12,12 @@ fn idle(flow: &str, more: &str) -> Vec<String> {
 
 /// Those with changes of the command line.
 fn idle_with(flow: &str, more: &str, sets: &[&str]) -> Vec<String> {
+    let path = |message: String| message.split_once(" has no effect").expect("a warning").0.to_owned();
+    messages(flow, more, sets).into_iter().map(path).collect()
+}
+
+/// All warnings of it.
+fn messages(flow: &str, more: &str, sets: &[&str]) -> Vec<String> {
     let text = format!(
         "duration = \"1 s\"\n{more}[links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Gbit/s\"\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\n{flow}"
@@ -19,8 +25,7 @@ fn idle_with(flow: &str, more: &str, sets: &[&str]) -> Vec<String> {
     let mut document = Document::parse(Path::new("idle.toml"), text).expect("TOML");
     sets.iter().for_each(|set| document.set("--set", set).expect("it is good"));
     let plan = Plan::read(document).unwrap_or_else(|problems| panic!("{problems}"));
-    let path = |message: &str| message.split_once(" has no effect").expect("a warning").0.to_owned();
-    plan.without_effect.iter().map(|problem| path(&problem.message)).collect()
+    plan.without_effect.into_iter().map(|problem| problem.message).collect()
 }
 
 const HOSTS: &str = "[hosts]\na = [\"x\"]\nb = [\"x\"]\n";
@@ -45,6 +50,24 @@ fn an_end_of_arrivals_after_the_run_has_no_effect() {
     assert_eq!(idle(&flow("900 ms"), HOSTS), [""; 0]);
     assert_eq!(idle(&flow("1 s"), HOSTS), ["flows.f.until"]);
     assert_eq!(idle_with(&flow("900 ms"), HOSTS, &["duration=500 ms"]), [""; 0], "the run is shorter for once");
+}
+
+#[test]
+fn an_end_of_sending_after_the_run_has_no_effect() {
+    let flow = |key: &str, value: &str| format!("start = \"100 ms\"\n{key} = \"{value}\"\n");
+    for (key, last, late) in [("stop", "1 s", "1001 ms"), ("duration", "900 ms", "901 ms")] {
+        assert_eq!(idle(&flow(key, last), HOSTS), [""; 0], "{key}");
+        assert_eq!(idle(&flow(key, late), HOSTS), [format!("flows.f.{key}")]);
+        assert_eq!(idle_with(&flow(key, last), HOSTS, &["duration=500 ms"]), [""; 0], "the run is shorter for once");
+    }
+}
+
+#[test]
+fn flows_that_never_start_are_told() {
+    let flow = |count: u32| format!("send = \"1 kB\"\ncount = {count}\narrivals = \"100 ms\"\n");
+    assert_eq!(messages(&flow(10), HOSTS, &[]), [""; 0]);
+    let said = messages(&flow(12), HOSTS, &[]);
+    assert!(said[0].starts_with("flows.f.count: 2 of 12 flows do not start"), "{said:?}");
 }
 
 #[test]
