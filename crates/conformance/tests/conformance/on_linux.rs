@@ -1,5 +1,4 @@
 //! The scripts of `conformance/` against the kernel: it differs where it is known to.
-#![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
 

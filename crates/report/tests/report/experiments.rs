@@ -1,7 +1,5 @@
 //! From a plan to results, with hand-made runs in place of the simulator's.
 
-mod made;
-
 use std::path::Path;
 
 use subflow_lab::RunError;
@@ -14,6 +12,8 @@ use subflow_report::{Chart, CurvePoint, Extent, Figure, HeatMap, Scale, Shape};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan, SeriesKept};
+
+use crate::made;
 
 const SCENARIO: &str = r#"
 title = "Two paths"

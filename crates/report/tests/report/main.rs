@@ -1,0 +1,5 @@
+//! Results in every form that is written.
+
+mod experiments;
+mod json_page;
+mod made;
