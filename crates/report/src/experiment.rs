@@ -107,9 +107,18 @@ fn not_valid(experiment: &Experiment) -> String {
     paragraphs(objections.iter().map(String::as_str))
 }
 
-/// Points and runs that cannot be told apart.
+/// Points and runs that cannot be told apart. A sweep may have dozens of groups of them.
 fn same(experiment: &Experiment) -> String {
-    paragraphs(same_results(experiment).iter().map(String::as_str))
+    const MOST_SHOWN: usize = 3;
+    let all = same_results(experiment);
+    let (shown, others) = all.split_at(MOST_SHOWN.min(all.len()));
+    let words = |some: &[String]| paragraphs(some.iter().map(String::as_str));
+    let summary = match others.len() {
+        0 => return words(shown),
+        1 => "One more group of such points".to_owned(),
+        count => format!("{count} more groups of such points"),
+    };
+    words(shown) + &details(&summary, false, &words(others))
 }
 
 fn seeds(experiment: &Experiment) -> String {

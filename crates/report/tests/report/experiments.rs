@@ -89,6 +89,22 @@ fn a_report_names_points_with_the_same_results_and_why_if_that_is_known() {
 }
 
 #[test]
+fn a_report_shows_three_groups_of_equal_points_and_folds_the_others() {
+    let sweep = |congestion: &str| {
+        format!("[sweep]\nflows.album.congestion = [{congestion}]\nflows.album.scheduler = [\"rr\", \"ll\"]\n")
+    };
+    let report = |congestion: &str| {
+        let plan = plan(&format!("{SCENARIO}{}", sweep(congestion)), &["repeat=2"]);
+        subflow_report::of_experiment(&plan, &run(&plan, 1))
+    };
+    let three = report("\"reno\", \"cubic\", \"lia\"");
+    assert!(three.contains("lia, rr; lia, ll") && !three.contains("groups of such points"));
+    let five = report("\"reno\", \"cubic\", \"lia\", \"olia\", \"balia\"");
+    let (before, folded) = five.split_once("2 more groups of such points").expect("there are five");
+    assert!(before.contains("lia, rr; lia, ll") && folded.contains("balia, rr; balia, ll"));
+}
+
+#[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let plan = plan(&format!("{SCENARIO}{SWEEP}"), &["repeat=25"]);
     let without_cpu_time = |mut experiment: Experiment| {
