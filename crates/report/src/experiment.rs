@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use subflow_lab::comparison::same_results;
+use subflow_lab::comparison::SameResults;
 use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
 
@@ -107,18 +107,18 @@ fn not_valid(experiment: &Experiment) -> String {
     paragraphs(objections.iter().map(String::as_str))
 }
 
-/// Points and runs that cannot be told apart. A sweep may have dozens of groups of them.
+/// Points and runs that cannot be told apart. A sweep may have dozens of groups of such points.
 fn same(experiment: &Experiment) -> String {
     const MOST_SHOWN: usize = 3;
-    let all = same_results(experiment);
-    let (shown, others) = all.split_at(MOST_SHOWN.min(all.len()));
+    let SameResults { points, seeds } = SameResults::of(experiment);
+    let (shown, others) = points.split_at(MOST_SHOWN.min(points.len()));
     let words = |some: &[String]| paragraphs(some.iter().map(String::as_str));
-    let summary = match others.len() {
-        0 => return words(shown),
-        1 => "One more group of such points".to_owned(),
-        count => format!("{count} more groups of such points"),
+    let folded = match others.len() {
+        0 => String::new(),
+        1 => details("One more group of such points", false, &words(others)),
+        count => details(&format!("{count} more groups of such points"), false, &words(others)),
     };
-    words(shown) + &details(&summary, false, &words(others))
+    words(seeds.as_slice()) + &words(shown) + &folded
 }
 
 fn seeds(experiment: &Experiment) -> String {

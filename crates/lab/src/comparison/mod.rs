@@ -27,7 +27,7 @@ pub use difference::{Difference, Pairing};
 pub use metric::{Better, Metric};
 pub use precision::{Precision, Widest};
 pub use report::{Asked, Comparison, Side};
-pub use same::same_results;
+pub use same::SameResults;
 pub use text::{differences_to_text, without_interval};
 pub use two_results::{Compared, NothingToCompare, compare};
 

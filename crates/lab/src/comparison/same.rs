@@ -11,12 +11,22 @@ use crate::results::{Experiment, RunResult};
 /// More points of a group are counted, not listed.
 const MOST_LISTED: usize = 10;
 
-/// Sentences about what cannot be told apart: one for each group of points that gave the very same results in every run,
-/// seed by seed, and one about the points at which seeds do not matter. Names of algorithms and CPU time do not count as
-/// results, nor do percentiles of delays, which are not recorded in all runs.
-pub fn same_results(experiment: &Experiment) -> Vec<String> {
-    let of_points = fingerprints(experiment);
-    same_points(experiment, &of_points).into_iter().chain(same_runs(&of_points)).collect()
+/// Sentences about what cannot be told apart. Names of algorithms and CPU time do not count as results, nor do percentiles
+/// of delays, which are not recorded in all runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SameResults {
+    /// One for each group of points that gave the very same results in every run, seed by seed.
+    pub points: Vec<String>,
+    /// One about the points at which seeds do not matter, if there are any.
+    pub seeds: Option<String>,
+}
+
+impl SameResults {
+    /// Those of an experiment.
+    pub fn of(experiment: &Experiment) -> Self {
+        let of_points = fingerprints(experiment);
+        Self { points: same_points(experiment, &of_points), seeds: same_runs(&of_points) }
+    }
 }
 
 /// For each point, the seeds of its runs, and a number that is the same for equal results.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{WIDTH, half_width, join, optional, percent, short_names, word_of};
-use crate::comparison::{differences_to_text, same_results};
+use crate::comparison::{SameResults, differences_to_text};
 use crate::results::Align::{Left, Right};
 use crate::results::{Align, Experiment, PointStatistics, TextTable};
 use crate::statistics::Summary;
@@ -124,7 +124,8 @@ fn table_of_points(experiment: &Experiment, columns: &[(&'static str, Align)]) -
 
 /// The points, and the runs, that cannot be told apart.
 fn equal_results(text: &mut String, experiment: &Experiment) {
-    for (number, sentence) in same_results(experiment).into_iter().enumerate() {
+    let SameResults { points, seeds } = SameResults::of(experiment);
+    for (number, sentence) in points.into_iter().chain(seeds).enumerate() {
         text.push_str(if number == 0 { "\n" } else { "" });
         textwrap::wrap(&sentence, WIDTH).iter().for_each(|line| *text += &format!("{line}\n"));
     }
