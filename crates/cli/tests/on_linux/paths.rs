@@ -50,6 +50,27 @@ fn a_connection_has_25_subflows_and_loses_and_regains_those_of_an_address() {
     assert_eq!([&hosts.client, &hosts.server].map(pm_type), ["0", "0"]);
 }
 
+#[test]
+fn a_connection_whose_only_address_is_lost_at_both_ends_keeps_a_subflow_until_it_returns() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("last", 1);
+    hosts.number(0, [1, 1]);
+    let server = hosts.daemon(&hosts.server, &MESH);
+    let client = hosts.daemon(&hosts.client, &["--policy", "ndiffports"]);
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 2, &client);
+    // Both ends lose the carrier.
+    hosts.ip(&hosts.client, "link set v0 down");
+    for daemon in [&client, &server] {
+        daemon.wait_for("keeping 10.77.0.");
+    }
+    hosts.ip(&hosts.client, "link set v0 up");
+    wait_until("two subflows again", || subflows(&hosts.client).len() >= 2, || client.log() + &server.log());
+    transfer.complete();
+}
+
 /// Closes a subflow in the place of the daemon.
 fn close(host: &Namespace, local: &str, remote: &str) {
     let ends = |subflow: &SubflowSocket| [subflow.info.local.ip(), subflow.info.remote.ip()].map(|ip| ip.to_string());

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
+use rustix::io::Errno;
 use subflow_policy::path_manager::{Address, Command, Event, FourTuple, PathManagement, PathManager};
 
+use super::closing::{Closing, Decision};
 use super::late_removal::LateRemoval;
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
@@ -22,9 +24,7 @@ pub(super) struct Connection {
     subflows: Vec<FourTuple>,
     /// Commands that the kernel does not take before the peer has shown that it has both keys.
     waiting: Vec<Command>,
-    /// Subflows to close as soon as there is another one. The kernel ends a connection that has had no subflow for
-    /// `net.mptcp.close_timeout`, whereas the last subflow of a lost address may outlive the time without it.
-    doomed: Vec<FourTuple>,
+    closing: Closing,
     late_removal: LateRemoval,
 }
 
@@ -44,8 +44,8 @@ impl Connection {
     pub(super) fn new(token: u32, initial: FourTuple, plan: Plan) -> Self {
         let Plan { path_manager, .. } = plan;
         let late_removal = LateRemoval::new(initial.remote.ip());
-        let (subflows, waiting, doomed) = (vec![initial], Vec::new(), Vec::new());
-        Self { token, initial, path_manager, subflows, waiting, doomed, late_removal }
+        let (subflows, waiting, closing) = (vec![initial], Vec::new(), Closing::default());
+        Self { token, initial, path_manager, subflows, waiting, closing, late_removal }
     }
 
     pub(super) fn initial(&self) -> FourTuple {
@@ -102,7 +102,7 @@ impl Connection {
             }
             match event {
                 Event::SubflowEstablished(_) => {
-                    for subflow in core::mem::take(&mut self.doomed) {
+                    for subflow in self.closing.take_kept() {
                         events.extend(self.carry_out(Command::Close(subflow), means));
                     }
                 }
@@ -121,12 +121,13 @@ impl Connection {
         match *event {
             Event::SubflowEstablished(subflow) if !self.subflows.contains(&subflow) => {
                 log::debug!("{}: subflow {} to {}", self.name(), subflow.local, subflow.remote);
+                self.closing.forget(subflow);
                 self.subflows.push(subflow);
             }
             Event::SubflowClosed(subflow) => {
                 log::debug!("{}: no subflow {} to {} any more", self.name(), subflow.local, subflow.remote);
                 self.subflows.retain(|known| *known != subflow);
-                self.doomed.retain(|known| *known != subflow);
+                self.closing.forget(subflow);
             }
             Event::RemoteAddressRemoved { id } => self.late_removal.on_withdrawn(id, &self.subflows),
             Event::PathRefused(subflow) => self.late_removal.forget(subflow),
@@ -175,18 +176,21 @@ impl Connection {
             }
             Command::Announce(address) => (means.kernel.announce(token, address.id, address.address), None),
             Command::Withdraw { id } => (means.kernel.withdraw(token, id), None),
-            Command::Close(subflow) => {
-                if self.doomed.contains(&subflow) {
-                    return None;
+            Command::Close(subflow) => match self.closing.decide(subflow, &self.subflows) {
+                Decision::Close => {
+                    let closed = means.kernel.close_subflow(token, subflow.local, subflow.remote);
+                    // Where there is no such subflow any more, an event of the kernel says so.
+                    if closed.as_ref().err().is_none_or(is_of_missing_subflow) && self.subflows.contains(&subflow) {
+                        self.closing.on_close(subflow);
+                    }
+                    (closed, None)
                 }
-                if !self.subflows.iter().any(|other| *other != subflow && !self.doomed.contains(other)) {
+                Decision::Keep => {
                     log::debug!("{}: keeping {} until there is another subflow", self.name(), subflow.local);
-                    self.doomed.push(subflow);
                     return None;
                 }
-                // Where there is no such subflow any more, an event of the kernel says so.
-                (means.kernel.close_subflow(token, subflow.local, subflow.remote), None)
-            }
+                Decision::Nothing => return None,
+            },
             Command::SetBackup { subflow: FourTuple { local, remote }, backup } => {
                 (means.kernel.set_subflow_backup(token, local, remote, backup), None)
             }
@@ -212,4 +216,9 @@ impl Connection {
     fn name(&self) -> String {
         format!("connection {:08x} with {}", self.token, self.initial.remote)
     }
+}
+
+/// Whether the kernel says that a connection has no such subflow.
+fn is_of_missing_subflow(error: &Error) -> bool {
+    matches!(error, Error::System { source, .. } if source.raw_os_error() == Some(Errno::SRCH.raw_os_error()))
 }

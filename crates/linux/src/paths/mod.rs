@@ -5,12 +5,14 @@
 //! |---|---|
 //! | what happens at an event: the loop | `driver.rs` |
 //! | one connection: its policy, and how its commands are carried out | `connection.rs` |
+//! | which subflows are about to close, and which one stays | `closing.rs` |
 //! | connections that are there already | `takeover.rs` |
 //! | subflows that close because of an earlier REMOVE_ADDR | `late_removal.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
 //! | which policy and which interfaces | `rules.rs` |
 //! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
 
+mod closing;
 mod connection;
 mod driver;
 mod late_removal;
