@@ -42,6 +42,7 @@ fn what_is_loaded_is_listed_and_unloaded() {
         let unloaded = subflow(&["cc", "unload", "cmt-rpv1", "cmt-rpv2", "balia"]);
         let said = text(&unloaded.stdout);
         assert!(said.contains("unloaded cmt-rpv1") && said.contains("balia was not loaded"), "{said}");
+        assert_eq!(text(&unloaded.stderr), "", "what was not loaded is no reason for a warning");
         assert!(!offered("cmt_rpv1") && !offered("cmt_rpv2") && !Path::new("/sys/fs/bpf/subflow").exists());
     }
 }

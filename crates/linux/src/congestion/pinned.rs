@@ -71,8 +71,9 @@ impl Drop for Pins {
 }
 
 fn unpin(program: &Program) -> Result<Unloaded> {
-    // Held while its name goes: the kernel lets go of the program when the last descriptor is closed, at once.
-    let link = Link::open(pin_of(program));
+    // Held while its name goes: the kernel lets go of the program when the last descriptor is closed, at once. Of a pin
+    // that is not there libbpf complains on standard error.
+    let link = is_pinned(program).then(|| Link::open(pin_of(program)));
     match fs::remove_file(pin_of(program)) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
