@@ -12,7 +12,7 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = super::seconds)]
     pub(crate) interval: f64,
     /// Seconds until it ends [default: until Ctrl-C]
-    #[arg(long, value_name = "S", value_parser = super::seconds)]
+    #[arg(long, value_name = "S", value_parser = until)]
     pub(crate) duration: Option<f64>,
     /// Milliseconds between two looks at the kernel's figures, from which shared bottlenecks are detected
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -32,4 +32,25 @@ pub(crate) struct Watch {
     /// Replace the results of another command in this folder
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Unlike that between two reports, the whole time may be days.
+fn until(text: &str) -> Result<f64, String> {
+    /// A year of 365 days, in seconds.
+    const YEAR: f64 = 31_536_000.0;
+    let number = text.parse().ok().filter(|seconds| (0.001..=YEAR).contains(seconds));
+    number.ok_or_else(|| format!("expected a number from 0.001 to {YEAR}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_at_most_a_year() {
+        assert_eq!(["0.001", "1001", "31536000"].map(until), [Ok(0.001), Ok(1001.0), Ok(31_536_000.0)]);
+        for text in ["0", "-1", "31536001", "inf", "nan", ""] {
+            assert_eq!(until(text), Err("expected a number from 0.001 to 31536000".to_owned()), "{text}");
+        }
+    }
 }

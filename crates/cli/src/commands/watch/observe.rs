@@ -132,7 +132,7 @@ impl Observer {
         let seconds = (now.as_nanos() - self.reported_at.as_nanos()) as f64 * 1e-9;
         self.reported_at = now;
         let connections = self.connections.values_mut().map(|watched| watched.report(seconds)).collect();
-        Report { time_s: (now.as_nanos() as f64 * 1e-6).round() * 1e-3, connections, interval }
+        Report { time_s: (now.as_nanos() as f64 * 1e-6).round() / 1e3, connections, interval }
     }
 }
 
@@ -216,7 +216,7 @@ impl Path {
         let now = [info.bytes_acknowledged, info.bytes_received];
         let mbps = |index: usize| {
             let bytes = now[index].saturating_sub(self.reported[index]) as f64;
-            if seconds > 0.0 { (bytes * 8.0 / seconds * 1e-3).round() * 1e-3 } else { 0.0 }
+            if seconds > 0.0 { (bytes * 8.0 / seconds * 1e-3).round() / 1e3 } else { 0.0 }
         };
         let [sent_mbps, received_mbps] = [mbps(0), mbps(1)];
         self.reported = now;
