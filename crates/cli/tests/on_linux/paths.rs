@@ -50,25 +50,34 @@ fn a_connection_has_25_subflows_and_loses_and_regains_those_of_an_address() {
     assert_eq!([&hosts.client, &hosts.server].map(pm_type), ["0", "0"]);
 }
 
-#[test]
-fn a_connection_whose_only_address_is_lost_at_both_ends_keeps_a_subflow_until_it_returns() {
+/// Both ends lose the carrier of their only address, on which a client with this policy has so many subflows.
+fn outage_at_both_ends(name: &str, policy: &str, count: usize) {
     if !machine_serves() {
         return;
     }
-    let hosts = TwoHosts::new("last", 1);
+    let hosts = TwoHosts::new(name, 1);
     hosts.number(0, [1, 1]);
     let server = hosts.daemon(&hosts.server, &MESH);
-    let client = hosts.daemon(&hosts.client, &["--policy", "ndiffports"]);
+    let client = hosts.daemon(&hosts.client, &["--policy", policy]);
     let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
-    wait_for_subflows(&hosts.client, 2, &client);
-    // Both ends lose the carrier.
+    wait_for_subflows(&hosts.client, count, &client);
     hosts.ip(&hosts.client, "link set v0 down");
     for daemon in [&client, &server] {
         daemon.wait_for("keeping 10.77.0.");
     }
     hosts.ip(&hosts.client, "link set v0 up");
-    wait_until("two subflows again", || subflows(&hosts.client).len() >= 2, || client.log() + &server.log());
+    wait_until("the subflows again", || subflows(&hosts.client).len() >= count, || client.log() + &server.log());
     transfer.complete();
+}
+
+#[test]
+fn a_connection_whose_only_address_is_lost_at_both_ends_keeps_a_subflow_until_it_returns() {
+    outage_at_both_ends("last", "ndiffports", 2);
+}
+
+#[test]
+fn the_only_subflow_of_a_connection_outlives_the_loss_of_its_address_at_both_ends() {
+    outage_at_both_ends("only", "default", 1);
 }
 
 /// Closes a subflow in the place of the daemon.

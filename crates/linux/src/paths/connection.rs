@@ -26,6 +26,10 @@ pub(super) struct Connection {
     waiting: Vec<Command>,
     closing: Closing,
     late_removal: LateRemoval,
+    /// Withdrawals of addresses with which all subflows were lost. The peer's kernel would close what was kept.
+    held_back: Vec<(IpAddr, Command)>,
+    /// The address that is being lost, if it is that of all subflows.
+    loses_all: Option<IpAddr>,
 }
 
 /// What a connection needs to carry out commands.
@@ -45,7 +49,8 @@ impl Connection {
         let Plan { path_manager, .. } = plan;
         let late_removal = LateRemoval::new(initial.remote.ip());
         let (subflows, waiting, closing) = (vec![initial], Vec::new(), Closing::default());
-        Self { token, initial, path_manager, subflows, waiting, closing, late_removal }
+        let (held_back, loses_all) = (Vec::new(), None);
+        Self { token, initial, path_manager, subflows, waiting, closing, late_removal, held_back, loses_all }
     }
 
     pub(super) fn initial(&self) -> FourTuple {
@@ -102,8 +107,13 @@ impl Connection {
             }
             match event {
                 Event::SubflowEstablished(_) => {
-                    for subflow in self.closing.take_kept() {
-                        events.extend(self.carry_out(Command::Close(subflow), means));
+                    // The withdrawal of an address that has returned would close its new subflows, too: those to the
+                    // initial address of a peer have identifier 0 again.
+                    let held_back = core::mem::take(&mut self.held_back).into_iter();
+                    let held_back = held_back.filter(|(lost, _)| means.local.entry(*lost).is_none());
+                    let kept = self.closing.take_kept().into_iter().map(Command::Close);
+                    for command in held_back.map(|(_, command)| command).chain(kept).collect::<Vec<_>>() {
+                        events.extend(self.carry_out(command, means));
                     }
                 }
                 Event::SubflowClosed(subflow) => {
@@ -137,7 +147,10 @@ impl Connection {
 
     /// This host has lost an address.
     pub(super) fn lose(&mut self, lost: &LocalAddress, means: &mut Means<'_>) {
+        let is_of_all = self.subflows.iter().all(|subflow| subflow.local.ip() == lost.address);
+        self.loses_all = is_of_all.then_some(lost.address);
         self.on_events([Event::LocalAddressRemoved(lost.named())], means);
+        self.loses_all = None;
         // A path manager that cares about no addresses leaves them open; they would only hold back the data.
         let left: Vec<_> = self.subflows.iter().copied().filter(|s| s.local.ip() == lost.address).collect();
         for subflow in left {
@@ -175,7 +188,13 @@ impl Connection {
                 (means.kernel.open_subflow(token, local.id, from, to, backup), Some(failed))
             }
             Command::Announce(address) => (means.kernel.announce(token, address.id, address.address), None),
-            Command::Withdraw { id } => (means.kernel.withdraw(token, id), None),
+            Command::Withdraw { id } => match self.loses_all {
+                Some(address) => {
+                    self.held_back.push((address, command));
+                    return None;
+                }
+                None => (means.kernel.withdraw(token, id), None),
+            },
             Command::Close(subflow) => match self.closing.decide(subflow, &self.subflows) {
                 Decision::Close => {
                     let closed = means.kernel.close_subflow(token, subflow.local, subflow.remote);
