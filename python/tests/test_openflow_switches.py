@@ -53,7 +53,8 @@ def run_on_switches(scenario: Path, folder: Path, disturbance: str | None = None
         run: dict[str, Any] = json.loads(done.stdout)["runs"][0]
         run["seconds"] = seconds
         over = disturbance is None or is_over(folder, disturbance)
-        if run["real_time"]["valid"] and over and kept_up(run):
+        # Late packets do not matter: the question is where packets went.
+        if over and kept_up(run):
             break
     assert over, "the disturbance came to its end"
     return run
