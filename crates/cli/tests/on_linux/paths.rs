@@ -50,13 +50,14 @@ fn a_connection_has_25_subflows_and_loses_and_regains_those_of_an_address() {
     assert_eq!([&hosts.client, &hosts.server].map(pm_type), ["0", "0"]);
 }
 
-/// Both ends lose the carrier of their only address, on which a client with this policy has so many subflows.
-fn outage_at_both_ends(name: &str, policy: &str, count: usize) {
+/// Both ends lose the carrier of their addresses, so many each, between which a client with this policy has `count`
+/// subflows.
+fn outage_at_both_ends(name: &str, addresses: u8, policy: &str, count: usize) {
     if !machine_serves() {
         return;
     }
     let hosts = TwoHosts::new(name, 1);
-    hosts.number(0, [1, 1]);
+    hosts.number(0, [addresses; 2]);
     let server = hosts.daemon(&hosts.server, &MESH);
     let client = hosts.daemon(&hosts.client, &["--policy", policy]);
     let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
@@ -72,12 +73,17 @@ fn outage_at_both_ends(name: &str, policy: &str, count: usize) {
 
 #[test]
 fn a_connection_whose_only_address_is_lost_at_both_ends_keeps_a_subflow_until_it_returns() {
-    outage_at_both_ends("last", "ndiffports", 2);
+    outage_at_both_ends("last", 1, "ndiffports", 2);
 }
 
 #[test]
 fn the_only_subflow_of_a_connection_outlives_the_loss_of_its_address_at_both_ends() {
-    outage_at_both_ends("only", "default", 1);
+    outage_at_both_ends("only", 1, "default", 1);
+}
+
+#[test]
+fn a_connection_outlives_the_loss_of_all_its_addresses_at_both_ends() {
+    outage_at_both_ends("all", 2, "full-mesh", 4);
 }
 
 /// Closes a subflow in the place of the daemon.

@@ -39,6 +39,11 @@ impl Closing {
         Decision::Keep
     }
 
+    /// Those of `subflows` that were not closed yet.
+    pub(super) fn open<'a>(&self, subflows: &'a [FourTuple]) -> impl Iterator<Item = &'a FourTuple> {
+        subflows.iter().filter(|subflow| !self.closed.contains(subflow))
+    }
+
     fn concerns(&self, subflow: FourTuple) -> bool {
         self.doomed.contains(&subflow) || self.closed.contains(&subflow)
     }
@@ -83,6 +88,7 @@ mod tests {
         let subflows = [1, 2, 3].map(subflow);
         let decisions = subflows.map(|subflow| close(&mut closing, subflow, &subflows));
         assert_eq!(decisions, [Decision::Close, Decision::Close, Decision::Keep]);
+        assert!(closing.open(&subflows).eq([&subflow(3)]), "whatever the kernel has not reported yet");
         let again = subflows.map(|subflow| close(&mut closing, subflow, &subflows));
         assert_eq!(again, [Decision::Nothing; 3]);
     }

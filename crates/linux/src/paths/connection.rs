@@ -147,7 +147,7 @@ impl Connection {
 
     /// This host has lost an address.
     pub(super) fn lose(&mut self, lost: &LocalAddress, means: &mut Means<'_>) {
-        let is_of_all = self.subflows.iter().all(|subflow| subflow.local.ip() == lost.address);
+        let is_of_all = self.closing.open(&self.subflows).all(|subflow| subflow.local.ip() == lost.address);
         self.loses_all = is_of_all.then_some(lost.address);
         self.on_events([Event::LocalAddressRemoved(lost.named())], means);
         self.loses_all = None;
