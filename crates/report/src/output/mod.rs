@@ -110,8 +110,8 @@ impl Folder {
         Self::prepare(path, Content::Watched, &OBSERVATION_FILES, force)
     }
 
-    /// Writes `subflows.csv`, `events.csv`, `series.json`, `summary.txt` and `report.html` of what was watched, and `figures/` if a
-    /// format is given.
+    /// Writes `subflows.csv`, `events.csv`, `series.json`, `summary.txt` and `report.html` of what was watched, and
+    /// `figures/` if a format is given.
     pub fn write_observation(
         &self,
         observation: &Observation,

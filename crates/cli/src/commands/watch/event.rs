@@ -7,6 +7,8 @@ use subflow_linux::netlink::{MptcpEvent, PeerReset, SubflowEnds};
 use subflow_quantity::Instant;
 use subflow_report::Cell;
 
+use super::report::seconds_of;
+
 /// An event of the kernel. What does not apply to it is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Event {
@@ -78,7 +80,7 @@ impl Event {
     /// What the kernel reported at this time.
     pub(super) fn new(at: Instant, event: &MptcpEvent) -> Self {
         let of = |token: &u32, event| Self {
-            time_s: (at.as_nanos() as f64 * 1e-6).round() / 1e3,
+            time_s: seconds_of(at),
             token: format!("{token:08x}"),
             event,
             ..Self::default()

@@ -10,7 +10,7 @@ use subflow_quantity::{Duration, Instant};
 
 use super::detect::Detectors;
 use super::listen::Interval;
-use super::report::{Connection, Report, Subflow};
+use super::report::{Connection, Report, Subflow, seconds_of};
 
 /// The most subflows of a connection that are told apart at a time.
 const MOST_SUBFLOWS: usize = 64;
@@ -132,7 +132,7 @@ impl Observer {
         let seconds = (now.as_nanos() - self.reported_at.as_nanos()) as f64 * 1e-9;
         self.reported_at = now;
         let connections = self.connections.values_mut().map(|watched| watched.report(seconds)).collect();
-        Report { time_s: (now.as_nanos() as f64 * 1e-6).round() / 1e3, connections, interval }
+        Report { time_s: seconds_of(now), connections, interval }
     }
 }
 

@@ -1,8 +1,14 @@
 //! What `subflow watch` reports, and its tables.
 
 use serde::Serialize;
+use subflow_quantity::Instant;
 
 use super::listen::Interval;
+
+/// A time in seconds since the command began, to the millisecond.
+pub(super) fn seconds_of(at: Instant) -> f64 {
+    (at.as_nanos() as f64 * 1e-6).round() / 1e3
+}
 
 /// All connections at one time.
 #[derive(Clone, Debug, Serialize)]
