@@ -2,6 +2,7 @@
 //! subflow the reader had to wait. It is recorded from the packets, so that hosts do no work for it.
 
 use core::ops::Range;
+
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 
@@ -83,7 +84,7 @@ impl DataPath {
     /// Notes that the sender sends a range this way, for [`catch_up`](Self::catch_up).
     #[inline]
     pub(super) fn note_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) {
-        let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.carrier_of_way(way));
+        let carrier = self.carrier_of_way(way);
         self.note(Passage { now, start, length: (end - start) as u32, carrier: carrier as u32 });
     }
 
@@ -119,12 +120,17 @@ impl DataPath {
     /// The sender sends a range this way.
     #[inline]
     pub(super) fn on_packet_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) -> Sending {
-        let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.carrier_of_way(way));
+        let carrier = self.carrier_of_way(way);
         self.on_sent(carrier, start, end, now)
     }
 
-    #[cold]
+    #[inline]
     fn carrier_of_way(&mut self, way: Way<'_>) -> usize {
+        self.carriers.of_way(way).unwrap_or_else(|| self.remember_way(way))
+    }
+
+    #[cold]
+    fn remember_way(&mut self, way: Way<'_>) -> usize {
         let carrier = self.carrier(way.ends());
         self.carriers.remember(way, carrier);
         carrier
