@@ -102,8 +102,8 @@ impl DataPath {
         }
     }
 
-    /// Records what was noted. Recording each packet when it passes would displace the hosts' code and data from the
-    /// first-level cache, which takes more time than the recording.
+    /// Records what was noted. To record each packet when it passes took 1.0 to 1.6 % more of the CPU time of a run, of 15
+    /// to 29 % for all metrics over time (`cargo bench -p subflow-lab --bench records`, three scenarios).
     #[cold]
     pub(super) fn catch_up(&mut self) {
         let mut noted = core::mem::take(&mut self.noted);
