@@ -277,8 +277,14 @@ pub struct Latency {
 impl Latency {
     /// From a summary; `None` if it is empty.
     pub fn of(summary: &DurationSummary) -> Option<Self> {
-        let [p50_ms, p95_ms, p99_ms] = summary.quantiles([0.5, 0.95, 0.99])?.map(|seconds| seconds * 1e3);
-        Some(Self { samples: summary.count(), mean_ms: summary.mean()? * 1e3, p50_ms, p95_ms, p99_ms })
+        Self::of_all(summary.clone())
+    }
+
+    /// From a summary of which nothing else is asked.
+    pub(crate) fn of_all(summary: DurationSummary) -> Option<Self> {
+        let (samples, mean_ms) = (summary.count(), summary.mean()? * 1e3);
+        let [p50_ms, p95_ms, p99_ms] = summary.into_quantiles([0.5, 0.95, 0.99])?.map(|seconds| seconds * 1e3);
+        Some(Self { samples, mean_ms, p50_ms, p95_ms, p99_ms })
     }
 }
 

@@ -78,8 +78,8 @@ impl FlowDelays {
     pub(crate) fn of_flow(&self) -> [Option<Latency>; 2] {
         let (mut to_reader, mut reassembly) = (self.to_reader.clone(), self.reassembly.clone());
         self.subflows.iter().for_each(|(_, subflow)| to_reader.add_all(&subflow.at_once));
-        reassembly.add_times(Duration::ZERO, self.without_waiting);
-        [Latency::of(&to_reader), Latency::of(&reassembly)]
+        reassembly.add_zeros(self.without_waiting);
+        [Latency::of_all(to_reader), Latency::of_all(reassembly)]
     }
 
     /// The one-way delay and the RTT of the subflow with these ends.
@@ -88,7 +88,7 @@ impl FlowDelays {
         known.map_or([None, None], |(_, SubflowDelays { at_once, one_way, rtt })| {
             let mut one_way = one_way.clone();
             one_way.add_all(at_once);
-            [Latency::of(&one_way), Latency::of(rtt)]
+            [Latency::of_all(one_way), Latency::of(rtt)]
         })
     }
 }

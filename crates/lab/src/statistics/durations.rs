@@ -15,7 +15,12 @@ pub struct DurationSummary {
     lowest: usize,
     /// The number of the durations that were classified, and their sum in nanoseconds.
     classified: (u64, u128),
+    /// The number of further durations, which are zero.
+    zeros: u64,
 }
+
+/// The number of durations for which there is room at first.
+const FIRST: usize = 64;
 
 /// Durations that are classified at a time.
 const MANY: usize = 1 << 8;
@@ -36,7 +41,7 @@ impl DurationSummary {
 
     /// A summary that keeps up to `most_kept` durations exactly, for where there are many summaries.
     pub fn keeping(most_kept: usize) -> Self {
-        Self { kept: Vec::new(), most_kept, classes: Vec::new(), lowest: 0, classified: (0, 0) }
+        Self { kept: Vec::new(), most_kept, classes: Vec::new(), lowest: 0, classified: (0, 0), zeros: 0 }
     }
 
     /// Adds a duration.
@@ -45,29 +50,36 @@ impl DurationSummary {
         if self.kept.len() == self.most_kept {
             self.classify_kept();
         }
+        if self.kept.len() == self.kept.capacity() {
+            self.grow();
+        }
         self.kept.push(duration.as_nanos());
     }
 
-    /// Adds a duration `times` times.
-    pub fn add_times(&mut self, duration: Duration, times: u64) {
-        if self.kept.len() as u64 + times <= self.most_kept as u64 {
-            self.kept.extend(std::iter::repeat_n(duration.as_nanos(), times as usize));
-            return;
+    /// Adds `times` durations that are zero. They take no memory, but count among those that are kept exactly.
+    pub fn add_zeros(&mut self, times: u64) {
+        self.zeros += times;
+        if self.kept.len() as u64 + self.zeros > self.most_kept as u64 {
+            self.classify_kept();
         }
-        self.classify_kept();
-        self.classified.0 += times;
-        self.classified.1 += u128::from(duration.as_nanos()) * u128::from(times);
-        self.add_to_class(class(duration.as_nanos()), times);
+    }
+
+    /// Makes room for four times as many durations: thousands of them are copied less often than with twice as many.
+    #[cold]
+    fn grow(&mut self) {
+        let more = (3 * self.kept.len()).max(FIRST).min(self.most_kept - self.kept.len());
+        self.kept.reserve_exact(more);
     }
 
     /// Adds all durations of another summary, which keeps as many exactly.
     pub fn add_all(&mut self, other: &Self) {
+        self.zeros += other.zeros;
         if other.classes.is_empty() && self.kept.len() + other.kept.len() <= self.most_kept {
             self.kept.extend_from_slice(&other.kept);
             return;
         }
         self.classify_kept();
-        self.classified.0 += other.count();
+        self.classified.0 += other.count() - other.zeros;
         self.classified.1 += other.sum();
         other.kept.iter().for_each(|&nanos| self.add_to_class(class(nanos), 1));
         for (index, &count) in other.classes.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -78,7 +90,7 @@ impl DurationSummary {
     /// Classifies what is kept.
     #[cold]
     fn classify_kept(&mut self) {
-        self.classified = (self.count(), self.sum());
+        self.classified = (self.count() - self.zeros, self.sum());
         let mut kept = std::mem::take(&mut self.kept);
         for &nanos in &kept {
             let class = class(nanos);
@@ -113,7 +125,7 @@ impl DurationSummary {
 
     /// The number of durations.
     pub fn count(&self) -> u64 {
-        self.classified.0 + self.kept.len() as u64
+        self.classified.0 + self.kept.len() as u64 + self.zeros
     }
 
     /// Their sum in nanoseconds.
@@ -134,33 +146,52 @@ impl DurationSummary {
 
     /// Several quantiles, as by [`quantile`](Self::quantile).
     pub fn quantiles<const N: usize>(&self, of: [f64; N]) -> Option<[f64; N]> {
+        self.clone().into_quantiles(of)
+    }
+
+    /// The same, without a copy of all durations.
+    pub(crate) fn into_quantiles<const N: usize>(mut self, of: [f64; N]) -> Option<[f64; N]> {
         let count = self.count();
         if count == 0 {
             return None;
         }
-        let mut all = self.clone();
-        if !all.classes.is_empty() {
-            all.classify_kept();
+        if !self.classes.is_empty() {
+            self.classify_kept();
         }
-        let mut kept = Ranked { numbers: std::mem::take(&mut all.kept), lowest: 0 };
-        let mut at_rank =
-            |rank: u64| kept.at(rank as usize).map_or_else(|| all.at_rank(rank), |nanos| nanos as f64) / 1e9;
+        let mut kept = Ranked { numbers: std::mem::take(&mut self.kept), lowest: 0 };
+        let mut classes = RankedClasses { counts: &self.classes, lowest: self.lowest, class: 0, below: 0 };
+        let mut at_rank = |rank: u64| match rank.checked_sub(self.zeros) {
+            None => 0.0,
+            Some(rank) => kept.at(rank as usize).map_or_else(|| classes.at(rank), |nanos| nanos as f64) / 1e9,
+        };
         Some(of.map(|p| {
             let position = p.clamp(0.0, 1.0) * (count - 1) as f64;
             let (below, above) = (at_rank(position.floor() as u64), at_rank(position.ceil() as u64));
             below + (above - below) * position.fract()
         }))
     }
+}
 
-    /// The duration of this rank, counted from 0 in ascending order, in nanoseconds: the middle of its class. All are
-    /// classified.
-    fn at_rank(&self, rank: u64) -> f64 {
-        let mut up_to = 0;
-        let class = self.classes.iter().position(|count| {
-            up_to += count;
-            up_to > rank
-        });
-        middle(self.lowest + class.unwrap_or(self.classes.len() - 1))
+/// The numbers of durations in classes, of which a few are asked for by their rank, lower ones first.
+struct RankedClasses<'a> {
+    counts: &'a [u64],
+    lowest: usize,
+    /// The class that was looked for last, and the number of durations in those below it.
+    class: usize,
+    below: u64,
+}
+
+impl RankedClasses<'_> {
+    /// The duration of this rank, counted from 0 in ascending order, in nanoseconds: the middle of its class.
+    fn at(&mut self, rank: u64) -> f64 {
+        if rank < self.below {
+            (self.class, self.below) = (0, 0);
+        }
+        while self.class + 1 < self.counts.len() && self.below + self.counts[self.class] <= rank {
+            self.below += self.counts[self.class];
+            self.class += 1;
+        }
+        middle(self.lowest + self.class)
     }
 }
 
@@ -265,7 +296,7 @@ mod tests {
             let (one, other) = times.split_at(n as usize / 3);
             let mut joined = of(one);
             joined.add_all(&of(other));
-            joined.add_times(Duration::ZERO, zeros.len() as u64);
+            joined.add_zeros(zeros.len() as u64);
             assert_eq!((joined.count(), joined.mean()), (whole.count(), whole.mean()), "{n}");
             let of = [0.0, 0.3, 0.34, 0.5, 0.95, 1.0];
             assert_eq!(joined.quantiles(of), whole.quantiles(of), "{n}");
