@@ -1,6 +1,6 @@
 //! The subflows that carry the data of a flow, and what happens on each.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
@@ -16,8 +16,8 @@ pub(super) struct Carriers {
     all: Vec<Carrier>,
     /// The one that was looked for last.
     latest: usize,
-    /// Where packets went last, by a number made of their ports: the subflow.
-    ways: [usize; WAYS],
+    /// Where packets went last, by a number made of their ports.
+    ways: [Option<KnownWay>; WAYS],
 }
 
 /// The number of ways that are remembered.
@@ -34,6 +34,15 @@ pub(super) struct Carrier {
     sequences: [Option<Sequence>; SequenceKind::Readable as usize],
 }
 
+/// The way of a subflow's packets: that of a packet is compared with it at once.
+#[derive(Clone, Copy, Debug)]
+struct KnownWay {
+    source: IpAddr,
+    destination: IpAddr,
+    ports: [u16; 2],
+    carrier: u32,
+}
+
 /// From where to where a packet goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way<'a> {
@@ -45,6 +54,12 @@ pub(super) struct Way<'a> {
 impl Carriers {
     /// The subflow with these ends, if it is known.
     pub(super) fn of_ends(&mut self, ends: Ends) -> Option<usize> {
+        // They often take turns.
+        let next = self.latest + 1;
+        if self.ends.get(next) == Some(&ends) {
+            self.latest = next;
+            return Some(next);
+        }
         found(&self.ends, &mut self.latest, |known| *known == ends).map(|_| self.latest)
     }
 
@@ -52,13 +67,18 @@ impl Carriers {
     /// subflows take turns.
     #[inline]
     pub(super) fn of_way(&self, way: Way<'_>) -> Option<usize> {
-        let carrier = self.ways[way.place()];
-        way.is_between(self.ends.get(carrier)?).then_some(carrier)
+        let known = self.ways[way.place()].as_ref()?;
+        way.is(known).then_some(known.carrier as usize)
     }
 
     /// The packets of a subflow go this way.
     pub(super) fn remember(&mut self, way: Way<'_>, carrier: usize) {
-        self.ways[way.place()] = carrier;
+        self.ways[way.place()] = Some(KnownWay {
+            source: way.ip.source,
+            destination: way.ip.destination,
+            ports: [way.source_port, way.destination_port],
+            carrier: carrier as u32,
+        });
     }
 
     /// Adds a subflow and returns its number.
@@ -105,6 +125,13 @@ pub(super) fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -
 }
 
 impl Carrier {
+    /// New data is sent on it.
+    #[inline]
+    pub(super) fn on_sent(&mut self, start: u64, end: u64, now: Instant) {
+        self.sequence = end;
+        self.mark(SequenceKind::Sent, start, now);
+    }
+
     /// Something happens to the data at `offset`.
     #[inline]
     pub(super) fn mark(&mut self, kind: SequenceKind, offset: u64, now: Instant) {
@@ -128,12 +155,10 @@ impl Way<'_> {
         usize::from(self.source_port ^ self.destination_port) % WAYS
     }
 
-    /// Whether it begins and ends there.
     #[inline]
-    fn is_between(self, Ends { local, remote }: &Ends) -> bool {
-        local.port() == self.source_port
-            && remote.port() == self.destination_port
-            && local.ip() == self.ip.source
-            && remote.ip() == self.ip.destination
+    fn is(self, known: &KnownWay) -> bool {
+        known.ports == [self.source_port, self.destination_port]
+            && known.source == self.ip.source
+            && known.destination == self.ip.destination
     }
 }

@@ -8,7 +8,7 @@ use subflow_transport::tcp::Ends;
 
 use super::carriers::{Carriers, Way};
 use super::delays::FlowDelays;
-use super::pieces::{NEVER, Piece, Pieces};
+use super::pieces::{Piece, Pieces};
 use crate::event_log::Sending;
 use crate::results::{Sequence, SequenceKind};
 
@@ -34,7 +34,7 @@ pub(super) struct DataPath {
     noted: Vec<Passage>,
 }
 
-/// A range that was sent, or has arrived. There are so few that they stay in the first-level cache.
+/// A range that was sent again, or has arrived. There are so few that they stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
     now: Instant,
@@ -83,38 +83,95 @@ pub(super) struct CarrierSample {
 impl DataPath {
     /// Notes that the sender sends a range this way, for [`catch_up`](Self::catch_up).
     #[inline]
-    pub(super) fn note_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) {
+    pub(super) fn note_sent(&mut self, way: Way<'_>, start: u64, length: u32, now: Instant) {
+        match self.carriers.of_way(way) {
+            Some(carrier) if self.pending.has_room() && self.has_room() => {
+                self.note_sent_on(carrier, start, length, now);
+            }
+            _ => self.note_sent_with_room(way, start, length, now),
+        }
+    }
+
+    /// The same where something has to be made first. It is the last call of its caller, which then keeps nothing.
+    #[cold]
+    #[inline(never)]
+    fn note_sent_with_room(&mut self, way: Way<'_>, start: u64, length: u32, now: Instant) {
         let carrier = self.carrier_of_way(way);
-        self.note(Passage { now, start, length: (end - start) as u32, carrier: carrier as u32 });
+        if !self.has_room() {
+            self.make_room();
+        }
+        self.note_sent_on(carrier, start, length, now);
+    }
+
+    #[inline]
+    fn note_sent_on(&mut self, carrier: usize, start: u64, length: u32, now: Instant) {
+        if start < self.sent {
+            self.noted.push(Passage { now, start, length, carrier: carrier as u32 });
+        } else {
+            self.pending.push(Piece::new(start, length, now, carrier));
+            self.sent = start + u64::from(length);
+        }
     }
 
     /// Notes that a range has arrived, for [`catch_up`](Self::catch_up).
     #[inline]
-    pub(super) fn note_arrived(&mut self, start: u64, end: u64, now: Instant) {
-        self.note(Passage { now, start, length: (end - start) as u32, carrier: ARRIVED });
+    pub(super) fn note_arrived(&mut self, start: u64, length: u32, now: Instant) {
+        let arrived = Passage { now, start, length, carrier: ARRIVED };
+        if self.has_room() {
+            self.noted.push(arrived);
+        } else {
+            self.note_with_room(arrived);
+        }
     }
 
-    #[inline]
-    fn note(&mut self, passage: Passage) {
+    #[cold]
+    #[inline(never)]
+    fn note_with_room(&mut self, passage: Passage) {
+        self.make_room();
         self.noted.push(passage);
-        if self.noted.len() >= MOST_NOTED {
-            self.catch_up();
-        }
+    }
+
+    /// Whether one more passage can be noted.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.noted.len() < self.noted.capacity()
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.noted.reserve_exact(MOST_NOTED.saturating_sub(self.noted.len()));
+        self.catch_up();
     }
 
     /// Records what was noted. To record each packet when it passes took 1.0 to 1.6 % more of the CPU time of a run, of 15
     /// to 29 % for all metrics over time (`cargo bench -p subflow-lab --bench records`, three scenarios).
-    #[cold]
+    #[inline]
     pub(super) fn catch_up(&mut self) {
+        self.record_sent();
+        if !self.noted.is_empty() {
+            self.record_noted();
+        }
+    }
+
+    fn record_noted(&mut self) {
         let mut noted = core::mem::take(&mut self.noted);
-        for Passage { now, start, length, carrier } in noted.drain(..) {
+        for &Passage { now, start, length, carrier } in &noted {
             let end = start + u64::from(length);
             match carrier {
-                ARRIVED => _ = self.on_range_arrived(start, end, now),
-                carrier => _ = self.on_sent(carrier as usize, start, end, now),
+                ARRIVED => _ = self.arrive(start, end, now),
+                carrier => _ = self.on_repeated(carrier as usize, start, end, now),
             }
         }
+        noted.clear();
         self.noted = noted;
+    }
+
+    /// Records that the latest ranges were sent.
+    #[inline]
+    fn record_sent(&mut self) {
+        for piece in self.pending.new_ones() {
+            self.carriers.carrier(piece.carrier()).on_sent(piece.start, piece.end(), piece.sent_at);
+        }
     }
 
     /// The sender sends a range this way.
@@ -147,12 +204,9 @@ impl DataPath {
         if start < self.sent {
             return self.on_repeated(carrier, start, end, now);
         }
-        let piece = Piece { start, end, sent_at: now, arrived_at: NEVER, carrier: carrier as u32, repeated: false };
-        self.pending.push(piece);
+        self.pending.push(Piece::new(start, (end - start) as u32, now, carrier));
         self.sent = end;
-        let carrier = self.carriers.carrier(carrier);
-        carrier.sequence = end;
-        carrier.mark(SequenceKind::Sent, start, now);
+        self.record_sent();
         Sending::New
     }
 
@@ -162,11 +216,10 @@ impl DataPath {
         let first = self.pending.position(start);
         for piece in self.pending.from(first).iter_mut().take_while(|piece| piece.start < end) {
             if piece.carrier() != carrier {
-                self.since_sample.repeated_elsewhere += piece.end.min(end) - piece.start.max(start);
+                self.since_sample.repeated_elsewhere += piece.end().min(end) - piece.start.max(start);
                 sending = Sending::Copy;
             }
-            piece.carrier = carrier as u32;
-            piece.repeated = true;
+            piece.repeat_on(carrier);
         }
         let kind = if sending == Sending::Copy { SequenceKind::Copied } else { SequenceKind::Retransmitted };
         self.carriers.carrier(carrier).mark(kind, start, now);
@@ -196,53 +249,72 @@ impl DataPath {
     }
 
     /// A range has arrived. Returns the range that can be read now.
-    #[inline]
     pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
+        let from = self.pending.front()?.start;
+        self.arrive(start, end, now).map(|to| from..to)
+    }
+
+    /// The same, but returns only the end of the range.
+    #[inline]
+    fn arrive(&mut self, start: u64, end: u64, now: Instant) -> Option<u64> {
         match self.pending.front() {
-            // Most data is what the reader waits for, as it was sent, with nothing behind it that has arrived.
-            Some(&next) if self.held == 0 && (next.start, next.end, next.repeated) == (start, end, false) => {
-                self.settled_at = now;
+            // Most data is what the reader waits for, as it was sent.
+            Some(&next) if (next.start, next.end(), next.is_repeated()) == (start, end, false) => {
+                self.settle(now);
                 self.pending.pop_front();
                 self.read(&next, now, Duration::ZERO);
+                let end = if self.held > 0 { self.read_on(end, now) } else { end };
                 self.mark_readable(end, now);
-                Some(start..end)
+                Some(end)
             }
-            _ => self.on_other_range_arrived(start, end, now),
+            _ => self.arrive_otherwise(start, end, now),
         }
     }
 
-    fn on_other_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
+    /// Reads what has arrived behind `end`. Returns the end of it.
+    #[inline]
+    fn read_on(&mut self, mut end: u64, now: Instant) -> u64 {
+        while let Some(&piece) = self.pending.front().filter(|piece| piece.has_arrived()) {
+            self.held -= piece.length();
+            self.pending.pop_front();
+            self.read(&piece, now, now - piece.arrived_at);
+            end = piece.end();
+        }
+        end
+    }
+
+    fn arrive_otherwise(&mut self, start: u64, end: u64, now: Instant) -> Option<u64> {
         self.settle(now);
         let first = self.pending.position(start);
         if first > 0 {
             self.hold(first, end, now);
         }
         let arrived_to = if first == 0 { end } else { 0 };
-        let mut readable: Option<Range<u64>> = None;
+        let mut readable = None;
         while let Some(&piece) = self.pending.front() {
             let waited = if piece.has_arrived() {
                 self.held -= piece.length();
                 now - piece.arrived_at
-            } else if piece.end <= arrived_to {
+            } else if piece.end() <= arrived_to {
                 Duration::ZERO
             } else {
                 break;
             };
             self.pending.pop_front();
             self.read(&piece, now, waited);
-            readable = Some(readable.map_or(piece.start, |earlier| earlier.start)..piece.end);
+            readable = Some(piece.end());
         }
-        if let Some(readable) = &readable {
-            self.mark_readable(readable.end, now);
+        if let Some(end) = readable {
+            self.mark_readable(end, now);
         }
         readable
     }
 
     /// A piece can be read, and has waited for earlier data.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, piece: &Piece, now: Instant, waited: Duration) {
         let delay = now - piece.sent_at;
-        match piece.has_arrived() || piece.repeated {
+        match piece.has_arrived() || piece.is_repeated() {
             true => self.delays.on_readable(delay, waited),
             false => self.delays.on_read_at_once(piece.carrier(), delay),
         }
@@ -258,11 +330,11 @@ impl DataPath {
 
     /// Data up to `end` has arrived, from the piece `first` on, which is not the first of all: it waits.
     fn hold(&mut self, first: usize, end: u64, now: Instant) {
-        for piece in self.pending.from(first).iter_mut().take_while(|piece| piece.end <= end) {
+        for piece in self.pending.from(first).iter_mut().take_while(|piece| piece.end() <= end) {
             if !piece.has_arrived() {
                 piece.arrived_at = now;
                 self.held += piece.length();
-                if !piece.repeated {
+                if !piece.is_repeated() {
                     self.delays.on_arrived(piece.carrier(), now - piece.sent_at);
                 }
             }
@@ -315,7 +387,7 @@ impl DataPath {
     /// Drops what is kept of the data below `read`: what was cut into other pieces on the way never arrives as it was
     /// sent.
     pub(super) fn forget(&mut self, read: u64) {
-        while let Some(piece) = self.pending.front().filter(|piece| piece.end <= read) {
+        while let Some(piece) = self.pending.front().filter(|piece| piece.end() <= read) {
             self.held -= if piece.has_arrived() { piece.length() } else { 0 };
             self.pending.pop_front();
         }

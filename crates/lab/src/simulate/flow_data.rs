@@ -62,18 +62,17 @@ impl FlowData {
         self.sender == node
     }
 
-    /// A packet leaves `node`.
+    /// A packet of the sender leaves.
     #[inline]
-    pub(super) fn note_sent(&mut self, packet: &Packet, node: usize, when: When) {
-        if self.sender != node {
-            return;
-        }
+    pub(super) fn note_sent(&mut self, packet: &Packet, when: When) {
         match (&packet.body, &mut self.steps) {
-            (Body::Tcp(segment), None) if segment.payload.length > 0 => {
-                let (start, end) = bounds(&segment.payload);
-                self.path.note_sent(way(packet, segment.source_port, segment.destination_port), start, end, when.0);
+            (Body::Tcp(segment), None) => {
+                let Payload { stream_offset, length, .. } = segment.payload;
+                if length > 0 {
+                    let way = way(packet, segment.source_port, segment.destination_port);
+                    self.path.note_sent(way, stream_offset, length, when.0);
+                }
             }
-            (Body::Tcp(_), None) => {}
             _ => self.note_ranges_sent(packet, when),
         }
     }
@@ -81,23 +80,21 @@ impl FlowData {
     #[cold]
     fn note_ranges_sent(&mut self, packet: &Packet, when: When) {
         for_each_range(packet, |way, start, end| match &mut self.steps {
-            None => self.path.note_sent(way, start, end, when.0),
+            None => self.path.note_sent(way, start, (end - start) as u32, when.0),
             Some(steps) => steps.push(Step { when, what: What::Sent(way.ends()), start, end }),
         });
     }
 
-    /// A packet has arrived at `node`.
+    /// A packet has arrived at the receiver.
     #[inline]
-    pub(super) fn note_arrived(&mut self, packet: &Packet, node: usize, when: When) {
-        if self.sender == node {
-            return;
-        }
+    pub(super) fn note_arrived(&mut self, packet: &Packet, when: When) {
         match (&packet.body, &mut self.steps) {
-            (Body::Tcp(segment), None) if segment.payload.length > 0 => {
-                let (start, end) = bounds(&segment.payload);
-                self.path.note_arrived(start, end, when.0);
+            (Body::Tcp(segment), None) => {
+                let Payload { stream_offset, length, .. } = segment.payload;
+                if length > 0 {
+                    self.path.note_arrived(stream_offset, length, when.0);
+                }
             }
-            (Body::Tcp(_), None) => {}
             _ => self.note_ranges_arrived(packet, when),
         }
     }
@@ -105,7 +102,7 @@ impl FlowData {
     #[cold]
     fn note_ranges_arrived(&mut self, packet: &Packet, when: When) {
         for_each_range(packet, |_, start, end| match &mut self.steps {
-            None => self.path.note_arrived(start, end, when.0),
+            None => self.path.note_arrived(start, (end - start) as u32, when.0),
             Some(steps) => steps.push(Step { when, what: What::Arrived, start, end }),
         });
     }
@@ -203,16 +200,6 @@ impl Step {
             What::TimedOut(ends) => path.on_timeout(ends, now),
             What::Rtt(ends, sample) => path.on_rtts(ends, &[sample]),
         }
-    }
-}
-
-/// Whether [`for_each_range`] may find data in a packet.
-#[inline]
-pub(super) fn carries_data(packet: &Packet) -> bool {
-    match &packet.body {
-        Body::Tcp(segment) => segment.payload.length > 0,
-        Body::Sctp(_) => true,
-        Body::Udp(_) => false,
     }
 }
 

@@ -8,7 +8,6 @@ use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
 
 use super::data_path::DataPath;
-use super::flow_data::carries_data;
 use super::observer::{Observer, Occasion, Watched};
 use crate::RunError;
 
@@ -86,6 +85,12 @@ impl Node {
     }
 }
 
+/// Orders an arrival among what happens at the same time; few runs need it.
+#[cold]
+fn order_of_arrival(network: &Network, interface: InterfaceId) -> u64 {
+    network.arrival_order(interface)
+}
+
 /// The interface on which packets from `source` leave: the one with this address.
 #[inline]
 fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> InterfaceId {
@@ -138,7 +143,7 @@ impl Nodes {
     }
 
     /// Records that `packet` has arrived at an interface, for an endpoint if it has one.
-    #[cold]
+    #[inline]
     pub(super) fn record_arrival(
         &mut self,
         network: &Network,
@@ -148,14 +153,16 @@ impl Nodes {
     ) {
         let Some(observer) = &mut self.observer else { return };
         if observer.needs_order() {
-            self.cause = network.arrival_order(interface);
+            self.cause = order_of_arrival(network, interface);
         }
         let node = host.index();
         // The packet that opens a connection arrives before its endpoint is registered.
         let Some(socket) = endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)) else { return };
-        let packet = network.packet(packet);
-        if socket.watched.receives() && carries_data(packet) {
-            observer.on_arrived(packet, Occasion { node, flow: socket.flow, when: (network.now(), self.cause) });
+        let (flow, when) = (socket.flow, (network.now(), self.cause));
+        match socket.watched {
+            Watched::Nothing | Watched::Sender => {}
+            Watched::Receiver => observer.note_arrived(network.packet(packet), flow, when),
+            Watched::All => observer.log_arrived(network.packet(packet), Occasion { node, flow, when }),
         }
     }
 

@@ -50,12 +50,6 @@ impl Watched {
     pub(super) fn sends(self) -> bool {
         matches!(self, Self::Sender | Self::All)
     }
-
-    /// Whether packets are recorded that arrive at it.
-    #[inline]
-    pub(super) fn receives(self) -> bool {
-        matches!(self, Self::Receiver | Self::All)
-    }
 }
 
 impl Observer {
@@ -94,16 +88,22 @@ impl Observer {
         }
     }
 
-    /// A packet leaves.
-    #[cold]
+    /// A packet leaves an endpoint that [sends](Watched::sends).
+    #[inline]
     pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
         if self.log.is_some() {
             self.log_sent(packet, endpoint, at);
         } else {
-            self.flows[at.flow].note_sent(packet, at.node, at.when);
+            self.note_sent(packet, at.flow, at.when);
         }
     }
 
+    #[inline(never)]
+    fn note_sent(&mut self, packet: &Packet, flow: usize, when: (Instant, u64)) {
+        self.flows[flow].note_sent(packet, when);
+    }
+
+    #[cold]
     fn log_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
@@ -114,16 +114,19 @@ impl Observer {
         });
     }
 
-    /// A packet with data has arrived.
-    #[inline]
-    pub(super) fn on_arrived(&mut self, packet: &Packet, at: Occasion) {
-        let flow = &mut self.flows[at.flow];
-        match &mut self.log {
-            None => flow.note_arrived(packet, at.node, at.when),
-            Some(log) => flow.on_arrived(packet, at.node, at.when.0, |way, data, readable| {
-                log.received(at.place(), reversed(way.ends()), data, readable);
-            }),
-        }
+    /// A packet has arrived at the receiver of a flow's data, which is not logged.
+    #[inline(never)]
+    pub(super) fn note_arrived(&mut self, packet: &Packet, flow: usize, when: (Instant, u64)) {
+        self.flows[flow].note_arrived(packet, when);
+    }
+
+    /// A packet has arrived at an endpoint that is logged.
+    #[cold]
+    pub(super) fn log_arrived(&mut self, packet: &Packet, at: Occasion) {
+        let Some(log) = &mut self.log else { return };
+        self.flows[at.flow].on_arrived(packet, at.node, at.when.0, |way, data, readable| {
+            log.received(at.place(), reversed(way.ends()), data, readable);
+        });
     }
 
     /// An endpoint has nothing more to send, and reports `event` to its application.
