@@ -84,6 +84,12 @@ impl Series {
     /// in the next mean. Times must not decrease.
     #[inline]
     pub fn push(&mut self, at: Instant, value: f64) {
+        self.push_at(at, at.as_secs_f64(), value);
+    }
+
+    /// The same, with the time also in seconds: many series have a sample at one time.
+    #[inline]
+    pub(crate) fn push_at(&mut self, at: Instant, time_s: f64, value: f64) {
         if let Some((sum, count)) = &mut self.pending {
             *sum += value;
             *count += 1;
@@ -104,10 +110,17 @@ impl Series {
                 sum / f64::from(count)
             }
         };
-        if self.points.capacity() == 0 {
-            self.points.reserve(Self::FIRST);
+        if self.points.len() == self.points.capacity() {
+            self.grow();
         }
-        self.points.push(SeriesPoint { time_s: at.as_secs_f64(), value });
+        self.points.push(SeriesPoint { time_s, value });
+    }
+
+    /// Makes room for four times as many points: there are many series, and each is copied less often.
+    #[cold]
+    fn grow(&mut self) {
+        let more = (3 * self.points.len()).max(Self::FIRST).min(Self::CAPACITY - self.points.len());
+        self.points.reserve_exact(more);
     }
 
     /// Merges every two points into one.

@@ -363,6 +363,11 @@ impl DataPath {
         self.carriers.ends()
     }
 
+    /// Whether data has arrived that cannot be read yet: its time of waiting passes also where nothing happens.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.held > 0
+    }
+
     /// Takes a sample at `now`. The application has received all data below `read`.
     pub(super) fn sample(&mut self, read: u64, now: Instant) -> DataSample {
         self.settle(now);

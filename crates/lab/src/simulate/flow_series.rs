@@ -22,6 +22,10 @@ pub(crate) struct FlowSeries {
     subflows: Vec<SubflowSeries>,
     /// By the number in the record of the flow's data: which subflow it is.
     carriers: Vec<Carrier>,
+    /// How often the ends of the flow had been drained at the last sample.
+    drains: Option<u64>,
+    /// How many of the latest sample times it has samples of.
+    done: usize,
 }
 
 /// The series of a subflow.
@@ -38,6 +42,8 @@ struct SubflowSeries {
 struct Carrier {
     /// Where the sender had it at the last sample, among its subflows.
     place: usize,
+    /// Its number there, which no other subflow gets.
+    number: Option<usize>,
     /// The object with its series, if it has any.
     object: Option<Object>,
 }
@@ -55,6 +61,8 @@ enum Object {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
+    /// The same in seconds.
+    pub(crate) now_s: f64,
     /// The time since the last sample.
     pub(crate) span: Duration,
     /// The time between samples.
@@ -64,7 +72,45 @@ pub(crate) struct Moment {
 impl FlowSeries {
     /// Nothing yet of the flow, or group, that results call `name`.
     pub(super) fn new(name: &str) -> Self {
-        Self { own: ObjectSeries::new(name), delivered: 0, subflows: Vec::new(), carriers: Vec::new() }
+        Self {
+            own: ObjectSeries::new(name),
+            delivered: 0,
+            subflows: Vec::new(),
+            carriers: Vec::new(),
+            drains: None,
+            done: 0,
+        }
+    }
+
+    /// Whether nothing has changed since the last sample.
+    pub(super) fn is_quiet(&self, drains: u64) -> bool {
+        self.drains == Some(drains)
+    }
+
+    /// Begins the sample at the last of the latest sample times; at those before for which it has none, nothing had
+    /// changed.
+    pub(super) fn begin(&mut self, times: &[Moment], drains: u64) {
+        self.repeat(&times[..times.len() - 1]);
+        self.done = times.len();
+        self.drains = Some(drains);
+        self.own.begin();
+        self.subflows.iter_mut().for_each(|subflow| subflow.series.begin());
+    }
+
+    /// Adds samples at those of the latest sample times for which it has none: nothing has changed.
+    pub(super) fn repeat(&mut self, times: &[Moment]) {
+        let new = times.get(self.done..).unwrap_or_default();
+        // A group, or a flow that is not simulated, has its samples in other ways.
+        if self.drains.is_some() && !new.is_empty() {
+            self.own.repeat(new);
+            self.subflows.iter_mut().for_each(|subflow| subflow.series.repeat(new));
+        }
+        self.done = times.len();
+    }
+
+    /// The list of the latest sample times begins anew.
+    pub(super) fn forget_times(&mut self) {
+        self.done = 0;
     }
 
     /// The bytes delivered since the last sample, of which there are `total` now.
@@ -80,12 +126,12 @@ impl FlowSeries {
 
     /// Adds the goodput with which `bytes` were delivered since the last sample.
     pub(super) fn push_goodput(&mut self, bytes: u64, at: Moment) {
-        self.own.push(Metric::Goodput, at.interval, at.now, goodput_mbps(bytes, at.span));
+        self.own.push(Metric::Goodput, &at, goodput_mbps(bytes, at.span));
     }
 
     /// Adds the receive window.
     pub(super) fn push_window(&mut self, bytes: u64, at: Moment) {
-        self.own.push(Metric::ReceiveWindow, at.interval, at.now, bytes as f64 / 1e3);
+        self.own.push(Metric::ReceiveWindow, &at, bytes as f64 / 1e3);
     }
 
     /// Samples the subflows of a sender with our stack. `delivered` has the bytes that the receiver of MPTCP got on the
@@ -136,14 +182,14 @@ impl FlowSeries {
             if self.carriers.len() == number {
                 self.carriers.push(Carrier::default());
             }
-            self.carriers[number].find(sender, *ends);
+            self.carriers[number].find(sender, ends);
         }
     }
 
     /// Samples the record of the flow's data, whose reader has read `read` bytes.
     pub(super) fn sample_data(&mut self, path: &mut DataPath, read: u64, at: Moment) {
         let data = path.sample(read, at.now);
-        let mut push = |metric, value| self.own.push(metric, at.interval, at.now, value);
+        let mut push = |metric, value| self.own.push(metric, &at, value);
         push(Metric::Reassembly, data.held as f64 / 1e3);
         push(Metric::Outstanding, data.outstanding as f64 / 1e3);
         if let Some([delay, waited]) = data.delays {
@@ -175,24 +221,27 @@ impl FlowSeries {
 impl SubflowSeries {
     fn push_delivered(&mut self, total: u64, at: Moment) {
         let bytes = total.saturating_sub(core::mem::replace(&mut self.delivered, total));
-        self.series.push(Metric::Goodput, at.interval, at.now, goodput_mbps(bytes, at.span));
+        self.series.push(Metric::Goodput, &at, goodput_mbps(bytes, at.span));
     }
 }
 
 impl Carrier {
     /// Finds it among the subflows of the sender, mostly where it was at the last sample.
-    fn find(&mut self, sender: &Endpoint, ends: Ends) {
+    fn find(&mut self, sender: &Endpoint, ends: &Ends) {
         self.object = match sender {
-            Endpoint::Tcp(tcp) => (tcp.connection().ends() == ends).then_some(Object::Flow),
+            Endpoint::Tcp(tcp) => (tcp.connection().ends() == *ends).then_some(Object::Flow),
             Endpoint::Mptcp(mptcp) => {
                 let subflows = mptcp.subflows();
-                let found = found(subflows, &mut self.place, |subflow| subflow.connection().ends() == ends);
-                let listed = found.map(|subflow| subflow.number()).filter(|number| *number < LISTED_SUBFLOWS);
-                listed.map(Object::Subflow)
+                if self.number.is_some() && subflows.get(self.place).map(|subflow| subflow.number()) == self.number {
+                    return;
+                }
+                let found = found(subflows, &mut self.place, |subflow| subflow.connection().ends() == *ends);
+                self.number = found.map(|subflow| subflow.number());
+                self.number.filter(|number| *number < LISTED_SUBFLOWS).map(Object::Subflow)
             }
             Endpoint::Sctp(association) => {
                 let destinations = association.destinations().len();
-                (0..destinations).find(|index| sctp::ends(association, *index) == ends).map(Object::Subflow)
+                (0..destinations).find(|index| sctp::ends(association, *index) == *ends).map(Object::Subflow)
             }
             Endpoint::Udp(_) => None,
         };
@@ -224,7 +273,7 @@ fn subflow<'a>(subflows: &'a mut Vec<SubflowSeries>, flow: &ObjectSeries, number
 }
 
 fn push_path(series: &mut ObjectSeries, sample: &PathSample, at: Moment) {
-    let mut push = |metric, value| series.push(metric, at.interval, at.now, value);
+    let mut push = |metric, value| series.push(metric, &at, value);
     push(Metric::Cwnd, sample.cwnd);
     if let Some(ssthresh) = sample.ssthresh {
         push(Metric::Ssthresh, ssthresh);
@@ -238,6 +287,6 @@ fn push_path(series: &mut ObjectSeries, sample: &PathSample, at: Moment) {
 
 fn push_carrier(series: &mut ObjectSeries, carrier: &CarrierSample, at: Moment) {
     let share = carrier.blocked.as_secs_f64() / at.span.as_secs_f64();
-    series.push(Metric::Blocking, at.interval, at.now, 100.0 * share);
-    series.push(Metric::Sequence, at.interval, at.now, carrier.sequence as f64 / 1e6);
+    series.push(Metric::Blocking, &at, 100.0 * share);
+    series.push(Metric::Sequence, &at, carrier.sequence as f64 / 1e6);
 }

@@ -49,6 +49,13 @@ impl Run {
         if flow.data_sender() == flow.from.host { (from, to) } else { (to, from) }
     }
 
+    /// How often the ends of a flow were drained.
+    pub(super) fn drains(&self, flow: usize) -> u64 {
+        let application = &self.world.applications[flow];
+        let (from, to) = (application.flow().from.host, application.flow().to.host);
+        self.world.nodes.drains(from, application.from) + self.world.nodes.drains(to, application.to)
+    }
+
     /// Drops what the records of the flows' data keep of data that was read.
     pub(super) fn forget_what_was_read(&mut self) {
         self.world.nodes.complete_records();

@@ -27,6 +27,9 @@ pub(super) struct Node {
 struct Socket {
     timer: TimerId,
     flow: usize,
+    /// How often it was drained, and that number when its RTTs were recorded last.
+    drains: u64,
+    recorded: u64,
     /// What is recorded of the endpoint: known here, so that little is done where it is nothing.
     watched: Watched,
 }
@@ -166,13 +169,21 @@ impl Nodes {
         }
     }
 
+    /// How often a flow's end at a node was drained: as long as it was not, nothing about it has changed.
+    pub(super) fn drains(&self, node: usize, endpoint: Option<EndpointId>) -> u64 {
+        endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)).map_or(0, |socket| socket.drains)
+    }
+
     /// Brings the records of the flows' data up to date, also with the RTTs that were measured since the last call.
     pub(super) fn complete_records(&mut self) {
         let Some(observer) = &mut self.observer else { return };
         observer.catch_up();
         for (node, Node { transport, sockets, .. }) in self.nodes.iter_mut().enumerate() {
-            for (id, socket) in sockets.iter().enumerate().filter(|(_, socket)| socket.watched.sends()) {
-                observer.record_rtts(transport.endpoint_mut(EndpointId(id as u32)), node, socket.flow);
+            for (id, socket) in sockets.iter_mut().enumerate() {
+                if socket.watched.sends() && socket.recorded != socket.drains {
+                    socket.recorded = socket.drains;
+                    observer.record_rtts(transport.endpoint_mut(EndpointId(id as u32)), node, socket.flow);
+                }
             }
         }
     }
@@ -216,11 +227,12 @@ impl Nodes {
             self.observer.as_ref().map_or(Watched::Nothing, |observer| observer.on_opened(opened, node, flow));
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;
-        let socket = Socket { timer, flow, watched };
+        let socket = Socket { timer, flow, drains: 0, recorded: 0, watched };
         if sockets.len() <= index {
             sockets.resize(index + 1, Socket { watched: Watched::Nothing, ..socket });
         }
-        sockets[index] = socket;
+        // An endpoint in the place of another one is news.
+        sockets[index] = Socket { drains: sockets[index].drains + 1, ..socket };
     }
 
     /// Moves the endpoint's packets into the network and returns its next event with the flow it is for. Callers repeat
@@ -230,7 +242,9 @@ impl Nodes {
         let now = network.now();
         let host = &mut self.nodes[node];
         let endpoint = host.transport.endpoint_mut(id);
-        let Socket { timer, flow, watched } = host.sockets[id.0 as usize];
+        let socket = &mut host.sockets[id.0 as usize];
+        socket.drains += 1;
+        let Socket { timer, flow, watched, .. } = *socket;
         let mut observer = self.observer.as_deref_mut().filter(|_| watched.sends());
         let at = Occasion { node, flow, when: (now, self.cause) };
         if let Some(observer) = &mut observer {

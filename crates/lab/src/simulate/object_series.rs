@@ -1,7 +1,8 @@
 //! The metrics over time of one object. Samples come often: a metric is found by its number, not by its name.
 
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Duration;
 
+use super::flow_series::Moment;
 use crate::results::Series;
 
 /// A metric.
@@ -30,6 +31,33 @@ const METRICS: usize = Metric::Ssthresh as usize + 1;
 const NONE: u8 = u8::MAX;
 
 impl Metric {
+    const ALL: [Self; METRICS] = [
+        Self::Blocking,
+        Self::Cwnd,
+        Self::Delay,
+        Self::FlightSize,
+        Self::Goodput,
+        Self::InFlight,
+        Self::Outstanding,
+        Self::Queue,
+        Self::Reassembly,
+        Self::ReassemblyDelay,
+        Self::ReceiveWindow,
+        Self::Reinjected,
+        Self::Sequence,
+        Self::Srtt,
+        Self::Ssthresh,
+    ];
+
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+
+    /// Whether only data that is read since the last sample has it.
+    fn is_of_data_read(self) -> bool {
+        matches!(self, Self::Delay | Self::ReassemblyDelay)
+    }
+
     /// Its name and unit in results, and whether it is a mean since the last sample.
     fn described(self) -> (&'static str, &'static str, bool) {
         match self {
@@ -59,12 +87,16 @@ pub(crate) struct ObjectSeries {
     series: Vec<Series>,
     /// By metric, its place among the series.
     places: [u8; METRICS],
+    /// By metric, the latest sample.
+    latest: [f64; METRICS],
+    /// The metrics of the latest sample, each a bit.
+    sampled: u16,
 }
 
 impl ObjectSeries {
     /// No series yet of the object that results call `of`.
     pub(crate) fn new(of: impl Into<String>) -> Self {
-        Self { of: of.into(), series: Vec::new(), places: [NONE; METRICS] }
+        Self { of: of.into(), series: Vec::new(), places: [NONE; METRICS], latest: [0.0; METRICS], sampled: 0 }
     }
 
     /// What results call the object.
@@ -72,15 +104,35 @@ impl ObjectSeries {
         &self.of
     }
 
-    /// Adds a sample; samples are `interval` apart.
+    /// Begins a sample.
     #[inline]
-    pub(crate) fn push(&mut self, metric: Metric, interval: Duration, at: Instant, value: f64) {
+    pub(super) fn begin(&mut self) {
+        self.sampled = 0;
+    }
+
+    /// Adds a sample at each of these times, at which nothing has changed since the latest sample.
+    pub(super) fn repeat(&mut self, times: &[Moment]) {
+        for metric in Metric::ALL {
+            if self.sampled & metric.bit() == 0 || metric.is_of_data_read() {
+                continue;
+            }
+            let series = &mut self.series[usize::from(self.places[metric as usize])];
+            let value = if metric.described().2 { 0.0 } else { self.latest[metric as usize] };
+            times.iter().for_each(|at| series.push_at(at.now, at.now_s, value));
+        }
+    }
+
+    /// Adds a sample.
+    #[inline]
+    pub(crate) fn push(&mut self, metric: Metric, at: &Moment, value: f64) {
+        self.latest[metric as usize] = value;
+        self.sampled |= metric.bit();
         let place = self.places[metric as usize];
         let series = match self.series.get_mut(usize::from(place)) {
             Some(series) => series,
-            None => self.add(metric, interval),
+            None => self.add(metric, at.interval),
         };
-        series.push(at, value);
+        series.push_at(at.now, at.now_s, value);
     }
 
     #[cold]
@@ -111,14 +163,17 @@ fn mean_interval(interval: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::Instant;
+
     use super::*;
 
     #[test]
     fn series_are_in_the_order_of_their_names_whatever_was_sampled_first() {
         let mut object = ObjectSeries::new("file");
-        let interval = Duration::from_millis(10);
+        let (now, interval) = (Instant::from_nanos(50_000_000), Duration::from_millis(10));
+        let at = Moment { now, now_s: now.as_secs_f64(), span: interval, interval };
         for metric in [Metric::Srtt, Metric::Cwnd, Metric::Goodput, Metric::Srtt] {
-            object.push(metric, interval, Instant::from_nanos(50_000_000), 1.0);
+            object.push(metric, &at, 1.0);
         }
         let names: Vec<String> = object.into_series().into_iter().map(|series| series.metric).collect();
         assert_eq!(names, ["cwnd", "goodput", "srtt"]);

@@ -12,6 +12,7 @@ use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
 use super::build::Run;
+use super::data_path::DataPath;
 use super::flow_series::{FlowSeries, Moment, delivered_on};
 use super::object_series::{Metric, ObjectSeries};
 use super::sctp;
@@ -21,6 +22,8 @@ use crate::results::{Sequence, Series};
 pub(crate) struct Sampler {
     /// The sample that is being taken, or the last one.
     at: Moment,
+    /// The latest sample times, up to [`MOST_TIMES`]: flows of which nothing has changed get their samples later.
+    times: Vec<Moment>,
     /// By flow; the first one of a group has the series of the group.
     flows: Vec<FlowSeries>,
     /// By link, both directions.
@@ -28,6 +31,9 @@ pub(crate) struct Sampler {
     /// The bytes that the flows of each group delivered since the last sample; by group.
     by_groups: Vec<u64>,
 }
+
+/// So many samples of a flow are added at a time, if nothing about it changes.
+const MOST_TIMES: usize = 256;
 
 impl Sampler {
     pub(crate) fn new(scenario: &Scenario) -> Self {
@@ -39,7 +45,8 @@ impl Sampler {
             }
         };
         Self {
-            at: Moment { now: Instant::ZERO, span: Duration::ZERO, interval: scenario.sample_interval },
+            at: Moment { now: Instant::ZERO, now_s: 0.0, span: Duration::ZERO, interval: scenario.sample_interval },
+            times: Vec::new(),
             flows: scenario.flows.iter().enumerate().map(flow).collect(),
             links: vec![[None, None]; scenario.links.len()],
             by_groups: vec![0; scenario.groups.len()],
@@ -55,8 +62,17 @@ impl Sampler {
     pub(super) fn sample(&mut self, run: &mut Run, scenario: &Scenario, now: Instant) {
         self.begin(now);
         let at = self.at;
+        if self.times.len() == MOST_TIMES {
+            self.end_times();
+        }
+        self.times.push(at);
         run.world.nodes.complete_records();
         for (index, flow) in scenario.flows.iter().enumerate() {
+            let drains = run.drains(index);
+            let is_waiting = run.world.nodes.data_path(index).is_some_and(DataPath::is_waiting);
+            if flow.group.is_none() && !is_waiting && self.flows[index].is_quiet(drains) {
+                continue;
+            }
             let (sender, receiver) = run.data_ends(index);
             let read = receiver.map_or(0, Endpoint::bytes_received);
             if flow.group.is_some() {
@@ -64,6 +80,7 @@ impl Sampler {
                 continue;
             }
             let series = &mut self.flows[index];
+            series.begin(&self.times, drains);
             series.push_delivered(read, at);
             if let Some(sender) = sender {
                 series.sample_sender(sender, at, |ends, place| delivered_on(receiver, ends, place));
@@ -82,10 +99,20 @@ impl Sampler {
         self.sample_queues(&run.network, &run.links, scenario);
     }
 
+    /// Adds the samples that flows have not got yet, and forgets the sample times.
+    fn end_times(&mut self) {
+        for series in &mut self.flows {
+            series.repeat(&self.times);
+            series.forget_times();
+        }
+        self.times.clear();
+    }
+
     /// Begins a sample at `now`.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.at.span = now - self.at.now;
         self.at.now = now;
+        self.at.now_s = now.as_secs_f64();
     }
 
     /// The series of a flow, and the sample that is being taken.
@@ -111,7 +138,7 @@ impl Sampler {
 
     /// Samples the queue lengths of the links.
     pub(crate) fn sample_queues(&mut self, network: &Network, links: &[DuplexLink], scenario: &Scenario) {
-        let Moment { now, interval, .. } = self.at;
+        let at = self.at;
         for ((link, ids), directions) in scenario.links.iter().zip(links).zip(&mut self.links) {
             let ids = [(ids.forward, ".up"), (ids.backward, ".down")];
             for ((id, suffix), series) in ids.into_iter().zip(directions) {
@@ -120,13 +147,14 @@ impl Sampler {
                     continue;
                 }
                 let series = series.get_or_insert_with(|| ObjectSeries::new(link.name.clone() + suffix));
-                series.push(Metric::Queue, interval, now, network.queue_length(id).into());
+                series.push(Metric::Queue, &at, network.queue_length(id).into());
             }
         }
     }
 
     /// All series, flows before links, in the scenario's order; those of a flow or link in the order of their names.
-    pub(crate) fn finish(self) -> Vec<Series> {
+    pub(crate) fn finish(mut self) -> Vec<Series> {
+        self.end_times();
         let flows = self.flows.into_iter().map(FlowSeries::into_objects);
         let links = self.links.into_iter().map(|directions| directions.into_iter().flatten().collect());
         let sorted = |mut objects: Vec<ObjectSeries>| {
