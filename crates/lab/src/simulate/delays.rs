@@ -59,7 +59,10 @@ impl FlowDelays {
     /// Other data could be read `delay` after its first transmission, and `waited` after its arrival.
     pub(super) fn on_readable(&mut self, delay: Duration, waited: Duration) {
         self.to_reader.add(delay);
-        self.reassembly.add(waited);
+        match waited.is_zero() {
+            true => self.without_waiting += 1,
+            false => self.reassembly.add(waited),
+        }
     }
 
     /// Data that was sent once has arrived on a subflow, and cannot be read yet.
@@ -70,14 +73,14 @@ impl FlowDelays {
 
     /// The sender has measured RTTs on a subflow.
     pub(super) fn on_rtts(&mut self, subflow: usize, samples: &[Duration]) {
-        let summary = &mut self.subflows[subflow].1.rtt;
-        samples.iter().for_each(|&sample| summary.add(sample));
+        self.subflows[subflow].1.rtt.add_many(samples);
     }
 
     /// The delay from the first transmission to the reader, and the part of it after the arrival.
     pub(crate) fn of_flow(&self) -> [Option<Latency>; 2] {
-        let (mut to_reader, mut reassembly) = (self.to_reader.clone(), self.reassembly.clone());
-        self.subflows.iter().for_each(|(_, subflow)| to_reader.add_all(&subflow.at_once));
+        let at_once = self.subflows.iter().map(|(_, subflow)| &subflow.at_once);
+        let to_reader = DurationSummary::joined(&self.to_reader, at_once);
+        let mut reassembly = self.reassembly.clone();
         reassembly.add_zeros(self.without_waiting);
         [Latency::of_all(to_reader), Latency::of_all(reassembly)]
     }
@@ -86,8 +89,7 @@ impl FlowDelays {
     pub(crate) fn of_subflow(&self, ends: Ends) -> [Option<Latency>; 2] {
         let known = self.subflows.iter().find(|(known, _)| *known == ends);
         known.map_or([None, None], |(_, SubflowDelays { at_once, one_way, rtt })| {
-            let mut one_way = one_way.clone();
-            one_way.add_all(at_once);
+            let one_way = DurationSummary::joined(one_way, core::iter::once(at_once));
             [Latency::of_all(one_way), Latency::of(rtt)]
         })
     }

@@ -1,6 +1,9 @@
 //! A summary of durations in bounded memory.
 
+use ranked::{Ranked, RankedClasses};
 use subflow_quantity::Duration;
+
+mod ranked;
 
 /// Count, mean and quantiles of durations. Count and mean are exact. Quantiles are exact for up to [`Self::MOST_KEPT`]
 /// durations, or as many as [`Self::keeping`] says; for more they are within 0.1 % of the exact ones.
@@ -56,6 +59,31 @@ impl DurationSummary {
         self.kept.push(duration.as_nanos());
     }
 
+    /// Adds several durations.
+    pub fn add_many(&mut self, durations: &[Duration]) {
+        if self.kept.len() + durations.len() > self.most_kept {
+            return durations.iter().for_each(|&duration| self.add(duration));
+        }
+        if self.kept.len() + durations.len() > self.kept.capacity() {
+            self.grow();
+        }
+        self.kept.extend(durations.iter().map(|duration| duration.as_nanos()));
+    }
+
+    /// A summary of the durations of all of these summaries, which keep as many exactly.
+    pub(crate) fn joined<'a>(first: &Self, others: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let kept = first.kept.len() + others.clone().map(|other| other.kept.len()).sum::<usize>();
+        let mut all = Self {
+            kept: Vec::with_capacity(kept.min(first.most_kept)),
+            most_kept: first.most_kept,
+            classes: first.classes.clone(),
+            ..*first
+        };
+        all.kept.extend_from_slice(&first.kept);
+        others.for_each(|other| all.add_all(other));
+        all
+    }
+
     /// Adds `times` durations that are zero. They take no memory, but count among those that are kept exactly.
     pub fn add_zeros(&mut self, times: u64) {
         self.zeros += times;
@@ -81,7 +109,7 @@ impl DurationSummary {
         self.classify_kept();
         self.classified.0 += other.count() - other.zeros;
         self.classified.1 += other.sum();
-        other.kept.iter().for_each(|&nanos| self.add_to_class(class(nanos), 1));
+        other.kept.iter().for_each(|&nanos| self.classify(nanos));
         for (index, &count) in other.classes.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.add_to_class(other.lowest + index, count);
         }
@@ -92,17 +120,21 @@ impl DurationSummary {
     fn classify_kept(&mut self) {
         self.classified = (self.count() - self.zeros, self.sum());
         let mut kept = std::mem::take(&mut self.kept);
-        for &nanos in &kept {
-            let class = class(nanos);
-            match self.classes.get_mut(class.wrapping_sub(self.lowest)) {
-                Some(count) => *count += 1,
-                None => self.add_to_class(class, 1),
-            }
-        }
+        kept.iter().for_each(|&nanos| self.classify(nanos));
         kept.clear();
         kept.shrink_to(MANY);
         self.kept = kept;
         self.most_kept = MANY;
+    }
+
+    /// Adds a duration to its class.
+    #[inline]
+    fn classify(&mut self, nanos: u64) {
+        let class = class(nanos);
+        match self.classes.get_mut(class.wrapping_sub(self.lowest)) {
+            Some(count) => *count += 1,
+            None => self.add_to_class(class, 1),
+        }
     }
 
     /// Adds durations of a class. Where it is missing, all classes of its doubling are made.
@@ -158,8 +190,8 @@ impl DurationSummary {
         if !self.classes.is_empty() {
             self.classify_kept();
         }
-        let mut kept = Ranked { numbers: std::mem::take(&mut self.kept), lowest: 0 };
-        let mut classes = RankedClasses { counts: &self.classes, lowest: self.lowest, class: 0, below: 0 };
+        let mut kept = Ranked::new(std::mem::take(&mut self.kept));
+        let mut classes = RankedClasses::new(&self.classes, self.lowest);
         let mut at_rank = |rank: u64| match rank.checked_sub(self.zeros) {
             None => 0.0,
             Some(rank) => kept.at(rank as usize).map_or_else(|| classes.at(rank), |nanos| nanos as f64) / 1e9,
@@ -169,51 +201,6 @@ impl DurationSummary {
             let (below, above) = (at_rank(position.floor() as u64), at_rank(position.ceil() as u64));
             below + (above - below) * position.fract()
         }))
-    }
-}
-
-/// The numbers of durations in classes, of which a few are asked for by their rank, lower ones first.
-struct RankedClasses<'a> {
-    counts: &'a [u64],
-    lowest: usize,
-    /// The class that was looked for last, and the number of durations in those below it.
-    class: usize,
-    below: u64,
-}
-
-impl RankedClasses<'_> {
-    /// The duration of this rank, counted from 0 in ascending order, in nanoseconds: the middle of its class.
-    fn at(&mut self, rank: u64) -> f64 {
-        if rank < self.below {
-            (self.class, self.below) = (0, 0);
-        }
-        while self.class + 1 < self.counts.len() && self.below + self.counts[self.class] <= rank {
-            self.below += self.counts[self.class];
-            self.class += 1;
-        }
-        middle(self.lowest + self.class)
-    }
-}
-
-/// Numbers of which a few are asked for by their rank, lower ones first. That takes less time than to sort all of them.
-struct Ranked {
-    numbers: Vec<u64>,
-    /// So many of the lowest numbers are in front, the highest of them last.
-    lowest: usize,
-}
-
-impl Ranked {
-    /// The number of this rank, counted from 0 in ascending order, if there are so many.
-    fn at(&mut self, rank: usize) -> Option<u64> {
-        if rank >= self.numbers.len() {
-            return None;
-        }
-        if rank + 1 != self.lowest {
-            let from = if rank < self.lowest { 0 } else { self.lowest };
-            self.numbers[from..].select_nth_unstable(rank - from);
-            self.lowest = rank + 1;
-        }
-        Some(self.numbers[rank])
     }
 }
 
@@ -294,8 +281,11 @@ mod tests {
             let zeros = vec![0; n as usize / 2];
             let whole = of(&[&zeros[..], &times].concat());
             let (one, other) = times.split_at(n as usize / 3);
-            let mut joined = of(one);
-            joined.add_all(&of(other));
+            let mut last = of(&[]);
+            other
+                .chunks(700)
+                .for_each(|times| last.add_many(&times.iter().map(|&n| Duration::from_nanos(n)).collect::<Vec<_>>()));
+            let mut joined = DurationSummary::joined(&of(one), core::iter::once(&last));
             joined.add_zeros(zeros.len() as u64);
             assert_eq!((joined.count(), joined.mean()), (whole.count(), whole.mean()), "{n}");
             let of = [0.0, 0.3, 0.34, 0.5, 0.95, 1.0];
