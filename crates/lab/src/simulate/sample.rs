@@ -222,6 +222,31 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_ends_early_has_samples_until_the_end_of_the_run() {
+        let text = "duration = \"60 s\"\nsample_interval = \"10 ms\"\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
+                    [links.l]\nbetween = [\"a\", \"b\"]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\n\
+                    [flows.short]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\nsend = \"1 MB\"\nstart = \"3 s\"\n\
+                    [flows.long]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\nstart = \"3 s\"\n";
+        let document = Document::parse(Path::new("early.toml"), text.to_owned()).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let result = simulate(&scenario, 1, &options).expect("it runs");
+        let points = |of: &str, metric: &str| {
+            let series = result.series.iter().find(|series| series.of == of && series.metric == metric);
+            series.expect("the series").points()
+        };
+        for metric in ["goodput", "outstanding", "reassembly", "receive-window", "reinjected"] {
+            let [short, long] = ["short", "long"].map(|of| points(of, metric));
+            assert_eq!(short.len(), long.len(), "{metric}");
+            assert!(short.iter().zip(long).all(|(short, long)| short.time_s == long.time_s), "{metric}");
+        }
+        let goodput = points("short", "goodput");
+        let delivered = goodput.iter().map(|point| point.value).sum::<f64>() * (goodput[1].time_s - goodput[0].time_s);
+        assert!((delivered - 8.0).abs() < 0.01, "{delivered} Mbit");
+        assert_eq!(points("short", "outstanding").last().expect("a sample").value, 0.0);
+    }
+
+    #[test]
     fn the_reader_waits_for_the_longer_path() {
         let text = "duration = \"5 s\"\n[hosts]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]\n\
                     [links.short]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n\
