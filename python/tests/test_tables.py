@@ -176,6 +176,8 @@ def test_swept_values_keep_their_type(scenario: subflow.Scenario) -> None:
     table = scenario.with_overrides(sweep=sweep, duration="100 ms").run(series=False).flows
     types = {field.name: str(field.type) for field in pyarrow.schema(table)}
     assert (types["flows.file.tcp.sack"], types["repeat"], types["links.slow.rate"]) == ("bool", "int64", "string")
+    assert (types["links.slow.rate_mbps"], table.units["links.slow.rate_mbps"]) == ("double", "Mbit/s")
+    assert set(table["links.slow.rate_mbps"]) == {1.0}
     assert set(table["flows.file.mptcp"]) == {'{"checksum":true}'}
     assert table.columns.count("seed") == 1
     with pytest.raises(KeyError, match="there are run"):

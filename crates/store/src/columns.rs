@@ -10,7 +10,7 @@ use arrow_schema::{Field, Metadata, Schema};
 use serde_json::Value;
 use subflow_lab::number;
 use subflow_lab::results::Latency;
-use subflow_scenario::sweep::Parameters;
+use subflow_scenario::sweep::{Parameters, measures};
 
 use crate::{DESCRIPTION, Table, UNIT};
 
@@ -91,6 +91,16 @@ impl<'r, R> Columns<'r, R> {
 
     /// Adds a column for each swept path. Its type is that of all its values; values of several types are words.
     pub(crate) fn parameters(&mut self, of: impl Fn(&'r R) -> &'r Parameters) -> &mut Self {
+        self.swept(of, false)
+    }
+
+    /// Adds a column for each swept path, and after it, for each kind of quantity among its values, one with the numbers
+    /// in one unit: `links.wifi.rate` and `links.wifi.rate_mbps`.
+    pub(crate) fn measured_parameters(&mut self, of: impl Fn(&'r R) -> &'r Parameters) -> &mut Self {
+        self.swept(of, true)
+    }
+
+    fn swept(&mut self, of: impl Fn(&'r R) -> &'r Parameters, is_measured: bool) -> &mut Self {
         let mut paths: Vec<&str> = Vec::new();
         for path in self.rows.iter().flat_map(|row| of(row).keys()) {
             if !paths.contains(&path.as_str()) {
@@ -100,6 +110,11 @@ impl<'r, R> Columns<'r, R> {
         for path in paths {
             let values: Vec<Option<&Value>> = self.rows.iter().map(|row| of(row).get(path)).collect();
             self.add((path, "", "Swept value, as the scenario names it."), of_values(&values));
+            for (measure, numbers) in if is_measured { measures(&values) } else { Vec::new() } {
+                let name = format!("{path}_{}", measure.suffix());
+                let array: Float64Array = numbers.into_iter().collect();
+                self.add((&name, measure.unit(), "The swept value as a number."), Arc::new(array));
+            }
         }
         self
     }

@@ -10,9 +10,10 @@ use subflow_lab::{RunError, Stop};
 use subflow_network::{Arrival, QueueDiscipline};
 use subflow_scenario::CustomAlgorithms;
 use subflow_scenario::file::Document;
-use subflow_scenario::sweep::{Job, Plan, SeriesKept};
+use subflow_scenario::sweep::{Job, Measure, Plan, SeriesKept};
 use subflow_store::{
-    Collected, Filled, Key, Record, Settings, Store, StoreError, collect, fill, fill_with, tables, to_csv, to_parquet,
+    Collected, Filled, Key, Record, Settings, Store, StoreError, UNIT, collect, fill, fill_with, tables, to_csv,
+    to_parquet,
 };
 
 const TEXT: &str = r#"duration = "300 ms"
@@ -429,4 +430,38 @@ fn tables_as_csv_have_the_same_rows_and_the_same_names_of_subflows() {
     let of_subflows: Vec<&str> = sampled.iter().filter_map(|of| of.split_once('/')).map(|(_, name)| name).collect();
     assert!(of_subflows.len() >= 3, "{sampled:?}");
     assert!(of_subflows.iter().all(|name| known.contains(*name)), "{sampled:?}, {known:?}");
+}
+
+#[test]
+fn swept_quantities_are_numbers_in_the_unit_that_their_column_names() {
+    let swept = "[sweep]\n\"links.a.rate\" = [\"500 kbit/s\", \"8 Mbit/s\"]\n\
+                 \"links.a.loss, links.b.loss\" = [\"none\", \"1 %\"]\n\"flows.file.congestion\" = [\"lia\"]\n";
+    let text = TEXT.split("[sweep]").next().expect("there is a first part").to_owned() + swept;
+    let experiment = execute(&plan(&text), 0, &RunOptions::default(), &|_| {}).expect("the runs end well");
+    for (name, table) in tables::all(&experiment) {
+        let schema = table.batch.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let first = names.iter().position(|name| *name == "links.a.rate").expect("a column");
+        let swept = ["links.a.rate", "links.a.rate_mbps", "links.a.loss", "links.a.loss_percent"];
+        assert_eq!(names[first..first + 4], swept, "{name}");
+        assert!(names.contains(&"links.b.loss_percent"), "{name}");
+        assert!(!names.iter().any(|name| name.starts_with("flows.file.congestion_")), "{name}");
+        assert_eq!(schema.field(first + 1).metadata()[UNIT], "Mbit/s", "{name}");
+        assert_eq!(schema.field(first + 3).metadata()[UNIT], "%", "{name}");
+    }
+    for csv in [to_csv(&tables::runs(&experiment)), subflow_lab::results::to_csv(&experiment)] {
+        let values = "500 kbit/s,0.5,none,0.0,none,0.0,lia,";
+        assert!(csv.lines().nth(1).is_some_and(|line| line.contains(values)), "{csv}");
+        assert!(csv.contains(",8 Mbit/s,8.0,1 %,1.0,1 %,1.0,lia,"), "{csv}");
+    }
+}
+
+#[test]
+fn the_manual_has_the_unit_and_the_name_of_each_column_of_a_swept_quantity() {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/python.md");
+    let manual = std::fs::read_to_string(manual).expect("the manual");
+    for measure in Measure::ALL {
+        let row = format!(" | {} | `…_{}` | ", measure.unit(), measure.suffix());
+        assert!(manual.contains(&row), "{row}");
+    }
 }

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Number, Value};
+use subflow_scenario::sweep::{Measure, measures};
+
 use super::{Abandoned, Experiment, FlowResult, Retransmitted, Run, SubflowResult};
+use crate::comparison::word;
 use crate::number;
 
-const COLUMNS: &[&str] = &[
+const COLUMNS: [&str; 22] = [
     "flow",
     "subflow",
     "protocol",
@@ -30,24 +34,55 @@ const COLUMNS: &[&str] = &[
     "valid",
 ];
 
-/// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, then the figures of a flow or subflow.
-/// A row without `subflow` is for the whole connection. Cells that do not apply are empty. `valid` is false for a run
-/// in real time that was not true to time.
+/// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, each with the numbers of its quantities
+/// ([`measures`]), then the figures of a flow or subflow. A row without `subflow` is for the whole connection. Cells that
+/// do not apply are empty. `valid` is false for a run in real time that was not true to time.
 pub fn to_csv(experiment: &Experiment) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let sweep = experiment.runs.first().map(|run| run.parameters.keys().map(String::as_str).collect::<Vec<_>>());
-    let header = ["run", "seed"].into_iter().chain(sweep.unwrap_or_default()).chain(COLUMNS.iter().copied());
-    write(&mut writer, header.map(str::to_owned));
-    for run in &experiment.runs {
+    let sweep = Swept::all(experiment);
+    let names = sweep.iter().flat_map(Swept::names);
+    write(&mut writer, ["run", "seed"].map(str::to_owned).into_iter().chain(names).chain(COLUMNS.map(str::to_owned)));
+    for (index, run) in experiment.runs.iter().enumerate() {
+        let swept: Vec<String> = sweep.iter().flat_map(|swept| swept.cells(index)).collect();
         for flow in &run.result.flows {
-            row(&mut writer, run, connection(flow));
+            row(&mut writer, run, &swept, connection(flow));
             for subflow in &flow.subflows {
-                row(&mut writer, run, of_subflow(flow, subflow));
+                row(&mut writer, run, &swept, of_subflow(flow, subflow));
             }
         }
     }
     let bytes = writer.into_inner().expect("writing to memory does not fail");
     String::from_utf8(bytes).expect("text in, text out")
+}
+
+/// The columns of a swept path, by run.
+struct Swept<'e> {
+    path: &'e str,
+    values: Vec<Option<&'e Value>>,
+    measures: Vec<(Measure, Vec<Option<f64>>)>,
+}
+
+impl<'e> Swept<'e> {
+    fn all(experiment: &'e Experiment) -> Vec<Self> {
+        let paths = experiment.runs.first().into_iter().flat_map(|run| run.parameters.keys());
+        let of = |path: &'e String| {
+            let values: Vec<_> = experiment.runs.iter().map(|run| run.parameters.get(path)).collect();
+            Self { path, measures: measures(&values), values }
+        };
+        paths.map(of).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let measured = self.measures.iter().map(|(measure, _)| format!("{}_{}", self.path, measure.suffix()));
+        std::iter::once(self.path.to_owned()).chain(measured).collect()
+    }
+
+    fn cells(&self, run: usize) -> Vec<String> {
+        let value = self.values[run].map(word).unwrap_or_default();
+        let exact = |x: f64| Number::from_f64(x).map_or_else(String::new, |number| number.to_string());
+        let measured = self.measures.iter().map(|(_, numbers)| numbers[run].map(exact).unwrap_or_default());
+        std::iter::once(value).chain(measured).collect()
+    }
 }
 
 type Cells = BTreeMap<&'static str, String>;
@@ -107,17 +142,13 @@ fn algorithms(flow: &FlowResult) -> Cells {
     ])
 }
 
-fn row(writer: &mut csv::Writer<Vec<u8>>, run: &Run, mut cells: Cells) {
+fn row(writer: &mut csv::Writer<Vec<u8>>, run: &Run, swept: &[String], mut cells: Cells) {
     if let Some(real_time) = &run.result.real_time {
         cells.insert("valid", real_time.valid.to_string());
     }
     let numbers = [run.run.to_string(), run.result.seed.to_string()];
-    let parameters = run.parameters.values().map(|value| match value {
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    });
     let cells = COLUMNS.iter().map(|column| cells.get(column).cloned().unwrap_or_default());
-    write(writer, numbers.into_iter().chain(parameters).chain(cells));
+    write(writer, numbers.into_iter().chain(swept.iter().cloned()).chain(cells));
 }
 
 fn write(writer: &mut csv::Writer<Vec<u8>>, cells: impl Iterator<Item = String>) {

@@ -4,6 +4,7 @@ mod axis;
 mod canonical;
 mod design;
 mod digest;
+mod measure;
 mod range;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub use canonical::canonical;
 pub(crate) use design::DESIGNS;
 pub use design::{Design, Sampling};
 use digest::digest;
+pub use measure::{Measure, measures};
 pub use range::first_of_range;
 
 /// The maximum number of runs. More are assumed to be a mistake; they would need too much memory.

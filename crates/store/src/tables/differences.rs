@@ -9,7 +9,7 @@ use crate::columns::Columns;
 pub fn differences(differences: &[Difference]) -> Table {
     let mut columns = Columns::of(differences);
     columns
-        .parameters(|row| &row.parameters)
+        .measured_parameters(|row| &row.parameters)
         .words(("flow", "", "Name of the flow or group; absent if the metric is one of the whole run."), |row| {
             row.flow.as_deref()
         })

@@ -27,7 +27,7 @@ fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run)
         .counts(("run", "", "Number of the run, from 0."), |row| Some(run(row).run as u64))
         .counts(("point", "", "Number of the point of the sweep, from 0."), |row| Some(run(row).point as u64))
         .counts(("seed", "", "Seed of the run."), |row| Some(run(row).result.seed))
-        .parameters(|row| &run(row).parameters);
+        .measured_parameters(|row| &run(row).parameters);
 }
 
 /// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, and `series` if metrics

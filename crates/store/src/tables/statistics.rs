@@ -28,7 +28,7 @@ pub fn statistics(experiment: &Experiment) -> Table {
     let mut columns = Columns::of(&rows);
     columns
         .counts(("point", "", "Number of the point of the sweep, from 0."), |row| Some(row.index as u64))
-        .parameters(|row| &row.point.parameters)
+        .measured_parameters(|row| &row.point.parameters)
         .words(("kind", "", "flow, group, subflow, link or total."), |row| Some(row.kind))
         .words(("flow", "", "Name of the flow or group, also of a subflow."), |row| row.flow)
         .words(("name", "", "Name of the flow, group, subflow or link."), |row| row.name)
