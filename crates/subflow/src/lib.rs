@@ -39,6 +39,34 @@
 //! assert!(mean(0) > mean(1), "copies cost goodput");
 //! ```
 //!
+//! A study that takes long keeps each run in a store as it ends. The next call does what the store lacks, and tables of
+//! the results are Parquet and CSV files:
+//!
+//! ```
+//! use subflow::scenario::builder::{FlowBuilder, LinkBuilder, ScenarioBuilder};
+//! use subflow::store::{Settings, Store, collect, fill, tables, to_csv, to_parquet};
+//!
+//! let plan = ScenarioBuilder::new("transfer")
+//!     .set("duration", "10 s")
+//!     .host("client", ["eth"])
+//!     .host("server", ["eth"])
+//!     .link("cable", LinkBuilder::between("client", "server"))
+//!     .flow("file", FlowBuilder::tcp("client", "server").set("send", "1 MB"))
+//!     .sweep("links.cable.rate", ["8 Mbit/s", "16 Mbit/s"])
+//!     .plan()
+//!     .expect("a good scenario");
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let path = folder.path().join("runs");
+//! let store = Store::open(path).expect("a folder of its own");
+//! let filled = fill(&plan, &plan.jobs(), &store, &Settings::default(), &|_| {}).expect("the store can be written");
+//! assert_eq!((filled.finished, filled.missing), (2, 0));
+//! let results = collect(&plan, false, |key| store.load(key)).expect("the store can be read").experiment;
+//! let flows = tables::flows(&results);
+//! let (csv, parquet) = (to_csv(&flows), to_parquet(&flows));
+//! assert!(csv.starts_with("run,point,seed,links.cable.rate,links.cable.rate_mbps,flow,"));
+//! # assert!(parquet.starts_with(b"PAR1"));
+//! ```
+//!
 //! The examples go further: `cargo run -p subflow --example study` takes differences to a baseline run by run, and
 //! `--example two_hosts` moves real bytes between two MPTCP hosts without any network.
 //!
@@ -46,20 +74,34 @@
 //! |---|---|
 //! | read, change and sweep scenarios | [`scenario`] |
 //! | run them, compare results, make statistics | [`lab`] |
+//! | keep runs, and write tables as Parquet and CSV | [`store`] |
 //! | write reports and figures | [`report`] |
 //! | build a network of links, queues and routers by hand | [`network`] |
 //! | use TCP, MPTCP or SCTP endpoints without a network | [`transport`] |
 //! | write schedulers, congestion controls, path managers, detectors | [`policy`] |
 //! | parse and emit packets | [`wire`] |
 //! | rates, times, sizes | [`quantity`] |
+//! | reproduce publications | `publications`, with the feature of this name |
+//! | use MPTCP and SCTP as asynchronous streams | `tokio`, likewise |
+//! | use the kernel's TCP and MPTCP, namespaces and devices | `linux`, likewise, on Linux only |
+//! | run a SOCKS and HTTP proxy over several paths | `proxy`, likewise |
 //!
 //! Each module is a crate of its own; who needs one of them depends on that: `subflow-policy`, for example.
 
 pub use subflow_lab as lab;
+#[cfg(all(target_os = "linux", feature = "linux"))]
+pub use subflow_linux as linux;
 pub use subflow_network as network;
 pub use subflow_policy as policy;
+#[cfg(all(target_os = "linux", feature = "proxy"))]
+pub use subflow_proxy as proxy;
+#[cfg(feature = "publications")]
+pub use subflow_publications as publications;
 pub use subflow_quantity as quantity;
 pub use subflow_report as report;
 pub use subflow_scenario as scenario;
+pub use subflow_store as store;
+#[cfg(feature = "tokio")]
+pub use subflow_tokio as tokio;
 pub use subflow_transport as transport;
 pub use subflow_wire as wire;
