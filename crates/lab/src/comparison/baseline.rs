@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
-use subflow_scenario::sweep::Parameters;
+use subflow_scenario::sweep::{Parameters, canonical};
 
 use super::InputError;
 use super::difference::{Difference, adjust, differences};
@@ -25,7 +25,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// The path and the value that `text` names, as `NAME=VALUE`, among the points of a sweep. The name may be the end
-    /// of a path, if no other path ends alike. `together` has the paths by key of `[sweep]`. An error if no point has a
+    /// of a path, if no other path ends alike. The value may be written otherwise: `10 ms` is `0.01 s`. `together` has the paths by key of `[sweep]`. An error if no point has a
     /// counterpart with this value.
     pub fn choose(text: &str, points: &[&Parameters], together: &[Vec<String>]) -> Result<(String, Value), InputError> {
         let error = |message: String, help: String| InputError { message, help };
@@ -54,7 +54,7 @@ impl Baseline {
                 values.push(value);
             }
         }
-        let Some(&chosen) = values.iter().find(|known| word(known) == value) else {
+        let Some(&chosen) = values.iter().find(|known| is_value(known, value)) else {
             return Err(error(
                 format!("found {value:?}, which is no value of {path}"),
                 format!("there are {}", list(values.into_iter().map(word))),
@@ -88,6 +88,12 @@ impl Baseline {
         adjust(&mut found);
         Self { path, value, differences: found }
     }
+}
+
+/// Whether `text` is this value, however it is written: `0.01 s` is `10 ms`.
+fn is_value(value: &Value, text: &str) -> bool {
+    let same = |written: &Value| canonical(written) == canonical(value);
+    word(value) == text || same(&Value::from(text)) || serde_json::from_str(text).is_ok_and(|json| same(&json))
 }
 
 /// The points with another value than `value` at `path`, each after the point that has this one and all else alike.

@@ -252,6 +252,23 @@ fn a_baseline_without_counterparts_is_refused() {
 }
 
 #[test]
+fn a_baseline_is_found_however_its_value_is_written() {
+    let plan = plan("\"links.l.delay\" = [\"1 ms\", \"10 ms\"]\nrepeat = [1, 2]\n");
+    let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();
+    for (text, path, value) in [
+        ("delay=0.01 s", "links.l.delay", serde_json::json!("10 ms")),
+        ("delay=10ms", "links.l.delay", serde_json::json!("10 ms")),
+        ("repeat=2.0", "repeat", serde_json::json!(2)),
+    ] {
+        let chosen = Baseline::choose(text, &points, &plan.together);
+        assert_eq!(chosen.map_err(|refused| refused.message), Ok((path.to_owned(), value)), "{text}");
+    }
+    let refused = Baseline::choose("delay=0.1 s", &points, &plan.together).expect_err("refused");
+    assert!(refused.message.contains("\"0.1 s\", which is no value of links.l.delay"), "{}", refused.message);
+    assert_eq!(refused.help, "there are 1 ms, 10 ms");
+}
+
+#[test]
 fn a_baseline_that_is_not_swept_is_refused_with_what_there_is() {
     let plan = plan("\"links.l.delay\" = [\"1 ms\", \"2 ms\"]\n");
     let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();
