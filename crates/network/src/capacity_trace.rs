@@ -79,6 +79,11 @@ impl CapacityTrace {
         Duration::from_millis(self.period_milliseconds())
     }
 
+    /// The time of the first opportunity.
+    pub fn first(&self) -> Duration {
+        Duration::from_millis(self.milliseconds[0])
+    }
+
     /// Mean capacity in bits per second.
     pub fn mean_bits_per_second(&self) -> f64 {
         (self.milliseconds.len() as f64) * f64::from(OPPORTUNITY_BYTES) * 8.0 / self.period().as_secs_f64()

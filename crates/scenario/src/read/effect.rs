@@ -1,8 +1,8 @@
 //! Keys that have no effect: valid, so that a sweep over protocols is possible, and more often a mistake.
 
-use subflow_quantity::Duration;
-
 use super::flows::{Kind, PROTOCOLS};
+use super::traces::Traces;
+use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
 use crate::{Protocol, Scenario, schema};
 
@@ -12,7 +12,7 @@ const OF_MPTCP: [&str; 5] = ["path_manager", "bottleneck", "coupling", "subflows
 const OF_SCTP: [&str; 2] = ["primary", "sctp"];
 
 /// What is given in the tree `root` of `scenario` and has no effect on it.
-pub(crate) fn without_effect(root: &Node, scenario: &Scenario) -> Vec<Problem> {
+pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) -> Vec<Problem> {
     // The tree has been read before, so that none of these fails.
     let root = Field::root(root);
     let mut found = Vec::new();
@@ -21,19 +21,29 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario) -> Vec<Problem> {
     each(&section, "flows", "flow", |name, flow| {
         if let Ok(section) = flow.section(&schema::FLOW) {
             keys_of_other_protocols(&section, scenario, name, &mut found);
-            late_ends(&section, &root, scenario, name, &mut found);
-            late_starts(&section, scenario, name, &mut found);
+            late::ends(&section, &root, scenario, name, &mut found);
+            late::starts(&section, scenario, name, &mut found);
+            switches::of_flow(&section, scenario, name, &mut found);
             is_changed |= is_left_over(&section, section.field());
         }
     });
+    late::traces(&section, scenario, traces, &mut found);
     if is_changed {
         return found;
     }
     stacks(&section, scenario, "", &mut found);
+    let are_switches_told = !switches::are_left_over(&section);
+    if are_switches_told {
+        switches::of_all(&section, scenario, "", &mut found);
+    }
     each(&section, "hosts", "host", |name, host| {
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
-            stacks(&host, scenario, &format!("hosts.{name}."), &mut found);
+            let prefix = format!("hosts.{name}.");
+            stacks(&host, scenario, &prefix, &mut found);
+            if are_switches_told {
+                switches::of_all(&host, scenario, &prefix, &mut found);
+            }
         }
     });
     found
@@ -55,44 +65,6 @@ fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &st
         if let Some(given) = section.given(key).filter(|given| !is_left_over(section, given)) {
             found.push(idle(&given, &format!("flows.{name}.{key}"), why));
         }
-    }
-}
-
-/// Ends of a flow after that of the run, unless somebody else, such as `--set`, shortened the run for once.
-fn late_ends(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
-    let end = scenario.duration;
-    let start = flow.given("start").and_then(|start| start.duration().ok()).unwrap_or_default();
-    let run = root.section(&schema::ROOT).ok().and_then(|top| top.given("duration"));
-    let is_late = |key: &str, time: Duration| match key {
-        "until" => time >= end,
-        "stop" => time > end,
-        _ => start.saturating_add(time) > end,
-    };
-    for (key, what) in [("until", "arrivals end"), ("stop", "sending ends"), ("duration", "sending ends")] {
-        let Some(given) = flow.given(key) else { continue };
-        let is_shortened = run.as_ref().is_some_and(|run| run.place().source.name != given.place().source.name);
-        if !is_shortened && given.duration().is_ok_and(|time| is_late(key, time)) {
-            found.push(idle(&given, &format!("flows.{name}.{key}"), &format!("{what} with the run, after {end}")));
-        }
-    }
-}
-
-/// A number of flows of which some would start after the end of the run.
-fn late_starts(flow: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
-    let Some(count) = flow.given("count") else { return };
-    // Random arrivals differ from run to run.
-    if flow.given("arrivals").is_none_or(|arrivals| arrivals.duration().is_err()) {
-        return;
-    }
-    let flows = || scenario.flows.iter().filter(|flow| flow.key() == name);
-    let late = flows().filter(|flow| flow.start >= scenario.duration).count();
-    if late > 0 {
-        let message = format!(
-            "flows.{name}.count: {late} of {} flows do not start, because their turn comes after the end of the run, {}",
-            flows().count(),
-            scenario.duration
-        );
-        found.push(Problem::at(count.place(), message).label("more than arrive"));
     }
 }
 
@@ -120,7 +92,12 @@ fn is_sctp_without_cmt(scenario: &Scenario, name: &str) -> bool {
     flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !sctp.from_stack.sctp.cmt))
 }
 
-fn each(section: &Section<'_>, key: &'static str, what: &'static str, mut act: impl FnMut(&str, &Field<'_>)) {
+pub(super) fn each(
+    section: &Section<'_>,
+    key: &'static str,
+    what: &'static str,
+    mut act: impl FnMut(&str, &Field<'_>),
+) {
     if let Some(field) = section.given(key) {
         field.named_entries(what).iter().flatten().for_each(|(name, entry)| act(name, entry));
     }

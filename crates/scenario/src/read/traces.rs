@@ -11,7 +11,7 @@ use subflow_network::{CapacityTrace, LossTrace};
 use crate::SizeTable;
 use crate::conditions::Conditions;
 use crate::csv_table::{Cause, LineError};
-use crate::file::{Field, Problem};
+use crate::file::{Field, Problem, Value};
 use crate::input;
 
 /// A larger file is assumed to be a mistake.
@@ -45,6 +45,12 @@ impl Traces {
     /// The capacity trace at the path that `field` names.
     pub(super) fn capacity(&self, field: &Field<'_>, expected: &str) -> Result<Arc<CapacityTrace>, Problem> {
         self.read(field, expected, &self.capacity, CapacityTrace::parse)
+    }
+
+    /// The capacity trace that was read from the path that `field` names; `None` if it names none.
+    pub(super) fn known_capacity(&self, field: &Field<'_>) -> Option<Arc<CapacityTrace>> {
+        let Value::String(name) = field.value() else { return None };
+        self.capacity.borrow().get(name).map(Arc::clone)
     }
 
     /// The loss trace at the path that `field` names.

@@ -131,7 +131,7 @@ impl Plan {
             }
             match Scenario::read_from(&document, &root, &traces) {
                 Ok(scenario) => {
-                    let found = without_effect(&root, &scenario);
+                    let found = without_effect(&root, &scenario, &traces);
                     let messages = found.iter().map(|problem| problem.message.clone()).collect();
                     idle.add(found);
                     let digest = digest(&root, &traces);

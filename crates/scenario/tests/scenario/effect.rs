@@ -94,3 +94,53 @@ fn what_has_an_effect_at_one_point_of_a_sweep_is_no_mistake() {
     let other = idle("protocol = \"tcp\"\n", &sweep("flows.f.scheduler = [\"rr\", \"ll\"]"));
     assert_eq!(other, ["flows.f.scheduler"], "it is the value that is swept");
 }
+
+#[test]
+fn switches_that_no_congestion_control_reads_have_no_effect() {
+    let flow = |congestion: &str| {
+        format!(
+            "protocol = \"mptcp\"\ncongestion = \"{congestion}\"\ntcp = {{ fixed_point = true, hystart = false }}\n"
+        )
+    };
+    assert_eq!(idle(&flow("cubic"), HOSTS), ["flows.f.tcp.fixed_point"]);
+    assert_eq!(idle(&flow("lia"), HOSTS), ["flows.f.tcp.hystart"]);
+    assert_eq!(idle(&flow("reno"), HOSTS), ["flows.f.tcp.fixed_point", "flows.f.tcp.hystart"]);
+    assert_eq!(idle_with(&flow("lia"), HOSTS, &["flows.f.congestion=cubic"]), [""; 0], "another one for once");
+    let sweep = format!("{HOSTS}[sweep]\nflows.f.congestion = [\"lia\", \"cubic\"]\n");
+    assert_eq!(idle(&flow("reno"), &sweep), [""; 0], "each has an effect at one point");
+    let hosts = "[tcp]\ncmt_rpv2 = \"kernel-module\"\n[hosts.a]\ninterfaces = [\"x\"]\n\
+                 tcp = { two_segment_floor = true }\n[hosts.b]\ninterfaces = [\"x\"]\n";
+    let mptcp = |congestion: &str| format!("protocol = \"mptcp\"\ncongestion = \"{congestion}\"\n");
+    assert_eq!(idle(&mptcp("balia"), hosts), ["hosts.a.tcp.two_segment_floor", "tcp.cmt_rpv2"]);
+    assert_eq!(idle(&mptcp("cmt-rpv2"), hosts), [""; 0]);
+    let udp = "protocol = \"udp\"\non_off = { rate = \"1 Mbit/s\" }\n";
+    assert_eq!(idle(udp, hosts).len(), 2);
+}
+
+#[test]
+fn traces_that_begin_after_the_end_of_the_run_are_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write("early.up", "999\n1000\n");
+    write("late.up", "1000\n2000\n");
+    write("changes.csv", "time_s,rate_mbit_s\n0.5,1\n2,2\n");
+    let said = |rate: &str, at: &str, set: &[&str]| {
+        let text = format!(
+            "duration = \"1 s\"\n{HOSTS}[links.l]\nbetween = [\"a\", \"b\"]\nrate = {rate}\n\
+             [flows.f]\nfrom = \"a\"\nto = \"b\"\n[[timeline]]\nat = \"{at}\"\nlink = \"l\"\n\
+             trace = \"changes.csv\"\n"
+        );
+        let mut document = Document::parse(&folder.path().join("late.toml"), text).expect("TOML");
+        set.iter().for_each(|set| document.set("--set", set).expect("it is good"));
+        let plan = Plan::read(document).unwrap_or_else(|problems| panic!("{problems}"));
+        plan.without_effect.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
+    };
+    assert_eq!(said("\"early.up\"", "499 ms", &[]), [""; 0]);
+    let nothing = "the trace lets the first packet through after 1 s, and the run ends after 1 s: nothing passes";
+    assert_eq!(said("\"late.up\"", "0 s", &[]), [format!("links.l.rate: {nothing}")]);
+    let one_way = said("{ up = \"1 Mbit/s\", down = \"late.up\" }", "0 s", &[]);
+    assert_eq!(one_way, [format!("links.l.rate: {nothing}")]);
+    let late = "timeline.trace has no effect: its first change comes after 1 s, and the run ends after 1 s";
+    assert_eq!(said("\"1 Mbit/s\"", "500 ms", &[]), [late]);
+    assert_eq!(said("\"early.up\"", "499 ms", &["duration=\"500 ms\""]), [""; 0], "the run is shorter for once");
+}

@@ -1,0 +1,103 @@
+//! Switches in `[tcp]` that only some congestion controls read.
+
+use super::effect::{each, idle};
+use crate::file::{Field, Problem, Section};
+use crate::{Congestion, Flow, Protocol, Scenario, schema};
+
+/// Keys of `[tcp]`, and the congestion controls that read them. A test compares this with what these are made of.
+const READERS: [(&str, &[&str]); 4] = [
+    ("hystart", &["cubic"]),
+    ("fixed_point", &["lia", "olia", "balia"]),
+    ("two_segment_floor", &["olia", "cmt-rpv1", "cmt-rpv2"]),
+    ("cmt_rpv2", &["cmt-rpv2"]),
+];
+
+/// Those of a flow's own table.
+pub(super) fn of_flow(flow: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+    in_table(flow, |key, readers, field| {
+        // There may be very many flows: one is looked for only if it has such a key.
+        let flow_of_name = scenario.flows.iter().find(|flow| flow.key() == name);
+        let Some(congestion) = flow_of_name.and_then(congestion).map(Congestion::name) else { return };
+        if !readers.contains(&congestion) && !is_left_over(flow, field) {
+            let why = format!("the flow's congestion control is {congestion}");
+            found.push(idle(field, &format!("flows.{name}.tcp.{key}"), &why));
+        }
+    });
+}
+
+/// Those of the scenario, or of a host, whose path begins with `prefix`, which no flow's congestion control reads.
+pub(super) fn of_all(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut Vec<Problem>) {
+    let is_read = |readers: &[&str]| {
+        scenario.flows.iter().filter_map(congestion).any(|congestion| readers.contains(&congestion.name()))
+    };
+    in_table(section, |key, readers, field| {
+        if !is_read(readers) {
+            let why = format!("no flow's congestion control is {}", readers.join(" or "));
+            found.push(idle(field, &format!("{prefix}tcp.{key}"), &why));
+        }
+    });
+}
+
+/// Whether a flow has a congestion control or a protocol that somebody else than the file, such as `--set`, chose for
+/// once.
+pub(super) fn are_left_over(top: &Section<'_>) -> bool {
+    let mut is_chosen = false;
+    each(top, "flows", "flow", |_, flow| {
+        if let Ok(section) = flow.section(&schema::FLOW) {
+            is_chosen |= is_left_over(&section, section.field());
+        }
+    });
+    is_chosen
+}
+
+fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
+    let source = |field: &Field<'_>| field.place().source.name.clone();
+    let of_file = source(flow.field());
+    let chosen = ["congestion", "protocol"].into_iter().filter_map(|key| flow.given(key));
+    chosen.into_iter().any(|field| source(&field) != of_file) && source(given) == of_file
+}
+
+/// Calls `act` with each of these keys that the table `tcp` in `section` has.
+fn in_table(section: &Section<'_>, mut act: impl FnMut(&str, &[&str], &Field<'_>)) {
+    let Some(table) = section.given("tcp") else { return };
+    let Ok(tcp) = table.section(&schema::TCP) else { return };
+    for (key, readers) in READERS {
+        if let Some(field) = tcp.given(key) {
+            act(key, readers, &field);
+        }
+    }
+}
+
+fn congestion(flow: &Flow) -> Option<&Congestion> {
+    match &flow.protocol {
+        Protocol::Tcp(tcp) => Some(&tcp.congestion),
+        Protocol::Mptcp(mptcp) => Some(&mptcp.congestion),
+        Protocol::Sctp(sctp) => Some(&sctp.congestion),
+        Protocol::Udp => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_policy::congestion::{Algorithm, CmtRpV2Form, Options};
+
+    use super::*;
+
+    #[test]
+    fn the_readers_of_a_switch_are_the_algorithms_that_it_makes_differ() {
+        let usual = Options::default();
+        let switched = |key: &str| match key {
+            "hystart" => Options { hystart: !usual.hystart, ..usual },
+            "fixed_point" => Options { fixed_point: !usual.fixed_point, ..usual },
+            "two_segment_floor" => Options { two_segment_floor: !usual.two_segment_floor, ..usual },
+            "cmt_rpv2" => Options { cmt_rpv2: CmtRpV2Form::KernelModule, ..usual },
+            other => panic!("{other} is no switch"),
+        };
+        for (key, readers) in READERS {
+            let made = |name: &str, options| format!("{:?}", Algorithm::with_options(name, options));
+            let differ = |name: &&&str| made(name, usual) != made(name, switched(key));
+            let found: Vec<&str> = Algorithm::NAMES.iter().filter(differ).copied().collect();
+            assert_eq!(found, readers, "{key}");
+        }
+    }
+}
