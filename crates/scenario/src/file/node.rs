@@ -1,5 +1,7 @@
 //! A TOML document as a tree in which every key and value has its place in the text.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,8 +37,29 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// A default of the schema, in TOML. `name` is that of its source in messages.
-    pub(crate) fn of_default(name: String, literal: &str) -> Self {
+    /// A default of the schema at `path`, in TOML. Each point of a sweep has the same ones, which are parsed once.
+    pub(crate) fn of_default(path: &str, literal: &str) -> Self {
+        thread_local! {
+            /// By literal and path.
+            static KNOWN: RefCell<BTreeMap<String, BTreeMap<String, Node>>> = RefCell::default();
+        }
+        /// Paths of very many flows are not all kept.
+        const MOST_PATHS: usize = 1000;
+        KNOWN.with_borrow_mut(|known| {
+            if let Some(node) = known.get(literal).and_then(|paths| paths.get(path)) {
+                return node.clone();
+            }
+            let node = Self::parsed_default(format!("default of {path}"), literal);
+            let paths = known.entry(literal.to_owned()).or_default();
+            if paths.len() < MOST_PATHS {
+                paths.insert(path.to_owned(), node.clone());
+            }
+            node
+        })
+    }
+
+    /// A default in TOML. `name` is that of its source in messages.
+    fn parsed_default(name: String, literal: &str) -> Self {
         let source = Arc::new(Source { origin: Origin::Default, name, text: literal.to_owned() });
         let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
         Self::new(&Item::Value(value), &source, &(0..literal.len()))

@@ -26,7 +26,7 @@ impl<'a> Field<'a> {
 
     /// A default of the schema.
     fn from_default(path: String, literal: &str, doc: &'static str) -> Self {
-        let node = Node::of_default(format!("default of {path}"), literal);
+        let node = Node::of_default(&path, literal);
         Self { path, node: Cow::Owned(node), doc }
     }
 

@@ -113,7 +113,7 @@ fn property(schema: &TableSchema, field: &FieldSchema) -> Value {
     };
     value["description"] = reference::description(field).into();
     if let Default::Value(literal) = field.default {
-        value["default"] = Node::of_default(String::new(), literal).to_json();
+        value["default"] = Node::of_default("", literal).to_json();
     }
     value
 }

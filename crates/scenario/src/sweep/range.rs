@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_range_without_spacing_has_all_numbers_of_its_decimals() {
         let parsed = |text: &str| Range::parse(text).expect("a range").expect("good");
-        let span = |text: &str| match read(&Node::of_default(String::new(), &format!("'{text}'"))) {
+        let span = |text: &str| match read(&Node::of_default("", &format!("'{text}'"))) {
             Some(Ok(Meaning::Span(span))) => span,
             _ => panic!("{text} is no span"),
         };
