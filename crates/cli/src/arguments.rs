@@ -123,7 +123,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "SIZE", default_value = "10 GB", requires = "pcap")]
     pub(crate) pcap_limit: Size,
     /// Write what connections and schedulers do to event logs in this folder, RUN.jsonl
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["store", "resume", "keep_going", "shard"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "shard")]
     pub(crate) events: Option<PathBuf>,
     /// Where to run it; on Linux each host becomes a network namespace, in real time, which takes root
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]

@@ -1,5 +1,6 @@
 //! Runs of a plan on their way into a store, and results on their way out.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -21,6 +22,8 @@ pub struct Settings {
     pub options: RunOptions,
     /// Whether other runs begin after one has failed.
     pub keep_going: bool,
+    /// Numbers of runs that are done although the store has their results: what they write beside these is missing.
+    pub again: BTreeSet<usize>,
 }
 
 /// What [`fill`] has done.
@@ -60,7 +63,8 @@ pub fn fill_with(
         return Err(StoreError::Unidentified);
     }
     let key = |job: Job| Key::of(plan, job, settings.options.series);
-    let is_kept = |job: Job| Key::all_of(plan, job, settings.options.series).into_iter().any(|key| store.contains(key));
+    let is_stored = |job| Key::all_of(plan, job, settings.options.series).into_iter().any(|key| store.contains(key));
+    let is_kept = |job: Job| !settings.again.contains(&job.run) && is_stored(job);
     let missing: Vec<Job> = jobs.iter().copied().filter(|job| !is_kept(*job)).collect();
     let finished = AtomicUsize::new(jobs.len() - missing.len());
     let show = |done: usize| progress(Progress { done, total: jobs.len() });

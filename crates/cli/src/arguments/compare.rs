@@ -53,7 +53,7 @@ pub(crate) struct Comparing {
 pub(crate) struct Repeating {
     /// Repeat until the 95 % interval of each mean is this narrow, such as "goodput ± 2 %" (or +-): at least 10 runs of
     /// each point, then a quarter more each time
-    #[arg(long, value_name = "METRIC ± PERCENT %", conflicts_with_all = ["shard", "pcap", "events"])]
+    #[arg(long, value_name = "METRIC ± PERCENT %", conflicts_with_all = ["shard", "pcap"])]
     pub(crate) until: Option<Precision>,
     /// With --until, the most runs of each point
     #[arg(long, value_name = "N", default_value_t = 100, requires = "until")]

@@ -1,10 +1,13 @@
 //! The runs of a command, each kept as it ends, so that a command that is interrupted loses only the runs under way.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use subflow_lab::event_log::EventFolder;
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
+use subflow_report::output::RunFiles;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill, fill_with};
 
@@ -21,8 +24,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// The store of a command whose results go to `out`. None for a single run, and with captures or event logs, which
-    /// are not done in parts.
+    /// The store of a command whose results go to `out`. None for a single run, and with captures, which are not done in
+    /// parts.
     pub(super) fn open(arguments: &Run, plan: &Plan, out: Option<&Path>) -> Result<Option<Self>, Failure> {
         let options = [
             ("--store", arguments.store.is_some()),
@@ -33,8 +36,7 @@ impl Journal {
         if let Some(path) = &arguments.store {
             return Ok(Some(Self { store: Store::open(path)? }));
         }
-        let writes = arguments.pcap.is_some() || arguments.events.is_some();
-        let worthwhile = plan.jobs().len() > 1 && !writes;
+        let worthwhile = plan.jobs().len() > 1 && arguments.pcap.is_none();
         match (out, asked) {
             (Some(out), _) if worthwhile => Self::beside(out, arguments).map(Some),
             (None, Some(option)) => Err(Failure::bad_input(
@@ -79,10 +81,30 @@ impl Journal {
         self.store.path()
     }
 
-    /// Does the runs that are missing and returns the results of all, with the number of runs that failed.
-    pub(super) fn experiment(&self, arguments: &Run, plan: &Plan) -> Result<(Experiment, usize), Failure> {
+    /// Whether runs of an earlier command are used.
+    pub(super) fn goes_on(arguments: &Run) -> bool {
+        arguments.resume || arguments.store.is_some()
+    }
+
+    /// Does the runs that are missing and returns the results of all, with the number of runs that failed. A run whose
+    /// event log is missing is done again; logs that there are stay if `keep_logs` is set.
+    pub(super) fn experiment(
+        &self,
+        arguments: &Run,
+        plan: &Plan,
+        logs: Option<&RunFiles>,
+        keep_logs: bool,
+    ) -> Result<(Experiment, usize), Failure> {
         let stored = as_stored(arguments, plan)?;
-        self.fill(arguments, &stored, &plan.jobs())?;
+        let jobs = plan.jobs();
+        let again = match logs {
+            None => BTreeSet::new(),
+            Some(logs) => {
+                let kept = logs.keep_logs(plan, keep_logs)?;
+                jobs.iter().map(|job| job.run).filter(|run| !kept.contains(run)).collect()
+            }
+        };
+        self.fill(arguments, &stored, &jobs, logs, again)?;
         signals::say_that_results_are_written(Some(self.path()));
         let mut collected = collect(&stored, true, |key| self.store.load(key))?;
         collected.experiment.scenario.sha256 = plan.digest();
@@ -91,16 +113,24 @@ impl Journal {
 
     /// Does those of `jobs` that are missing; `plan` is as [`as_stored`] returns it. Fails unless all were done, or some
     /// failed and the others may go on.
-    fn fill(&self, arguments: &Run, plan: &Plan, jobs: &[Job]) -> Result<Filled, Failure> {
+    fn fill(
+        &self,
+        arguments: &Run,
+        plan: &Plan,
+        jobs: &[Job],
+        logs: Option<&RunFiles>,
+        again: BTreeSet<usize>,
+    ) -> Result<Filled, Failure> {
         let is_real_time = arguments.on == Platform::Linux;
         signals::say(Said::of_runs(is_real_time.then_some(REMOVES_NAMESPACES), Some(self.path())));
         let stop = stop_on_signals()?;
         let threads = threads::of_a_run(arguments);
-        let options = RunOptions { series: true, threads, stop: Some(stop.clone()), ..RunOptions::default() };
+        let events = logs.map(|logs| EventFolder::of_whole_logs(logs.path()));
+        let options = RunOptions { series: true, threads, stop: Some(stop.clone()), events, ..RunOptions::default() };
         threads::explain(plan, &options);
         // Runs in real time would disturb each other.
         let at_once = if is_real_time { 1 } else { threads::runs_at_once(arguments) };
-        let settings = Settings { threads: at_once, options, keep_going: arguments.keep_going };
+        let settings = Settings { threads: at_once, options, keep_going: arguments.keep_going, again };
         let bar = Bar::new();
         let filled = match is_real_time {
             false => fill(plan, jobs, &self.store, &settings, &|progress| bar.show(progress)),
@@ -197,7 +227,7 @@ pub(super) fn do_shard(arguments: &Run, plan: &Plan, shard: Shard) -> Result<(),
     let journal = Journal::open(arguments, plan, None)?.expect("a shard has a store");
     let mut jobs = plan.jobs();
     jobs.retain(|job| job.run % shard.of == shard.number - 1);
-    let filled = journal.fill(arguments, plan, &jobs)?;
+    let filled = journal.fill(arguments, plan, &jobs, None, BTreeSet::new())?;
     let path = journal.path().display();
     let printed = print(&format!(
         "{} of {} runs of shard {}/{} are in {path}\n",

@@ -40,11 +40,12 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let files = Files::prepare(arguments, &plan)?;
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path)).map_err(kept)?;
-    files.begin()?;
-
     let (mut experiment, failed) = match &journal {
-        Some(journal) => journal.experiment(arguments, &plan)?,
-        None => (experiment(arguments, &plan, folder.is_some(), &files)?, 0),
+        Some(journal) => journal.experiment(arguments, &plan, files.events.as_ref(), Journal::goes_on(arguments))?,
+        None => {
+            files.begin()?;
+            (experiment(arguments, &plan, folder.is_some(), &files)?, 0)
+        }
     };
     comparison.add_baseline(&mut experiment);
     let (format, comparison) = (arguments.output.format, &comparison);
@@ -72,6 +73,7 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     let largest = until.largest(arguments)?;
     let tried = folder(&arguments.output, &largest, suffix(arguments), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, tried.as_ref())?;
+    let files = Files::prepare(arguments, &largest)?;
     let journal = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path));
     let Some(journal) = journal.map_err(kept)? else {
         return Err(Failure::bad_input(
@@ -79,7 +81,8 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
             "add --store DIR, or --out DIR for results",
         ));
     };
-    let Repeated { plan, mut experiment, failed, reached } = until.experiment(arguments, &journal)?;
+    let Repeated { plan, mut experiment, failed, reached } =
+        until.experiment(arguments, &journal, files.events.as_ref())?;
     drop(tried);
     comparison.add_baseline(&mut experiment);
     let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
@@ -203,7 +206,7 @@ fn stopped(plan: &Plan, files: &Files) -> Failure {
         1 => "nothing is kept of a single run: the same command simulates it again, with the same results".to_owned(),
         runs => format!(
             "nothing is kept of the {runs} runs; those of a sweep are kept as they end if they have a folder (--out, \
-             --store), and neither captures nor event logs"
+             --store), and no captures"
         ),
     };
     let written = files.paths().map(|path| format!("; {} has what was written until then", path.display()));

@@ -3,6 +3,7 @@
 use subflow_lab::comparison::{Precision, Widest, at_point};
 use subflow_lab::number;
 use subflow_lab::results::Experiment;
+use subflow_report::output::RunFiles;
 use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
@@ -60,10 +61,17 @@ impl Until {
     }
 
     /// Does runs until all intervals are narrow enough, or there are as many runs as are allowed.
-    pub(super) fn experiment(&self, arguments: &Run, journal: &Journal) -> Result<Repeated, Failure> {
+    pub(super) fn experiment(
+        &self,
+        arguments: &Run,
+        journal: &Journal,
+        logs: Option<&RunFiles>,
+    ) -> Result<Repeated, Failure> {
         let mut plan = self.first.clone();
+        let mut keep_logs = Journal::goes_on(arguments);
         loop {
-            let (experiment, failed) = journal.experiment(arguments, &plan)?;
+            let (experiment, failed) = journal.experiment(arguments, &plan, logs, keep_logs)?;
+            keep_logs = true;
             let runs = plan.points[0].scenario.repeat;
             let Some(widest) = self.precision.widest(&experiment, Precision::FEWEST_RUNS as usize) else {
                 journal.forget(arguments, &plan)?;

@@ -215,7 +215,7 @@ fn errors_of_stores_name_the_way_out() {
         (&["run", "quick.toml", "--shard", "4/3", "--store", "s"], "K from 1 to N"),
         (&["run", "quick.toml", "--shard", "1/3"], "--store"),
         (&["run", "quick.toml", "--store", "s", "--pcap", "p"], "cannot be used with"),
-        (&["run", "quick.toml", "--resume", "--events", "e"], "cannot be used with"),
+        (&["run", "quick.toml", "--shard", "1/2", "--store", "s", "--events", "e"], "cannot be used with"),
         (&["merge", "quick.toml", "--store", "nowhere"], "nowhere: there is no store"),
     ];
     for (arguments, expected) in cases {

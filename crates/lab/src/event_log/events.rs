@@ -72,7 +72,7 @@ impl EventLog {
     pub(crate) fn create(scenario: &Scenario, seed: u64, folder: &EventFolder, run: usize) -> Result<Self, RunError> {
         let timeline = scenario.events().into_iter().map(|(at, what)| (Instant::ZERO + at, quoted(&what)));
         let mut log = Self {
-            stream: Stream::create(folder.path(run))?,
+            stream: Stream::create(folder.paths(run))?,
             names: Names::of(scenario),
             begin: (Instant::ZERO, b"{\"time\":0".to_vec()),
             seen: Vec::new(),

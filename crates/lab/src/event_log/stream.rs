@@ -14,6 +14,8 @@ const LONG_LINE: usize = 4 << 10;
 /// A file, and the first error of writing to it; nothing is written after that.
 pub(super) struct Stream {
     path: PathBuf,
+    /// What the file is called once it is complete, if that is another name.
+    name: Option<PathBuf>,
     file: File,
     /// What was not written yet.
     collected: Vec<u8>,
@@ -21,10 +23,10 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Creates the file, or empties it.
-    pub(super) fn create(path: PathBuf) -> Result<Self, RunError> {
+    /// Creates the file, or empties it; `name` is what it is called in the end, if that is another name.
+    pub(super) fn create((path, name): (PathBuf, Option<PathBuf>)) -> Result<Self, RunError> {
         match File::create(&path) {
-            Ok(file) => Ok(Self { path, file, collected: Vec::with_capacity(BUFFER), error: None }),
+            Ok(file) => Ok(Self { path, name, file, collected: Vec::with_capacity(BUFFER), error: None }),
             Err(error) => Err(failed(&path, &error)),
         }
     }
@@ -56,10 +58,13 @@ impl Stream {
         self.error.as_ref().map_or(Ok(()), |error| Err(failed(&self.path, error)))
     }
 
-    /// Writes what was collected.
+    /// Writes what was collected. A file that is to have another name has it then, and is on the disk.
     pub(super) fn finish(mut self) -> Result<(), RunError> {
         self.write_out();
-        self.check()
+        self.check()?;
+        let Some(name) = &self.name else { return Ok(()) };
+        let named = self.file.sync_all().and_then(|()| std::fs::rename(&self.path, name));
+        named.map_err(|error| failed(name, &error))
     }
 }
 
@@ -73,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_with_a_way_out() {
-        let mut stream = Stream::create(PathBuf::from("/dev/full")).expect("a device");
+        let mut stream = Stream::create((PathBuf::from("/dev/full"), None)).expect("a device");
         stream.collected().extend_from_slice(b"short\n");
         stream.end_line();
         assert_eq!(stream.check(), Ok(()), "it is in the buffer");

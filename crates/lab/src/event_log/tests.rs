@@ -33,6 +33,27 @@ fn logged(scenario: &Scenario) -> (RunResult, Vec<Value>) {
     (result, text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
 }
 
+#[test]
+fn a_log_has_its_name_when_it_is_whole_and_its_number_can_change() {
+    let (scenario, folder) = (scenario("mptcp"), tempfile::tempdir().expect("a folder"));
+    let path = |name: &str| folder.path().join(name);
+    let log = |events: EventFolder, run: usize| {
+        simulate(&scenario, 7, &RunOptions { events: Some(events), run, ..RunOptions::default() }).expect("it runs");
+        std::fs::read(path(&format!("{run}.jsonl"))).expect("a log")
+    };
+    let whole = EventFolder::of_whole_logs(folder.path());
+    let third = log(whole.clone(), 3);
+    assert!(!path("3.jsonl.part").exists());
+    assert!(third == log(EventFolder::new(folder.path()), 3), "the same bytes");
+    let eleventh = log(whole.clone(), 11);
+    whole.renumber(&path("3.jsonl"), 11).expect("it can be written");
+    assert!(std::fs::read(path("11.jsonl")).expect("a log") == eleventh && eleventh != third);
+    std::fs::create_dir(path("4.jsonl")).expect("made");
+    let options = RunOptions { events: Some(whole), run: 4, ..RunOptions::default() };
+    let error = simulate(&scenario, 7, &options).expect_err("a folder has its name").to_string();
+    assert!(error.contains("cannot write the event log") && path("4.jsonl.part").exists(), "{error}");
+}
+
 fn named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["name"] == name)
 }

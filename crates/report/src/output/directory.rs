@@ -1,6 +1,6 @@
 //! A directory for files of a command, checked before the run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +99,22 @@ impl Directory {
 
     /// Replaces the manifest.
     pub(super) fn write_manifest(&self, content: &Content, files: BTreeSet<String>) -> io::Result<()> {
-        Manifest { content: content.clone(), files }.write(&self.path, self.kind)
+        self.write_manifest_with_keys(content, files, BTreeMap::new())
+    }
+
+    /// The same, with what identifies the runs of files that are complete if they are there.
+    pub(super) fn write_manifest_with_keys(
+        &self,
+        content: &Content,
+        files: BTreeSet<String>,
+        keys: BTreeMap<String, String>,
+    ) -> io::Result<()> {
+        Manifest { content: content.clone(), files, keys }.write(&self.path, self.kind)
+    }
+
+    /// The manifest as it is now.
+    pub(super) fn manifest(&self) -> Result<Option<Manifest>, OutputError> {
+        Manifest::read(&self.path, self.kind)
     }
 
     /// Removes the empty directories of these files.

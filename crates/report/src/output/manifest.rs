@@ -1,6 +1,6 @@
 //! The list of the files that subflow wrote to a folder. Only these are replaced or removed by a later command.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
@@ -43,6 +43,9 @@ pub(super) struct Manifest {
     pub(super) content: Content,
     /// Their paths below the folder.
     pub(super) files: BTreeSet<String>,
+    /// Of files that are complete if they are there, what identifies the run that wrote them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) keys: BTreeMap<String, String>,
 }
 
 impl Manifest {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | the folder of results | `folder.rs` |
 //! | the folders of captures and event logs | `run_files.rs` |
+//! | event logs that stay for `--resume` | `kept_logs.rs` |
 //! | checks before the run | `directory.rs` |
 //! | rules for replacing results | `content.rs` |
 //! | the manifest | `manifest.rs` |
@@ -17,6 +18,7 @@ mod content;
 mod directory;
 mod error;
 mod folder;
+mod kept_logs;
 mod manifest;
 mod run_files;
 

@@ -15,7 +15,7 @@ use super::{Content, OutputError};
 /// A folder for captures or event logs, checked before the run.
 #[derive(Debug)]
 pub struct RunFiles {
-    directory: Directory,
+    pub(super) directory: Directory,
     content: Content,
     files: BTreeSet<String>,
 }
@@ -28,7 +28,8 @@ impl RunFiles {
         Self::prepare_for(Kind::Captures, path.into(), plan, force, CaptureFolder::file_names(plan).collect())
     }
 
-    /// The same for event logs.
+    /// The same for event logs. To keep those of an earlier command, call [`keep_logs`](Self::keep_logs) instead of
+    /// [`begin`](Self::begin); `plan` is then the largest one that it is called with.
     pub fn for_events(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
         Self::prepare_for(Kind::Events, path.into(), plan, force, EventFolder::file_names(plan).collect())
     }
