@@ -45,7 +45,12 @@ impl Results<'_> {
     /// Ends `run`, of whose runs `failed` failed. The runs stay in the journal unless there are results of all.
     pub(super) fn of_run(&self, arguments: &Run, failed: usize, journal: Option<&Journal>) -> Result<(), Failure> {
         signals::say_that_results_are_written(journal.map(Journal::path));
-        let written = self.write().map_err(|failure| match (failure, journal) {
+        // The runs are removed once the results are on the disk, and not in its cache only.
+        let durable = |()| match (&self.folder, journal) {
+            (Some(folder), Some(_)) => Ok(folder.sync()?),
+            _ => Ok(()),
+        };
+        let written = self.write().and_then(durable).map_err(|failure| match (failure, journal) {
             (Failure::RunFailed(message), Some(journal)) => Failure::RunFailed(format!(
                 "{message}; the runs are kept in {}: the same command with --resume writes their results",
                 journal.path().display()

@@ -15,6 +15,7 @@ mod interrupted;
 mod journal;
 mod kills;
 mod shell;
+mod written;
 
 use std::path::Path;
 

@@ -49,16 +49,53 @@ impl Folder {
         // This is in the folder so that files can be renamed into place. It is removed when it is dropped.
         let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(self.path());
         let staging = staging.map_err(|source| self.failed(source))?;
+        let _lock = lock(staging.path());
         let [new, old] = ["new", "old"].map(|name| staging.path().join(name));
         let filled = std::fs::create_dir(&new).and_then(|()| fill(&new)).and_then(|()| files_below(&new));
         let files = filled.map_err(|source| self.failed(source))?;
         self.directory.check_names(files.iter().map(String::as_str))?;
-        commit(&self.directory, &self.content, [&new, &old], files).map_err(|source| self.failed(source))
+        commit(&self.directory, &self.content, [&new, &old], files).map_err(|source| self.failed(source))?;
+        self.remove_left_over(staging.path()).map_err(|source| self.failed(source))
+    }
+
+    /// Removes what commands that were killed had staged, now that there are results in its place.
+    fn remove_left_over(&self, own: &Path) -> io::Result<()> {
+        for entry in std::fs::read_dir(self.path())? {
+            let entry = entry?;
+            let is_staging = entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir();
+            // Another command may be writing there.
+            if is_staging && entry.path() != own && lock(&entry.path()).is_some() {
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when the results are on the disk, so that what they were made of may be removed.
+    pub fn sync(&self) -> Result<(), OutputError> {
+        let files = self.directory.manifest()?.map(|manifest| manifest.files).unwrap_or_default();
+        let parents = files.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).map(Path::to_owned);
+        let folders: BTreeSet<PathBuf> = parents.collect();
+        let is_opened = |path: &&Path| cfg!(unix) || !path.is_dir();
+        let all = files.iter().map(Path::new).chain(folders.iter().map(PathBuf::as_path));
+        let mut all = all.map(|name| self.path().join(name));
+        all.try_for_each(|path| match is_opened(&path.as_path()) {
+            true => std::fs::File::open(path).and_then(|file| file.sync_all()),
+            false => Ok(()),
+        })
+        .map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: io::Error) -> OutputError {
         OutputError::Io { path: self.path().to_owned(), source }
     }
+}
+
+/// The lock of a staging directory; `None` if a process has it, or the system has no such locks.
+fn lock(directory: &Path) -> Option<std::fs::File> {
+    let directory = std::fs::File::open(directory).ok()?;
+    directory.try_lock().ok()?;
+    Some(directory)
 }
 
 /// The paths of all files below `root`, relative to it.
@@ -146,9 +183,17 @@ mod tests {
     #[test]
     fn a_folder_of_a_command_that_was_killed_is_used_again() {
         let root = tempfile::tempdir().expect("a temporary folder");
-        std::fs::create_dir(root.path().join(format!("{STAGING}x"))).expect("made");
+        for name in ["killed", "other"] {
+            std::fs::create_dir(root.path().join(format!("{STAGING}{name}"))).expect("made");
+        }
+        let other = lock(&root.path().join(format!("{STAGING}other"))).expect("nobody has it");
         prepare(root.path(), 1).expect("ours").replace(|path| write(path, "new")).expect("written");
-        assert!(root.path().join("new").exists());
+        assert_eq!(names(root.path()), [MANIFEST, &format!("{STAGING}other"), "new"], "the other one is at work");
+        drop(other);
+        let folder = prepare(root.path(), 1).expect("ours");
+        folder.replace(|path| write(path, "new")).expect("written");
+        folder.sync().expect("there is a disk");
+        assert_eq!(names(root.path()), [MANIFEST, "new"]);
     }
 
     #[cfg(unix)]
