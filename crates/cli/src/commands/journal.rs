@@ -182,11 +182,15 @@ impl Journal {
     }
 }
 
-/// The journal of a command whose results go to `out`.
+/// The journal of a command whose results go to `out`: beside that folder, also if its path ends with a slash or a dot.
 fn path_beside(out: &Path) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
+    let named = match out.file_name() {
+        Some(_) => Cow::Borrowed(out),
+        None => std::fs::canonicalize(out).map_or(Cow::Borrowed(out), Cow::Owned),
+    };
+    let mut name = named.file_name().unwrap_or_default().to_owned();
     name.push(".runs");
-    PathBuf::from(name)
+    named.with_file_name(name)
 }
 
 /// `failure` of a command that was to go on with runs and cannot, because the disk is full or the like, with the number

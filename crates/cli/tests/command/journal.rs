@@ -109,6 +109,21 @@ fn a_command_removes_only_its_own_runs_and_only_from_its_own_journal() {
 }
 
 #[test]
+fn a_journal_is_beside_its_folder_however_that_is_written() {
+    let desk = study();
+    std::fs::create_dir(desk.path("deep")).expect("made");
+    for (out, journal) in [("cut/", "cut.runs"), ("deep/../other/", "other.runs"), ("./deep/.", "deep.runs")] {
+        let command = ["run", "quick.toml", "--repeat", "40", "--jobs", "1", "--out", out];
+        let mut child = start(&desk, &command);
+        wait_for(1, &desk.path(journal), &mut child);
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        let (code, _, stderr) = desk.subflow(&[&command[..], &["--resume"]].concat());
+        assert_eq!((code, desk.path(journal).exists()), (Some(0), false), "{out}: {stderr}");
+    }
+}
+
+#[test]
 fn a_second_command_with_the_same_folder_is_refused_while_the_first_one_runs() {
     let desk = study();
     let journal = desk.path("cut.runs");
