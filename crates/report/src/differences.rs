@@ -1,6 +1,6 @@
 //! The differences of a sweep's points to chosen ones, as a section of the report.
 
-use subflow_lab::comparison::{Baseline, Pairing, without_interval};
+use subflow_lab::comparison::{Baseline, Pairing, explanations};
 use subflow_lab::results::Experiment;
 
 use super::markup::{Cell, paragraphs, table};
@@ -56,8 +56,8 @@ pub(super) fn differences(experiment: &Experiment) -> String {
         })
         .collect();
     let caption = format!("Differences to {} = {}", baseline.path, word(&baseline.value));
-    let (explanation, without) = (explanation(baseline), without_interval(&baseline.differences));
-    paragraphs([explanation.as_str()].into_iter().chain(without.as_deref()))
+    let (explanation, of_rows) = (explanation(baseline), explanations(&baseline.differences));
+    paragraphs([explanation.as_str()].into_iter().chain(of_rows.iter().map(String::as_str)))
         + &table("differences", &caption, &columns, &rows)
 }
 

@@ -82,16 +82,26 @@ impl Until {
             };
             let is_narrow = widest.percent <= self.precision.percent;
             if is_narrow || runs >= self.most {
-                let lacking = match self.precision.lacking(&experiment) {
-                    0 => String::new(),
-                    n => format!("; {n} of {} runs lack it", experiment.runs.len()),
-                };
-                eprintln!("{}{lacking}", self.precision_reached(&plan, &widest, runs));
+                eprintln!("{}{}", self.precision_reached(&plan, &widest, runs), self.lacking(&experiment));
                 let reached = if is_narrow { Ok(()) } else { Err(self.not_reached()) };
                 return Ok(Repeated { plan, experiment, failed, reached });
             }
             plan = repeated(arguments, Precision::more(runs).min(self.most))?;
         }
+    }
+
+    /// What the metric of the runs is not of.
+    fn lacking(&self, experiment: &Experiment) -> String {
+        let all = experiment.runs.len();
+        let lacking = match self.precision.lacking(experiment) {
+            0 => String::new(),
+            n => format!("; {n} of {all} runs lack it"),
+        };
+        let unfinished = match self.precision.unfinished(experiment) {
+            0 => String::new(),
+            n => format!("; in {n} of {all} runs it is that of the flows of a group that completed, not of all"),
+        };
+        lacking + &unfinished
     }
 
     fn not_reached(&self) -> Failure {

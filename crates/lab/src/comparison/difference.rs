@@ -1,11 +1,10 @@
 //! The difference between two groups of runs.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use subflow_scenario::sweep::Parameters;
 
-use super::metric::{Better, Metric};
+use super::metric::{Better, Measured, Metric};
+use super::samples::{Samples, Values};
 use crate::number;
 use crate::results::Run;
 use crate::statistics::{
@@ -44,7 +43,9 @@ pub struct Difference {
     /// Runs of the other group that are compared.
     pub n: usize,
     /// Runs that lack the metric although the baseline's run with this seed has it; without pairs, by how many fewer
-    /// runs have it than would in the same share as the baseline's, rounded up.
+    /// runs have it than would in the same share as the baseline's, rounded up. Of the completion of a group also runs
+    /// in which more flows did not complete than in the baseline's; without pairs, if that is so on average, those in
+    /// which more did not than on average in the baseline's.
     pub lacking: usize,
     /// Mean of the baseline.
     #[serde(serialize_with = "number::optional")]
@@ -85,6 +86,10 @@ pub struct Difference {
     /// The same, adjusted for all differences of the command (Holm).
     #[serde(serialize_with = "exact")]
     pub p_value_holm: Option<f64>,
+    /// Of the completion of a group: how many flows did not complete in a run, on average, of the baseline and of this.
+    /// `None` if all did.
+    #[serde(skip)]
+    pub unfinished: Option<[f64; 2]>,
     #[serde(skip)]
     better: Better,
 }
@@ -94,9 +99,6 @@ fn exact<S: serde::Serializer>(p: &Option<f64>, serializer: S) -> Result<S::Ok, 
     let shown = p.and_then(|p| format!("{p:.5e}").parse::<f64>().ok());
     shown.serialize(serializer)
 }
-
-/// The values of a metric of one flow by seed.
-type Values = BTreeMap<u64, Option<f64>>;
 
 /// All differences of `metrics` between two groups of runs, of which each flow has its own.
 pub(super) fn differences(
@@ -110,7 +112,7 @@ pub(super) fn differences(
         let (before, after) = (by_flow(metric, baseline), by_flow(metric, other));
         for (flow, before) in &before {
             let Some((_, after)) = after.iter().find(|(name, _)| name == flow) else { continue };
-            if before.values().chain(after.values()).any(Option::is_some) {
+            if before.values().chain(after.values()).any(|of: &Measured| of.value.is_some()) {
                 let difference = Difference::new(metric, flow.as_deref(), before, after);
                 found.push(Difference { parameters: parameters.clone(), ..difference });
             }
@@ -139,11 +141,6 @@ fn by_flow(metric: &Metric, runs: &[&Run]) -> Vec<(Option<String>, Values)> {
     flows
 }
 
-/// Whether groups of `first` and `second` runs with so many seeds in common are compared by seed.
-pub(super) fn are_pairs(shared: usize, first: usize, second: usize) -> bool {
-    shared > 1 || shared == first.min(second)
-}
-
 /// Adjusts the p-values for their number.
 pub(super) fn adjust(differences: &mut [Difference]) {
     let tested = || (0..differences.len()).filter(|&index| differences[index].p_value.is_some());
@@ -156,18 +153,7 @@ pub(super) fn adjust(differences: &mut [Difference]) {
 
 impl Difference {
     fn new(metric: &Metric, flow: Option<&str>, before: &Values, after: &Values) -> Self {
-        let shared: Vec<(Option<f64>, Option<f64>)> =
-            before.iter().filter_map(|(seed, first)| Some((*first, *after.get(seed)?))).collect();
-        let are_pairs = are_pairs(shared.len(), before.len(), after.len());
-        let (first, second, lacking): (Vec<f64>, Vec<f64>, usize) = if are_pairs {
-            let (first, second) = shared.iter().filter_map(|(a, b)| a.zip(*b)).unzip();
-            (first, second, shared.iter().filter(|(a, b)| a.is_some() && b.is_none()).count())
-        } else {
-            let [first, second] = [before, after].map(|values| values.values().copied().flatten().collect::<Vec<_>>());
-            let expected = (first.len() * after.len()).div_ceil(before.len().max(1));
-            let lacking = expected.saturating_sub(second.len());
-            (first, second, lacking)
-        };
+        let Samples { are_pairs, first, second, lacking, unfinished } = Samples::new(before, after);
         let means = mean(&first).zip(mean(&second));
         let test = if are_pairs { of_pairs(&first, &second) } else { welch_difference(&first, &second, CONFIDENCE) };
         // Without a spread, resamples say no more than the t-test does.
@@ -199,6 +185,7 @@ impl Difference {
             median_difference_ci95_high: medians.map(|interval| interval.high),
             p_value: test.map(|test| test.p_value).or(equal),
             p_value_holm: None,
+            unfinished,
             better: metric.better,
         }
     }

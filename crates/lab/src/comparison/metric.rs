@@ -31,9 +31,27 @@ pub struct Metric {
     of: Of,
 }
 
+/// A metric of one flow or group, or of the whole run, in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Rounded as in the JSON, so that results that were read have the same values. `None` for a run that lacks it,
+    /// such as the completion of a transfer that did not end.
+    pub value: Option<f64>,
+    /// Of the completion of a group: flows that did not complete, and that `value` therefore says nothing of.
+    pub unfinished: usize,
+}
+
+impl Measured {
+    /// Whether it lacks what the baseline has: the metric, or the completion of some flows of a group.
+    pub(super) fn lacks(self, baseline: Self) -> bool {
+        baseline.value.is_some() && (self.value.is_none() || self.unfinished > baseline.unfinished)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Flow(fn(&FlowResult) -> Option<f64>),
+    Completion,
     Group(fn(&GroupResult) -> Option<f64>),
     Run(fn(&RunResult) -> Option<f64>),
 }
@@ -48,9 +66,14 @@ impl Metric {
     /// All metrics.
     pub const ALL: [Self; 10] = [
         Self::flow("goodput", "goodput_mbps", "Mbit/s", "goodput of a flow", Better::Higher, |f| Some(f.goodput_mbps)),
-        Self::flow("completion", "completion_s", "s", "time to the completion of a flow", Better::Lower, |f| {
-            f.completion_s
-        }),
+        Self {
+            name: "completion",
+            column: "completion_s",
+            unit: "s",
+            meaning: "time to the completion of a flow; of a group the mean of its flows that completed",
+            better: Better::Lower,
+            of: Of::Completion,
+        },
         Self::flow(
             "exchange",
             "exchange_mean_ms",
@@ -116,20 +139,25 @@ impl Metric {
         Self { name, column, unit, meaning, better: Better::Higher, of: Of::Run(of) }
     }
 
-    /// Its values in a run: for each flow or group, with its name, or one without a name. They are rounded as in the
-    /// JSON, so that results that were read have the same values. `None` for a run that lacks it, such as the completion
-    /// of a transfer that did not end.
-    pub fn values(&self, run: &RunResult) -> Vec<(Option<String>, Option<f64>)> {
+    /// Its values in a run: for each flow or group, with its name, or one without a name.
+    pub fn values(&self, run: &RunResult) -> Vec<(Option<String>, Measured)> {
+        let measured = |value: Option<f64>, unfinished| Measured { value: value.map(number::rounded), unfinished };
+        let of_flows = |of: &dyn Fn(&FlowResult) -> Measured| -> Vec<(Option<String>, Measured)> {
+            flows_and_groups(run).iter().map(|flow| (Some(flow.name.clone()), of(flow))).collect()
+        };
         match self.of {
-            Of::Flow(of) => flows_and_groups(run)
-                .iter()
-                .map(|flow| (Some(flow.name.clone()), of(flow).map(number::rounded)))
-                .collect(),
+            Of::Flow(of) => of_flows(&|flow| measured(of(flow), 0)),
+            Of::Completion => {
+                let groups = GroupResult::all(run);
+                let unfinished =
+                    |name: &str| groups.iter().find(|group| group.name == name).map_or(0, GroupResult::unfinished);
+                of_flows(&|flow| measured(flow.completion_s, unfinished(&flow.name)))
+            }
             Of::Group(of) => GroupResult::all(run)
                 .iter()
-                .map(|group| (Some(group.name.clone()), of(group).map(number::rounded)))
+                .map(|group| (Some(group.name.clone()), measured(of(group), group.unfinished())))
                 .collect(),
-            Of::Run(of) => vec![(None, of(run).map(number::rounded))],
+            Of::Run(of) => vec![(None, measured(of(run), 0))],
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use super::metric::{Metric, with_percentage};
-use crate::results::Experiment;
+use super::metric::{Measured, Metric, with_percentage};
+use crate::results::{Experiment, Run};
 use crate::statistics::{mean, mean_interval};
 
 /// How narrow the 95 % interval of a mean has to be, such as `goodput ± 2 %`.
@@ -67,15 +67,24 @@ impl Precision {
         let samples = self.samples(experiment);
         let known: BTreeSet<&Option<String>> =
             samples.iter().filter(|(.., values)| !values.is_empty()).map(|(_, flow, _)| flow).collect();
-        let lacks = |(flow, value): &(Option<String>, Option<f64>)| value.is_none() && known.contains(flow);
-        experiment.runs.iter().filter(|run| self.metric.values(&run.result).iter().any(lacks)).count()
+        let lacks = |flow: &Option<String>, of: Measured| of.value.is_none() && known.contains(flow);
+        let any = |run: &&Run| self.metric.values(&run.result).iter().any(|(flow, of)| lacks(flow, *of));
+        experiment.runs.iter().filter(any).count()
+    }
+
+    /// The number of runs with a group of flows not all of which completed, although some did: the metric is that of
+    /// these.
+    pub fn unfinished(&self, experiment: &Experiment) -> usize {
+        let is_partial = |of: &Measured| of.value.is_some() && of.unfinished > 0;
+        let any = |run: &&Run| self.metric.values(&run.result).iter().any(|(_, of)| is_partial(of));
+        experiment.runs.iter().filter(any).count()
     }
 
     /// The values of each flow at each point; empty for a flow that never has the metric there.
     fn samples(&self, experiment: &Experiment) -> Vec<(usize, Option<String>, Vec<f64>)> {
         let mut samples: Vec<(usize, Option<String>, Vec<f64>)> = Vec::new();
         for run in &experiment.runs {
-            for (flow, value) in self.metric.values(&run.result) {
+            for (flow, Measured { value, .. }) in self.metric.values(&run.result) {
                 // Runs are ordered by point.
                 let known = samples.iter_mut().rev().take_while(|(point, ..)| *point == run.point);
                 match known.into_iter().find(|(_, name, _)| *name == flow) {

@@ -237,7 +237,14 @@ impl Comparison {
         let worse = match (regression.lacking, regression.worse_percent) {
             (0, Some(percent)) => format!("is {} % worse", number::fixed(percent, 2)),
             (0, None) => "is worse than zero".to_owned(),
-            (lacking, _) => format!("is missing in {lacking} runs that had it"),
+            (lacking, _) => match difference.unfinished {
+                None => format!("is missing in {lacking} runs that had it"),
+                Some([usual, now]) => format!(
+                    "lacks flows in {lacking} runs: {} did not complete on average, of the baseline {}",
+                    number::fixed(now, 2),
+                    number::fixed(usual, 2)
+                ),
+            },
         };
         let bound = number::shown(regression.bound_percent);
         format!("{}{of}{at} {worse}; the bound is {} %", difference.metric, bound.trim_end_matches(".0"))

@@ -28,7 +28,8 @@ pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> Stri
             Pairing::Paired => format!("{} pairs", row.n),
             Pairing::Unpaired => format!("{}, {}", row.baseline_n, row.n),
         };
-        let runs = if row.lacking > 0 { format!("{runs}, {} lack it", row.lacking) } else { runs };
+        let what = if row.unfinished.is_some() { "flows" } else { "it" };
+        let runs = if row.lacking > 0 { format!("{runs}, {} lack {what}", row.lacking) } else { runs };
         let cells = [
             row.flow.clone().unwrap_or_else(|| "all".to_owned()),
             row.metric.to_owned(),
@@ -43,14 +44,32 @@ pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> Stri
         table.row(values.chain(cells));
     }
     let mut text = table.render();
-    if let Some(sentence) = without_interval(differences) {
+    for sentence in explanations(differences) {
         text += &format!("{sentence}\n");
     }
     text
 }
 
+/// What has to be known about some rows, a sentence each: those without an interval, and those whose runs lack flows.
+pub fn explanations(differences: &[Difference]) -> Vec<String> {
+    without_interval(differences).into_iter().chain(fewer_flows(differences)).collect()
+}
+
+/// That a group's completion is not that of all flows; `None` if as many completed as in the baseline.
+fn fewer_flows(differences: &[Difference]) -> Option<String> {
+    let lack_flows = |row: &&Difference| row.lacking > 0 && row.unfinished.is_some();
+    let count = differences.iter().filter(lack_flows).count();
+    let rows = differences.len();
+    (count > 0).then(|| {
+        format!(
+            "Flows are lacking in {count} of {rows} rows: more flows of a group did not complete than in the baseline. \
+             The figures there are of those that completed only."
+        )
+    })
+}
+
 /// Why rows have no interval although there are enough runs; `None` if there are no such rows.
-pub fn without_interval(differences: &[Difference]) -> Option<String> {
+fn without_interval(differences: &[Difference]) -> Option<String> {
     let count = differences.iter().filter(|difference| difference.is_without_spread()).count();
     let rows = differences.len();
     (count > 0).then(|| {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use subflow_scenario::sweep::{Parameters, canonical};
 
-use super::difference::{Difference, adjust, are_pairs, differences};
+use super::difference::{Difference, adjust, differences};
 use super::metric::Metric;
+use super::samples::are_pairs;
 use crate::results::{Run, flows_and_groups};
 
 /// The differences of one result to another.

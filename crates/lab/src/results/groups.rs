@@ -38,6 +38,11 @@ impl GroupResult {
         chunks(run).filter_map(of).collect()
     }
 
+    /// The number of flows that did not complete, for want of time or of a start.
+    pub fn unfinished(&self) -> usize {
+        self.flows - self.completions_s.len()
+    }
+
     /// The mean time to completion, in seconds.
     pub fn mean_s(&self) -> Option<f64> {
         mean(&self.completions_s)

@@ -8,3 +8,4 @@ mod groups;
 mod laws;
 mod sctp;
 mod threads;
+mod unfinished;

@@ -20,7 +20,7 @@ pub fn differences(differences: &[Difference]) -> Table {
         })
         .counts(("baseline_n", "", "Runs of the baseline that are compared."), |row| Some(row.baseline_n as u64))
         .counts(("n", "", "Runs that are compared with them."), |row| Some(row.n as u64))
-        .counts(("lacking", "", "Runs that lack the metric although the baseline has it."), |row| {
+        .counts(("lacking", "", "Runs that lack the metric, or flows of a group, that the baseline has."), |row| {
             Some(row.lacking as u64)
         })
         .numbers(("baseline_mean", "see unit", "Mean of the baseline."), |row| row.baseline_mean)
