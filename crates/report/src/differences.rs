@@ -67,9 +67,11 @@ fn explanation(baseline: &Baseline) -> String {
     } else {
         "Runs with the same seed are pairs, where points have them"
     };
+    let tested = baseline.differences.iter().filter(|row| row.p_value.is_some()).count();
+    let tested =
+        if tested == 1 { "1 difference that has".to_owned() } else { format!("{tested} differences that have") };
     format!(
         "{pairs}; intervals of differences by the t-test, of changes by the bootstrap (BCa), from five runs on. The \
-         last column is the p-value adjusted for all {} differences (Holm).",
-        baseline.differences.len()
+         last column is the p-value adjusted for the {tested} one (Holm)."
     )
 }

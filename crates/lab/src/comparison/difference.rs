@@ -80,12 +80,16 @@ pub struct Difference {
     /// Upper end of it.
     #[serde(serialize_with = "number::optional")]
     pub median_difference_ci95_high: Option<f64>,
-    /// p-value of the t-test. Where all differences are equal there is no such test: 1 if they are zero, else absent.
+    /// p-value of the t-test. Where all differences are equal there is no such test: 1 if they are zero and no run lacks
+    /// the metric, else absent.
     #[serde(serialize_with = "exact")]
     pub p_value: Option<f64>,
     /// The same, adjusted for all differences of the command (Holm).
     #[serde(serialize_with = "exact")]
     pub p_value_holm: Option<f64>,
+    /// Runs that might have the metric, of the baseline and of the other group; of pairs, the number of pairs.
+    #[serde(skip)]
+    pub runs: [usize; 2],
     /// Of the completion of a group: how many flows did not complete in a run, on average, of the baseline and of this.
     /// `None` if all did.
     #[serde(skip)]
@@ -153,7 +157,7 @@ pub(super) fn adjust(differences: &mut [Difference]) {
 
 impl Difference {
     fn new(metric: &Metric, flow: Option<&str>, before: &Values, after: &Values) -> Self {
-        let Samples { are_pairs, first, second, lacking, unfinished } = Samples::new(before, after);
+        let Samples { are_pairs, first, second, lacking, runs, unfinished } = Samples::new(before, after);
         let means = mean(&first).zip(mean(&second));
         let test = if are_pairs { of_pairs(&first, &second) } else { welch_difference(&first, &second, CONFIDENCE) };
         // Without a spread, resamples say no more than the t-test does.
@@ -161,7 +165,8 @@ impl Difference {
         let of_medians = median_difference(&first, &second, are_pairs);
         let medians = test.and_then(|_| median_interval(&first, &second, are_pairs));
         let are_equal = first.len().min(second.len()) > 1 && first.first() == second.first();
-        let equal = (test.is_none() && are_equal).then_some(1.0);
+        let is_partial = [first.len(), second.len()] != runs;
+        let equal = (test.is_none() && are_equal && !is_partial).then_some(1.0);
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         Self {
             parameters: Parameters::new(),
@@ -185,6 +190,7 @@ impl Difference {
             median_difference_ci95_high: medians.map(|interval| interval.high),
             p_value: test.map(|test| test.p_value).or(equal),
             p_value_holm: None,
+            runs,
             unfinished,
             better: metric.better,
         }
@@ -193,6 +199,11 @@ impl Difference {
     /// Whether there is no interval although there are enough runs: all differences are equal.
     pub fn is_without_spread(&self) -> bool {
         self.n.min(self.baseline_n) > 1 && self.difference_ci95_low.is_none()
+    }
+
+    /// Whether some runs do not have the metric, in both groups or in one.
+    pub fn is_partial(&self) -> bool {
+        [self.baseline_n, self.n] != self.runs
     }
 
     /// By how many percent of the baseline it is worse; negative if it is better. Infinite if the baseline is zero and

@@ -18,6 +18,8 @@ pub(super) struct Samples {
     pub(super) second: Vec<f64>,
     /// Runs of the other group that lack what the baseline has.
     pub(super) lacking: usize,
+    /// Runs of both groups that might have a value; of pairs, their number.
+    pub(super) runs: [usize; 2],
     /// Flows that did not complete in a run, on average, in both groups; `None` if all did.
     pub(super) unfinished: Option<[f64; 2]>,
 }
@@ -35,7 +37,7 @@ impl Samples {
             let (first, second) = shared.iter().filter_map(|(a, b)| a.value.zip(b.value)).unzip();
             let lacking = shared.iter().filter(|(a, b)| b.lacks(*a)).count();
             let unfinished = unfinished(shared.iter().map(|(a, _)| a), shared.iter().map(|(_, b)| b));
-            Self { are_pairs: true, first, second, lacking, unfinished }
+            Self { are_pairs: true, first, second, lacking, runs: [shared.len(); 2], unfinished }
         } else {
             Self::without_pairs(before, after)
         }
@@ -54,7 +56,7 @@ impl Samples {
             _ => 0,
         };
         let lacking = expected.saturating_sub(second.len()).max(of_groups);
-        Self { are_pairs: false, first, second, lacking, unfinished }
+        Self { are_pairs: false, first, second, lacking, runs: [before.len(), after.len()], unfinished }
     }
 }
 

@@ -24,8 +24,7 @@ pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> Stri
     for row in differences {
         let values = paths.iter().map(|path| row.parameters.get(path).map_or_else(String::new, word));
         let runs = match row.pairing {
-            Pairing::Paired if row.n == 1 => "1 pair".to_owned(),
-            Pairing::Paired => format!("{} pairs", row.n),
+            Pairing::Paired => pairs(row),
             Pairing::Unpaired => format!("{}, {}", row.baseline_n, row.n),
         };
         let what = if row.unfinished.is_some() { "flows" } else { "it" };
@@ -52,7 +51,8 @@ pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> Stri
 
 /// What has to be known about some rows, a sentence each: those without an interval, and those whose runs lack flows.
 pub fn explanations(differences: &[Difference]) -> Vec<String> {
-    without_interval(differences).into_iter().chain(fewer_flows(differences)).collect()
+    let sentences = [without_interval(differences), partly_without_interval(differences), fewer_flows(differences)];
+    sentences.into_iter().flatten().collect()
 }
 
 /// That a group's completion is not that of all flows; `None` if as many completed as in the baseline.
@@ -68,14 +68,50 @@ fn fewer_flows(differences: &[Difference]) -> Option<String> {
     })
 }
 
-/// Why rows have no interval although there are enough runs; `None` if there are no such rows.
+/// How many pairs have the metric.
+fn pairs(row: &Difference) -> String {
+    match (row.n, row.runs[1]) {
+        (n, all) if n < all => format!("{n} of {all} pairs"),
+        (1, _) => "1 pair".to_owned(),
+        (n, _) => format!("{n} pairs"),
+    }
+}
+
+/// Why rows have no interval although there are runs enough, all of which have the metric; `None` if there are no such
+/// rows.
 fn without_interval(differences: &[Difference]) -> Option<String> {
-    let count = differences.iter().filter(|difference| difference.is_without_spread()).count();
+    let count = differences.iter().filter(|row| row.is_without_spread() && !row.is_partial()).count();
     let rows = differences.len();
     (count > 0).then(|| {
         format!(
             "No interval in {count} of {rows} rows: every seed gives the same difference, so the seeds do not matter \
              to it."
+        )
+    })
+}
+
+/// The same where some runs lack the metric: the others do not show that the seeds do not matter.
+fn partly_without_interval(differences: &[Difference]) -> Option<String> {
+    let mut count = 0;
+    let mut have: Vec<String> = Vec::new();
+    for row in differences.iter().filter(|row| row.is_without_spread() && row.is_partial()) {
+        count += 1;
+        let of_row = match row.pairing {
+            Pairing::Paired => pairs(row),
+            Pairing::Unpaired => {
+                format!("{} of {} and {} of {} runs", row.baseline_n, row.runs[0], row.n, row.runs[1])
+            }
+        };
+        if !have.contains(&of_row) {
+            have.push(of_row);
+        }
+    }
+    let rows = differences.len();
+    (count > 0).then(|| {
+        format!(
+            "No interval in {count} of {rows} rows: only {} have the metric, and those of a row give the same \
+             difference. Whether the seeds matter to it is not known.",
+            have.join(", ")
         )
     })
 }

@@ -119,6 +119,24 @@ fn equal_differences_have_no_interval_and_stay_out_of_the_adjustment() {
 }
 
 #[test]
+fn equal_differences_of_some_pairs_do_not_show_that_seeds_do_not_matter() {
+    let before = runs(&[(1, 5.0), (2, 5.0), (3, 5.0), (4, 5.0), (5, 5.0), (6, 5.0)]);
+    let mut after = before.clone();
+    after[2..].iter_mut().for_each(|run| run.result.flows[0].completion_s = None);
+    let found = compare(&before, &after, &["completion".parse().expect("a metric")]).expect("a point").differences;
+    assert_eq!((found[0].n, found[0].lacking, found[0].p_value, found[0].p_value_holm), (2, 4, None, None));
+    let text = subflow_lab::comparison::differences_to_text(&found, &[]);
+    assert!(text.contains("2 of 6 pairs, 4 lack it"), "{text}");
+    assert!(text.contains("No interval in 1 of 1 rows: only 2 of 6 pairs have the metric"), "{text}");
+    assert!(!text.contains("every seed"), "{text}");
+    // Nor do those of some runs without pairs.
+    after.iter_mut().for_each(|run| run.result.seed += 10);
+    let found = compare(&before, &after, &["completion".parse().expect("a metric")]).expect("a point").differences;
+    let text = subflow_lab::comparison::differences_to_text(&found, &[]);
+    assert!(found[0].p_value.is_none() && text.contains("only 6 of 6 and 2 of 6 runs have the metric"), "{text}");
+}
+
+#[test]
 fn a_metric_that_got_lost_is_beyond_any_bound() {
     let bound: Bound = "completion 50 %".parse().expect("a bound");
     let before = runs(&[(1, 5.0), (2, 5.0)]);

@@ -436,3 +436,20 @@ fn a_report_of_many_points_is_bounded_and_has_the_goodput_of_all() {
     assert!(page.contains("<input type=\"checkbox\" data-point=\"299\""));
     assert!(page.contains("<g data-point=\"299\">") && page.contains("make too large: "), "not all metrics fit");
 }
+
+#[test]
+fn a_report_counts_the_differences_that_p_values_were_adjusted_for() {
+    let plan = plan(&format!("{SCENARIO}[sweep]\nduration = [\"1 s\", \"2 s\", \"3 s\"]\n"), &["repeat=3"]);
+    // Each seed gives the same difference at the second point, but not at the third.
+    let experiment = execute_with(&plan, 1, &RunOptions::default(), &|_| {}, |scenario, seed, _| {
+        let mut result = made::result(scenario, seed);
+        let of_seed = if scenario.duration.as_secs_f64() > 2.5 { seed as f64 } else { 0.0 };
+        result.flows[0].goodput_mbps = 10.0 + scenario.duration.as_secs_f64() + of_seed;
+        Ok(result)
+    });
+    let mut experiment = experiment.expect("no run fails");
+    let metrics = ["goodput".parse::<Metric>().expect("a metric")];
+    experiment.baseline = Some(Baseline::of(&experiment, "duration".to_owned(), "1 s".into(), &metrics));
+    let html = subflow_report::of_experiment(&plan, &experiment);
+    assert!(html.contains("adjusted for the 1 difference that has one (Holm)"), "{html}");
+}
