@@ -9,7 +9,7 @@
 //! | the runs of two groups that are compared, and those that lack the metric | `samples.rs` |
 //! | bounds on what may become worse | `bound.rs` |
 //! | whether intervals are narrow enough | `precision.rs` |
-//! | points of a sweep that came out the same | `same.rs` |
+//! | points of a sweep that came out the same | `same.rs`; why, as far as results prove it: `why_same.rs` |
 //! | the table of differences as text | `text.rs` |
 
 mod baseline;
@@ -22,6 +22,7 @@ mod same;
 mod samples;
 mod text;
 mod two_results;
+mod why_same;
 
 pub use baseline::{Baseline, at_point, word};
 pub use bound::{Bound, Regression};

@@ -5,14 +5,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::word;
+use super::{why_same, word};
 use crate::results::{Experiment, RunResult};
 
 /// More points of a group are counted, not listed.
 const MOST_LISTED: usize = 10;
 
-/// Sentences about what cannot be told apart. Names of algorithms and CPU time do not count as results, nor do percentiles
-/// of delays, which are not recorded in all runs.
+/// Sentences about what cannot be told apart. Names of algorithms and CPU time do not count as results, nor do
+/// percentiles of delays, which are not recorded in all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameResults {
     /// One for each group of points that gave the very same results in every run, seed by seed.
@@ -81,8 +81,8 @@ fn sentence(experiment: &Experiment, runs: usize, points: &[usize]) -> String {
     format!("The same results in {runs}: {}{more}. {}", named.join("; "), reason(experiment, points))
 }
 
-/// Why these points are the same: what differs between them has no effect at any of them; or else the algorithms have
-/// decided alike.
+/// Why these points are the same, for each path that differs between them: it has no effect at any of them, or their
+/// results prove why it made no difference. Of other paths, what follows from equal results.
 fn reason(experiment: &Experiment, points: &[usize]) -> String {
     let of = |point: usize| &experiment.statistics[point];
     let differs = |path: &&String| {
@@ -95,14 +95,22 @@ fn reason(experiment: &Experiment, points: &[usize]) -> String {
         of(points[0]).without_effect.iter().find(|message| message.starts_with(&start) && everywhere(message))
     };
     let paths: Vec<&String> = of(points[0]).parameters.keys().filter(differs).collect();
-    let known: Vec<&str> = paths.iter().filter_map(|path| of_path(path)).map(String::as_str).collect();
-    match (known.len(), paths.len()) {
-        (0, _) => "Their runs do not differ in any figure.".to_owned(),
-        (some, all) if some < all => {
-            format!("{}; otherwise their runs do not differ in any figure.", known.join("; "))
+    let (mut reasons, mut others): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    for path in paths {
+        match of_path(path).cloned().or_else(|| why_same::reason(experiment, points[0], path)) {
+            Some(reason) => reasons.push(reason),
+            None => others.push(path),
         }
-        _ => format!("{}.", known.join("; ")),
     }
+    let rest = match others[..] {
+        [] => None,
+        [path] => Some(format!("{path} was read by no run, or what it changes never occurred: no figure differs")),
+        _ => Some(format!(
+            "{} were read by no run, or what they change never occurred: no figure differs",
+            others.join(" and ")
+        )),
+    };
+    format!("{}.", reasons.into_iter().chain(rest).collect::<Vec<_>>().join("; "))
 }
 
 /// A number that is the same for equal results, whatever the seed is.
@@ -138,7 +146,7 @@ mod tests {
     use subflow_scenario::sweep::Plan;
 
     use super::*;
-    use crate::results::Run;
+    use crate::results::{FlowResult, LinkResult, Run};
     use crate::simulate::{RunOptions, simulate};
 
     /// The experiment of a flow over one link.
@@ -176,7 +184,7 @@ mod tests {
         assert_eq!(said.len(), 2, "{said:?}");
         for (said, congestion) in said.iter().zip(["lia", "cubic"]) {
             let points = format!("The same results in all 2 runs: rr, {congestion}; ll, {congestion}. ");
-            assert_eq!(*said, points + "Their runs do not differ in any figure.");
+            assert_eq!(*said, points + "flows.f.scheduler made no difference: the flow had one subflow.");
         }
         assert_eq!(of_runs(&experiment), None, "losses make seeds differ");
     }
@@ -189,13 +197,60 @@ mod tests {
         let idle = "flows.f.scheduler has no effect: the flow's protocol is tcp.";
         assert_eq!(said.len(), 2, "{said:?}");
         assert_eq!(said[0], format!("The same results in all 2 runs: tcp, rr; tcp, ll. {idle}"));
-        assert!(said[1].ends_with("mptcp, rr; mptcp, ll. Their runs do not differ in any figure."), "{said:?}");
+        let one = "flows.f.scheduler made no difference: the flow had one subflow.";
+        assert!(said[1].ends_with(&format!("mptcp, rr; mptcp, ll. {one}")), "{said:?}");
         // Without a loss in two packets, window and queue do not matter either.
         let small = "protocol = \"tcp\"\nsend = \"2 kB\"\n";
         let both = "flows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"reno\", \"cubic\"]\n";
         let said = of_points(&experiment("", small, both));
-        let otherwise = "protocol is tcp; otherwise their runs do not differ in any figure.";
-        assert!(said.len() == 1 && said[0].ends_with(otherwise), "{said:?}");
+        let lossless = "protocol is tcp; flows.f.congestion made no difference: the flow sent no segment again, so it \
+                        knew of no loss.";
+        assert!(said.len() == 1 && said[0].ends_with(lossless), "{said:?}");
+    }
+
+    #[test]
+    fn reasons_are_those_that_results_prove() {
+        let why = |flow: &str, sweep: &str| {
+            let said = of_points(&experiment("", flow, sweep));
+            assert_eq!(said.len(), 1, "{said:?}");
+            said[0].split_once(". ").map_or_else(String::new, |(_, why)| why.to_owned())
+        };
+        let queue = "links.l.queue = [\"50 packets\", \"60 packets\"]\n";
+        let dropped_nothing = "links.l.queue made no difference: the link's queues dropped no packet.";
+        assert_eq!(why("send = \"2 kB\"\n", queue), dropped_nothing);
+        // Both hold the two packets of the file, and no figure says so.
+        let window = "flows.f.tcp.receive_buffer = [\"1 MB\", \"2 MB\"]\n";
+        let unread =
+            "flows.f.tcp.receive_buffer was read by no run, or what it changes never occurred: no figure differs.";
+        assert_eq!(why("send = \"2 kB\"\n", window), unread);
+        let both = format!("{window}flows.f.tcp.max_retries = [5, 6]\n");
+        let text = why("send = \"2 kB\"\n", &both);
+        assert!(text.contains("receive_buffer") && text.contains(" and ") && text.contains(" were read by"), "{text}");
+    }
+
+    #[test]
+    fn a_queue_that_dropped_packets_is_no_reason() {
+        let sweep = "flows.f.tcp.max_retries = [14, 15]\nlinks.l.queue = [\"5 packets\"]\n";
+        let said = of_points(&experiment("", "send = \"2 MB\"\n", sweep));
+        assert!(said.len() == 1 && said[0].contains("flows.f.tcp.max_retries was read by no run, or"), "{said:?}");
+        // Of made-up figures.
+        let said = |sweep: &str, change: fn(&mut RunResult)| {
+            let mut experiment = experiment("", "send = \"2 kB\"\n", sweep);
+            experiment.runs.iter_mut().for_each(|run| change(&mut run.result));
+            of_points(&experiment).concat()
+        };
+        let queue = "links.l.queue = [\"50 packets\", \"60 packets\"]\n";
+        let dropped = said(queue, |run| run.links[0].drops = 1);
+        assert!(dropped.contains("links.l.queue was read by no run, or"), "{dropped}");
+        let unused = said(queue, |run| run.links[0] = LinkResult { name: "l".to_owned(), ..LinkResult::default() });
+        assert!(unused.contains("links.l.queue made no difference: no packet passed the link."), "{unused}");
+        let congestion = "flows.f.congestion = [\"reno\", \"cubic\"]\n";
+        let lost = said(congestion, |run| run.flows[0].retransmissions = 1);
+        assert!(lost.contains("flows.f.congestion was read by no run, or"), "{lost}");
+        let silent = said(congestion, |run| {
+            run.flows[0] = FlowResult { name: "f".to_owned(), ..FlowResult::default() };
+        });
+        assert!(silent.contains("flows.f.congestion made no difference: the flow sent nothing."), "{silent}");
     }
 
     #[test]
