@@ -18,6 +18,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints a line on standard error. That it cannot be written is no reason to end a command: its results count.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// The format of `--figures`, which needs a folder for the results.
 pub(crate) fn figure_format(asked: Option<Figures>, folder: Option<&Folder>) -> Result<Option<FigureFormat>, Failure> {
     match (asked, folder) {

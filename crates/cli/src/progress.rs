@@ -2,12 +2,14 @@
 // It reads the wall clock.
 #![allow(clippy::disallowed_types)]
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use subflow_lab::execute::Progress;
+
+use crate::output::say;
 
 /// The shortest time between two lines, and before the first: short commands print none.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(5);
@@ -42,8 +44,7 @@ impl Bar {
             Self::InLines { begin, lines } => {
                 let mut lines = lines.lock().expect("no thread panics while it has the lock");
                 if let Some(line) = lines.next(progress, begin.elapsed()) {
-                    // Runs go on if nobody reads the lines.
-                    let _ = writeln!(std::io::stderr(), "{line}");
+                    say(&line);
                 }
             }
         }

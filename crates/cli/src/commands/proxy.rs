@@ -2,6 +2,7 @@
 
 use crate::arguments::Proxy;
 use crate::failure::Failure;
+use crate::output::say;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn proxy(_: &Proxy) -> Result<(), Failure> {
@@ -21,14 +22,10 @@ pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
     if arguments.dry_run {
         return crate::output::print(&dry_run(&settings).map_err(failure)?);
     }
-    // A line that nobody reads must not end the proxy.
-    let report = |line: &str| {
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
-    };
     if !arguments.listen.ip().is_loopback() {
-        report("warning: everybody who reaches the address may use this proxy: it has no authentication");
+        say("warning: everybody who reaches the address may use this proxy: it has no authentication");
     }
-    run(&settings, report).map_err(failure)
+    run(&settings, say).map_err(failure)
 }
 
 /// Undoes what killed proxies have left, and reports what it did, a line each.

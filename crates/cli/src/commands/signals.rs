@@ -2,7 +2,6 @@
 // It reads the wall clock.
 #![allow(clippy::disallowed_types)]
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 use std::thread;
@@ -13,6 +12,7 @@ use signal_hook::low_level;
 use subflow_lab::Stop;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// What a command says at the first signal if it does runs in real time, which have something to remove.
 pub(super) const REMOVES_NAMESPACES: &str = "stopping, and removing the namespaces of the run; a second signal ends \
@@ -81,7 +81,7 @@ pub(super) fn say_that_results_are_written(kept: Option<&Path>) {
     let said = while_writing(kept);
     let mut now = SAID.lock().expect("no thread panics while it has the lock");
     if REQUEST.get().is_some_and(Stop::is_requested) && now.first != said.first {
-        said.first.iter().for_each(|message| print(message));
+        said.first.iter().for_each(|message| output::say(message));
     }
     *now = said;
 }
@@ -105,11 +105,11 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
                 None => {
                     first = Some(Instant::now());
                     requested.request();
-                    said.first.iter().for_each(|message| print(message));
+                    said.first.iter().for_each(|message| output::say(message));
                 }
                 Some(at) if at.elapsed() < ONE_REQUEST => {}
                 Some(_) => {
-                    said.at_once.iter().for_each(|message| print(message));
+                    said.at_once.iter().for_each(|message| output::say(message));
                     low_level::exit(128 + signal);
                 }
             }
@@ -117,11 +117,6 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(failed)?;
     Ok(stop)
-}
-
-/// If standard error is closed, the command ends all the same.
-fn print(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
 }
 
 #[cfg(target_os = "linux")]

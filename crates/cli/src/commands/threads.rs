@@ -7,6 +7,7 @@ use subflow_scenario::sweep::Plan;
 
 use crate::arguments::{Platform, Run};
 use crate::failure::Failure;
+use crate::output::say;
 
 /// Fails if there are threads for runs in real time, which have their own.
 pub(super) fn check(arguments: &Run) -> Result<(), Failure> {
@@ -48,8 +49,8 @@ pub(super) fn explain(plan: &Plan, options: &RunOptions) {
     }
     match (whole, plan.points.len()) {
         (0, _) if fewest == options.threads => {}
-        (0, _) => eprintln!("--threads: {fewest} threads, for as many parts can be divided from each other"),
-        (1, 1) => eprintln!("--threads: one thread, because {why}"),
-        (whole, points) => eprintln!("--threads: one thread at {whole} of {points} points, because {why}"),
+        (0, _) => say(&format!("--threads: {fewest} threads, for as many parts can be divided from each other")),
+        (1, 1) => say(&format!("--threads: one thread, because {why}")),
+        (whole, points) => say(&format!("--threads: one thread at {whole} of {points} points, because {why}")),
     }
 }

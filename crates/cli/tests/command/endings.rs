@@ -49,6 +49,22 @@ fn a_full_standard_output_is_an_error_that_says_where_the_results_are() {
     assert_eq!(desk.files(), ["o6", "quick.toml"], "the journal is gone");
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_error_costs_no_results_and_changes_no_exit_code() {
+    let desk = Desk::new(QUICK);
+    let run = |arguments: &[&str]| {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("subflow"));
+        command.current_dir(desk.root()).args(["run", "quick.toml"]).args(arguments);
+        command.stdout(Stdio::null()).stderr(full).status().expect("the command ends").code()
+    };
+    assert_eq!(run(&["--until", "goodput ± 50 %", "--out", "a"]), Some(0));
+    assert_eq!(run(&["--repeat", "2", "--out", "b", "--compare", "a", "--format", "json"]), Some(0));
+    assert_eq!(run(&["--threads", "2", "--pcap", "packets", "--out", "c"]), Some(0));
+    assert_eq!(desk.files(), ["a", "b", "c", "packets", "quick.toml"]);
+}
+
 #[cfg(unix)]
 mod signals {
     use std::fs::File;

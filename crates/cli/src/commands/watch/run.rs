@@ -15,7 +15,7 @@ use super::screen::Screen;
 use crate::arguments::{BenchFormat, Watch};
 use crate::commands::signals::stop_on_signals;
 use crate::failure::Failure;
-use crate::output::{figure_format, print};
+use crate::output::{figure_format, print, say};
 
 /// Events bring the next look forward, but not nearer to the last one than this.
 const APART: Duration = Duration::from_millis(20);
@@ -42,7 +42,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
     watched?;
     written?;
     if let Some(folder) = folder {
-        eprintln!("the report is in {}", folder.path().display());
+        say(&format!("the report is in {}", folder.path().display()));
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ impl Output {
     /// Says something on standard error, unless that is the screen, which says it with each report.
     fn say(&self, what: &str) {
         if !matches!(self, Self::Screen(_)) || !std::io::stderr().is_terminal() {
-            eprintln!("{what}");
+            say(what);
         }
     }
 
