@@ -1,5 +1,8 @@
 //! The `subflow` command. Exit 0: done; 1: the run failed; 2: bad input.
 
+// Printing by macros panics where nobody reads, or on a full disk: `output.rs` does not.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod arguments;
 mod commands;
 mod failure;

@@ -46,6 +46,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.facts.push(("packet hops", hops.to_string()));
 
     let mut slugs = Slugs::default();
+    page.section("failed", "Runs that failed", failed(experiment));
     page.section("not-valid", "Runs that are not valid", not_valid(experiment));
     page.section("summary", "Summary", summary::tables(experiment));
     page.section("same", "The same results", same(experiment));
@@ -95,6 +96,11 @@ fn in_grid(figures: &str) -> String {
 
 fn in_real_time(experiment: &Experiment) -> bool {
     experiment.runs.iter().any(|run| run.result.real_time.is_some())
+}
+
+/// The runs that failed, which are in no figure.
+fn failed(experiment: &Experiment) -> String {
+    paragraphs(experiment.failed.iter().map(|failed| failed.error.as_str()))
 }
 
 /// The reasons why runs are not valid. These runs are included in all figures.

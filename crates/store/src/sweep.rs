@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
 use subflow_lab::execute::{Progress, keeps_series, run_job};
-use subflow_lab::results::{Experiment, Run, RunResult};
+use subflow_lab::results::{Experiment, FailedRun, Run, RunResult};
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, Stop};
 use subflow_scenario::sweep::{Job, Plan};
@@ -109,10 +109,8 @@ pub fn fill_with(
 /// Results of a plan as far as there are records.
 #[derive(Clone, Debug)]
 pub struct Collected {
-    /// The runs that have results, with their statistics.
+    /// The runs that have results, with their statistics, and those that failed.
     pub experiment: Experiment,
-    /// The runs that failed.
-    pub failed: Vec<RunError>,
     /// The runs without a record.
     pub missing: Vec<Job>,
 }
@@ -140,9 +138,12 @@ pub fn collect<E>(
                 let parameters = plan.points[job.point].parameters.clone();
                 runs.push(Run { run: job.run, point: job.point, parameters, result: *result });
             }
-            Some(Record::Failed(message)) => failed.push(RunError::failed(message).in_job(plan, job)),
+            Some(Record::Failed(message)) => {
+                let error = RunError::failed(message).in_job(plan, job).to_string();
+                failed.push(FailedRun { run: job.run, point: job.point, seed: job.seed, error });
+            }
             None => missing.push(job),
         }
     }
-    Ok(Collected { experiment: Experiment::new(plan, runs), failed, missing })
+    Ok(Collected { experiment: Experiment { failed, ..Experiment::new(plan, runs) }, missing })
 }

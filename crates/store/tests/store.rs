@@ -83,7 +83,7 @@ fn results_from_a_store_are_those_of_the_runs_to_the_last_bit() {
     let store = Store::open(folder.path().join("deep/store")).expect("it can be created");
     assert_eq!(filled(&plan, &store), Filled { finished: 4, ..Filled::default() });
     let collected = collected(&plan, &store).expect("it can be read");
-    assert!(collected.failed.is_empty() && collected.missing.is_empty());
+    assert!(collected.experiment.failed.is_empty() && collected.missing.is_empty());
     let options = RunOptions { series: true, ..RunOptions::default() };
     let direct = execute(&plan, 1, &options, &|_| {}).expect("the runs end well");
     let series = |experiment: &subflow_lab::results::Experiment| experiment.runs[0].result.series.len();
@@ -253,8 +253,8 @@ fn an_error_is_kept_until_the_run_succeeds_and_never_replaces_results() {
     save(&failed);
     assert_eq!(store.load(key).expect("it can be read"), Some(failed.clone()));
     let collected = collected(&plan, &store).expect("it can be read");
-    assert_eq!((collected.failed.len(), collected.missing.len()), (1, 3));
-    let message = collected.failed[0].to_string();
+    assert_eq!((collected.experiment.failed.len(), collected.missing.len()), (1, 3));
+    let message = &collected.experiment.failed[0].error;
     assert!(message.contains("run 2 (seed 1, flows.file.congestion = \"olia\"): the run"), "{message}");
     assert_eq!(filled(&plan, &store).finished, 4);
     save(&failed);
@@ -278,7 +278,7 @@ fn runs_go_on_after_a_failure_if_they_may() {
     assert_eq!((halted.finished, halted.failed.len(), halted.missing), (1, 1, 2));
     let (through, store) = fill("through", true);
     assert_eq!((through.finished, through.failed.len(), through.missing), (3, 1, 0));
-    let message = collected(&plan, &store).expect("it can be read").failed[0].to_string();
+    let message = collected(&plan, &store).expect("it can be read").experiment.failed[0].error.clone();
     assert_eq!(message, "run 1 (seed 2, flows.file.congestion = \"lia\"): out of luck");
     assert_eq!(message, through.failed[0].to_string());
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use subflow_lab::comparison::Comparison;
 use subflow_lab::results::{Experiment, to_csv, to_text};
-use subflow_report::output::{FigureFormat, Folder, to_json};
+use subflow_report::output::{FigureFormat, Folder, OutputError, to_json};
 use subflow_scenario::sweep::Plan;
 
 use super::compare::{self, Prepared};
@@ -14,7 +14,7 @@ use super::journal::Journal;
 use super::signals;
 use crate::arguments::{Format, Output, Run};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, say};
 
 /// The folder for the results, if there is one.
 pub(super) fn folder(output: &Output, plan: &Plan, suffix: &str, force: bool) -> Result<Option<Folder>, Failure> {
@@ -42,8 +42,8 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// Ends `run`, of whose runs `failed` failed. The runs stay in the journal unless there are results of all.
-    pub(super) fn of_run(&self, arguments: &Run, failed: usize, journal: Option<&Journal>) -> Result<(), Failure> {
+    /// Ends `run`. The runs stay in the journal unless there are results of all.
+    pub(super) fn of_run(&self, arguments: &Run, journal: Option<&Journal>) -> Result<(), Failure> {
         signals::say_that_results_are_written(journal.map(Journal::path));
         // The runs are removed once the results are on the disk, and not in its cache only.
         let durable = |()| match (&self.folder, journal) {
@@ -58,7 +58,7 @@ impl Results<'_> {
             (failure, _) => failure,
         });
         let complete = written
-            .and_then(|()| all_runs(self.plan, failed))
+            .and_then(|()| all_runs(self.plan, self.experiment.failed.len()))
             .and_then(|()| all_valid(self.experiment, journal.is_some()));
         signals::say(signals::while_printing(self.path()));
         let forgotten = match (&complete, journal) {
@@ -84,7 +84,11 @@ impl Results<'_> {
 
     fn write(&self) -> Result<(), Failure> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        Ok(folder.write_experiment(self.plan, self.experiment, self.figures)?)
+        folder.write_experiment(self.plan, self.experiment, self.figures).map_err(|error| match error {
+            // Nothing was wrong with the command: runs have failed.
+            OutputError::HoldsMore { .. } => Failure::RunFailed(error.to_string()),
+            _ => error.into(),
+        })
     }
 
     /// Prints the results, also those that could not be written: the runs may have taken long. Then compares them, and
@@ -117,7 +121,7 @@ impl Results<'_> {
             (Some(comparison), Format::Text) => print(&format!("\n{}", comparison.to_text())),
             // Standard output has another format.
             (Some(comparison), Format::Json | Format::Csv) => {
-                eprint!("{}", comparison.to_text());
+                say(comparison.to_text().trim_end());
                 Ok(())
             }
         }
@@ -138,7 +142,7 @@ fn all_runs(plan: &Plan, failed: usize) -> Result<(), Failure> {
 fn warn_of_objections(experiment: &Experiment) {
     for run in &experiment.runs {
         for objection in run.result.objections() {
-            eprintln!("warning: run {} is not valid: {objection}", run.run);
+            say(&format!("warning: run {} is not valid: {objection}", run.run));
         }
     }
 }

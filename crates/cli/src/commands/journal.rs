@@ -15,7 +15,7 @@ use super::signals::{self, REMOVES_NAMESPACES, Said, stop_on_signals};
 use super::{on_linux, threads};
 use crate::arguments::{Platform, Run, Shard};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, say};
 use crate::progress::Bar;
 
 /// The store of a command: a journal beside the folder for the results, or a store that the user has named.
@@ -86,15 +86,15 @@ impl Journal {
         arguments.resume || arguments.store.is_some()
     }
 
-    /// Does the runs that are missing and returns the results of all, with the number of runs that failed. A run whose
-    /// event log is missing is done again; logs that there are stay if `keep_logs` is set.
+    /// Does the runs that are missing and returns the results of all. A run whose event log is missing is done again;
+    /// logs that there are stay if `keep_logs` is set.
     pub(super) fn experiment(
         &self,
         arguments: &Run,
         plan: &Plan,
         logs: Option<&RunFiles>,
         keep_logs: bool,
-    ) -> Result<(Experiment, usize), Failure> {
+    ) -> Result<Experiment, Failure> {
         let stored = as_stored(arguments, plan)?;
         let jobs = plan.jobs();
         let again = match logs {
@@ -108,7 +108,7 @@ impl Journal {
         signals::say_that_results_are_written(Some(self.path()));
         let mut collected = collect(&stored, true, |key| self.store.load(key))?;
         collected.experiment.scenario.sha256 = plan.digest();
-        Ok((collected.experiment, collected.failed.len()))
+        Ok(collected.experiment)
     }
 
     /// Does those of `jobs` that are missing; `plan` is as [`as_stored`] returns it. Fails unless all were done, or some
@@ -152,7 +152,7 @@ impl Journal {
             _ => error.into(),
         })?;
         for error in &filled.failed {
-            eprintln!("failed: {error}");
+            say(&format!("failed: {error}"));
         }
         match (filled.missing, &filled.failed[..]) {
             (0, []) => Ok(filled),

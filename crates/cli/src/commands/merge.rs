@@ -9,7 +9,7 @@ use super::compare::Prepared;
 use super::conclude::{Results, folder};
 use crate::arguments::Merge;
 use crate::failure::Failure;
-use crate::output::figure_format;
+use crate::output::{figure_format, say};
 
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     let plan = read_source(&arguments.source)?;
@@ -32,10 +32,10 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     if !collected.missing.is_empty() {
         return Err(missing(&plan, &stores, &collected.missing));
     }
-    for error in &collected.failed {
-        eprintln!("failed: {error}");
+    for failed in &collected.experiment.failed {
+        say(&format!("failed: {}", failed.error));
     }
-    let failed = collected.failed.len();
+    let failed = collected.experiment.failed.len();
     if failed > 0 && !arguments.keep_going {
         return Err(Failure::RunFailed(format!(
             "{failed} of {runs} runs failed; do them again, or make results without them (--keep-going)"

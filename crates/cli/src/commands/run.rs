@@ -20,7 +20,7 @@ use super::until::{Repeated, Until};
 use super::{on_linux, threads};
 use crate::arguments::{Platform, Run};
 use crate::failure::{Failure, warn};
-use crate::output::{about, figure_format};
+use crate::output::{about, figure_format, say};
 use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
@@ -40,17 +40,17 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let files = Files::prepare(arguments, &plan)?;
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path)).map_err(kept)?;
-    let (mut experiment, failed) = match &journal {
+    let mut experiment = match &journal {
         Some(journal) => journal.experiment(arguments, &plan, files.events.as_ref(), Journal::goes_on(arguments))?,
         None => {
             files.begin()?;
-            (experiment(arguments, &plan, folder.is_some(), &files)?, 0)
+            experiment(arguments, &plan, folder.is_some(), &files)?
         }
     };
     comparison.add_baseline(&mut experiment);
     let (format, comparison) = (arguments.output.format, &comparison);
     let results = Results { plan: &plan, experiment: &experiment, format, folder, figures, comparison };
-    results.of_run(arguments, failed, journal.as_ref())
+    results.of_run(arguments, journal.as_ref())
 }
 
 /// What the name of the default folder ends with.
@@ -81,14 +81,13 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
             "add --store DIR, or --out DIR for results",
         ));
     };
-    let Repeated { plan, mut experiment, failed, reached } =
-        until.experiment(arguments, &journal, files.events.as_ref())?;
+    let Repeated { plan, mut experiment, reached } = until.experiment(arguments, &journal, files.events.as_ref())?;
     drop(tried);
     comparison.add_baseline(&mut experiment);
     let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
     let format = arguments.output.format;
     let results = Results { plan: &plan, experiment: &experiment, format, folder, figures, comparison };
-    match results.of_run(arguments, failed, Some(&journal)) {
+    match results.of_run(arguments, Some(&journal)) {
         // The exit code is that of the precision also if nobody reads the results.
         Ok(()) | Err(Failure::NobodyReads) if reached.is_err() => reached,
         outcome => outcome,
@@ -158,7 +157,7 @@ fn check_size(arguments: &Run, plan: &Plan, captures: &RunFiles) -> Result<(), F
     let limit = arguments.pcap_limit;
     let files = captures.count();
     let Some(size) = estimate(plan) else {
-        eprintln!("captures: {files} files of unknown size (no rate limits a flow); the run ends at {limit}");
+        say(&format!("captures: {files} files of unknown size (no rate limits a flow); the run ends at {limit}"));
         return Ok(());
     };
     if size > limit {
@@ -170,7 +169,7 @@ fn check_size(arguments: &Run, plan: &Plan, captures: &RunFiles) -> Result<(), F
             ),
         ));
     }
-    eprintln!("captures: {files} files, about {} (limit {limit})", about(size));
+    say(&format!("captures: {files} files, about {} (limit {limit})", about(size)));
     Ok(())
 }
 

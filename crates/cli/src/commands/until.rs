@@ -10,6 +10,7 @@ use super::check::read_source;
 use super::journal::Journal;
 use crate::arguments::{Run, Source};
 use crate::failure::Failure;
+use crate::output::say;
 
 /// The runs of a command that has `--until`.
 pub(super) struct Until {
@@ -23,8 +24,6 @@ pub(super) struct Until {
 pub(super) struct Repeated {
     pub(super) plan: Plan,
     pub(super) experiment: Experiment,
-    /// Runs that failed.
-    pub(super) failed: usize,
     /// Fails if there were as many runs as are allowed before the intervals were narrow enough.
     pub(super) reached: Result<(), Failure>,
 }
@@ -70,7 +69,7 @@ impl Until {
         let mut plan = self.first.clone();
         let mut keep_logs = Journal::goes_on(arguments);
         loop {
-            let (experiment, failed) = journal.experiment(arguments, &plan, logs, keep_logs)?;
+            let experiment = journal.experiment(arguments, &plan, logs, keep_logs)?;
             keep_logs = true;
             let runs = plan.points[0].scenario.repeat;
             let Some(widest) = self.precision.widest(&experiment, Precision::FEWEST_RUNS as usize) else {
@@ -82,9 +81,9 @@ impl Until {
             };
             let is_narrow = widest.percent <= self.precision.percent;
             if is_narrow || runs >= self.most {
-                eprintln!("{}{}", self.precision_reached(&plan, &widest, runs), self.lacking(&experiment));
+                say(&format!("{}{}", self.precision_reached(&plan, &widest, runs), self.lacking(&experiment)));
                 let reached = if is_narrow { Ok(()) } else { Err(self.not_reached()) };
-                return Ok(Repeated { plan, experiment, failed, reached });
+                return Ok(Repeated { plan, experiment, reached });
             }
             plan = repeated(arguments, Precision::more(runs).min(self.most))?;
         }

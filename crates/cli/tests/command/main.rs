@@ -8,6 +8,7 @@ mod conform;
 mod desk;
 mod endings;
 mod events;
+mod failed_runs;
 mod folders;
 #[cfg(target_os = "linux")]
 mod full_disk;

@@ -19,6 +19,9 @@ pub struct Experiment {
     pub scenario: ScenarioSummary,
     /// Every run, by number.
     pub runs: Vec<Run>,
+    /// The runs that failed, which are not in `runs`, by number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedRun>,
     /// The statistics of each point of the sweep, in order.
     pub statistics: Vec<PointStatistics>,
     /// The differences of the points to a chosen one, if one was chosen.
@@ -67,6 +70,19 @@ pub struct Run {
     /// Its measurements.
     #[serde(flatten)]
     pub result: RunResult,
+}
+
+/// A run without results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedRun {
+    /// Its number, counted from 0 through the whole experiment.
+    pub run: usize,
+    /// Its point of the sweep, counted from 0.
+    pub point: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Why it failed, with its number, seed and swept values.
+    pub error: String,
 }
 
 /// Statistics over the runs of one point of the sweep.
@@ -168,7 +184,7 @@ impl Experiment {
             sweep: plan.parameters().into_iter().map(str::to_owned).collect(),
             swept_together: plan.together.clone(),
         };
-        Self { subflow: Provenance::of_this_program(), scenario, runs, statistics, baseline: None }
+        Self { subflow: Provenance::of_this_program(), scenario, runs, failed: Vec::new(), statistics, baseline: None }
     }
 
     /// The first and the last seed. Without a sweep over one of `seed` and `repeat` they are those that the scenario

@@ -17,7 +17,7 @@ mod text;
 
 pub use csv::to_csv;
 pub use experiment::{
-    ExchangeStatistics, Experiment, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
+    ExchangeStatistics, Experiment, FailedRun, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
     SubflowStatistics,
 };
 pub use groups::{GroupResult, GroupStatistics, flows_and_groups};

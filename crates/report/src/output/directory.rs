@@ -72,8 +72,8 @@ impl Directory {
             Some(held) if !new.covers(held) => Err(OutputError::HoldsMore {
                 path: self.path.clone(),
                 option: self.kind.option(),
-                held: Box::new(held.clone()),
-                new: Box::new(new.clone()),
+                held: held.beside(new),
+                new: new.beside(held),
             }),
             _ => Ok(()),
         }

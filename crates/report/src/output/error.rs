@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use subflow_lab::way_out;
 
-use super::Content;
-
 /// The reason why results, captures or event logs cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
@@ -75,9 +73,9 @@ pub enum OutputError {
         /// The option for the folder.
         option: &'static str,
         /// What it contains.
-        held: Box<Content>,
+        held: String,
         /// What the command would write.
-        new: Box<Content>,
+        new: String,
     },
     /// The list of the files that subflow wrote cannot be read.
     #[error(

@@ -14,6 +14,7 @@ use super::{Content, OutputError};
 pub struct Folder {
     directory: Directory,
     content: Content,
+    force: bool,
 }
 
 impl Folder {
@@ -27,7 +28,7 @@ impl Folder {
         force: bool,
     ) -> Result<Self, OutputError> {
         let directory = Directory::open(path.into(), Kind::Results)?;
-        let folder = Self { directory, content };
+        let folder = Self { directory, content, force };
         if !folder.directory.is_ours().map_err(|source| folder.failed(source))? {
             return Err(OutputError::NotOurs { path: folder.path().to_owned(), option: Kind::Results.option() });
         }
@@ -46,6 +47,18 @@ impl Folder {
     /// Replaces the results of an earlier command by those that `fill` writes to the directory it is called with. If
     /// anything fails, the old ones stay. Other files always stay.
     pub(super) fn replace(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), OutputError> {
+        self.replace_by(&self.content, fill)
+    }
+
+    /// The same, where what there is to write turned out to be `content`, which may be less than was asked for.
+    pub(super) fn replace_by(
+        &self,
+        content: &Content,
+        fill: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        if !self.force {
+            self.directory.check_content(content)?;
+        }
         // This is in the folder so that files can be renamed into place. It is removed when it is dropped.
         let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(self.path());
         let staging = staging.map_err(|source| self.failed(source))?;
@@ -54,7 +67,7 @@ impl Folder {
         let filled = std::fs::create_dir(&new).and_then(|()| fill(&new)).and_then(|()| files_below(&new));
         let files = filled.map_err(|source| self.failed(source))?;
         self.directory.check_names(files.iter().map(String::as_str))?;
-        commit(&self.directory, &self.content, [&new, &old], files).map_err(|source| self.failed(source))?;
+        commit(&self.directory, content, [&new, &old], files).map_err(|source| self.failed(source))?;
         self.remove_left_over(staging.path()).map_err(|source| self.failed(source))
     }
 
@@ -121,7 +134,7 @@ mod tests {
     use super::*;
 
     fn prepare(path: &Path, count: usize) -> Result<Folder, OutputError> {
-        let content = Content::Runs { scenario: "album".to_owned(), count };
+        let content = Content::Runs { scenario: "album".to_owned(), count, extent: None };
         Folder::prepare(path, content, &["report.html"], false)
     }
 

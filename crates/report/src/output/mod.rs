@@ -75,14 +75,14 @@ impl Folder {
 
     /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario with all changes and its
     /// traces, `tables/` as Parquet and CSV, `series.json` if metrics over time were kept, and `figures/` if a format
-    /// is given.
+    /// is given. Fails if runs have failed and the folder has results of more, unless it was prepared with `force`.
     pub fn write_experiment(
         &self,
         plan: &Plan,
         experiment: &Experiment,
         figures: Option<FigureFormat>,
     ) -> Result<(), OutputError> {
-        self.replace(|directory| {
+        self.replace_by(&Content::of_finished(plan, experiment.runs.len()), |directory| {
             let json = to_json(experiment);
             write(directory, "results.json", json.as_bytes())?;
             write(directory, "results.csv", to_csv(experiment).as_bytes())?;

@@ -33,12 +33,24 @@ pub fn to_text(experiment: &Experiment) -> String {
     if scenario.warm_up_s > 0.0 {
         let _ = write!(text, ", measured from {} s", plain(scenario.warm_up_s));
     }
-    text.push_str("\n\n");
+    text.push('\n');
+    if !experiment.failed.is_empty() {
+        let _ = writeln!(text, "{}", failed(experiment));
+    }
+    text.push('\n');
     match &experiment.runs[..] {
         [run] => one_run(&mut text, run),
         _ => many_runs(&mut text, experiment),
     }
     text
+}
+
+/// How many runs failed, and the first reason.
+fn failed(experiment: &Experiment) -> String {
+    let (failed, runs) = (experiment.failed.len(), experiment.runs.len());
+    let first = experiment.failed.first().map_or("", |failed| &failed.error);
+    let others = if failed > 1 { "; results.json has the others" } else { "" };
+    format!("{failed} of {} runs failed and are missing here: {first}{others}", failed + runs)
 }
 
 /// The shortest suffix of each path that differs from those of the others: `loss`, or `wifi.loss`.
