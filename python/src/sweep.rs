@@ -14,7 +14,7 @@ use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Collected, Key, Record, Store as Folder, collect};
 
 use crate::algorithms::Failures;
-use crate::error::{RunError, StoreError, failed};
+use crate::error::{RunError, StoreError};
 use crate::results::Results;
 use crate::run::{SeriesOf, in_background, simulation};
 use crate::scenario::{Scenario, Source, restore_scenario, set};
@@ -146,8 +146,8 @@ impl Study {
             Some(store) => py.detach(|| collect(&self.plan, self.series, |key| store.0.load(key))).map_err(unusable)?,
             None => self.of_records(records)?,
         };
-        match (&collected.failed[..], &collected.missing[..]) {
-            ([error, ..], _) if !keep_going => Err(failed(py, error, None)),
+        match (&collected.experiment.failed[..], &collected.missing[..]) {
+            ([failed, ..], _) if !keep_going => Err(RunError::new_err(failed.error.clone())),
             (_, [job, ..]) => Err(RunError::new_err(format!("run {} was not done", job.run))),
             _ => Ok(Results::new(Arc::clone(&self.plan), collected.experiment)),
         }
