@@ -7,7 +7,7 @@
 //! may write at the same time.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -159,11 +159,12 @@ impl Store {
         &self.path
     }
 
-    /// Whether it has the results of this run, and they are valid ([`RunResult::objections`]).
+    /// Whether it has the results of this run, and they are valid ([`RunResult::objections`]). A file that was cut, or
+    /// emptied, does not count: the run is done again.
     ///
     /// [`RunResult::objections`]: subflow_lab::results::RunResult::objections
     pub fn contains(&self, key: Key) -> bool {
-        self.file(key, KINDS[0]).exists()
+        is_whole(&self.file(key, KINDS[0]))
     }
 
     /// The record of a run, if there is one.
@@ -192,12 +193,11 @@ impl Store {
             Record::Finished(_) => 1,
             Record::Failed(_) => 2,
         };
-        let (better, worse) = (&KINDS[..kind], &KINDS[kind + 1..]);
-        if better.iter().any(|kind| self.file(key, kind).exists()) {
+        if KINDS[..kind].iter().any(|better| is_whole(&self.file(key, better))) {
             return Ok(());
         }
         self.write(&self.file(key, KINDS[kind]), file)?;
-        self.remove_files(worse.iter().map(|kind| self.file(key, kind)))
+        self.remove_files(KINDS.iter().filter(|other| **other != KINDS[kind]).map(|other| self.file(key, other)))
     }
 
     /// How many runs it has records of, those that failed included.
@@ -271,6 +271,19 @@ impl Store {
     fn failed(&self, path: &Path, source: io::Error) -> StoreError {
         StoreError::Io { path: path.to_owned(), source }
     }
+}
+
+/// Whether a file of Parquet is there to its end.
+fn is_whole(path: &Path) -> bool {
+    const MAGIC: [u8; 4] = *b"PAR1";
+    let read = || {
+        let (mut file, mut begin, mut end) = (File::open(path)?, [0; 4], [0; 4]);
+        file.read_exact(&mut begin)?;
+        file.seek(SeekFrom::Start(file.metadata()?.len().saturating_sub(4).max(4)))?;
+        file.read_exact(&mut end)?;
+        io::Result::Ok((begin, end))
+    };
+    read().is_ok_and(|ends| ends == (MAGIC, MAGIC))
 }
 
 /// Whether an entry of the folder belongs to a store whose marker is missing: the folder of runs whose keys begin alike,

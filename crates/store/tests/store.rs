@@ -170,6 +170,23 @@ fn a_damaged_file_is_named_whatever_is_wrong_with_it() {
 }
 
 #[test]
+fn runs_whose_files_were_cut_or_emptied_are_done_again() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let store = Store::open(folder.path()).expect("it can be created");
+    assert_eq!(filled(&plan, &store).finished, 4);
+    let before = collected(&plan, &store).expect("it can be read").experiment;
+    let paths: Vec<PathBuf> = plan.jobs().iter().map(|job| file_of(&store, Key::of(&plan, *job, true))).collect();
+    let whole = std::fs::read(&paths[0]).expect("a file");
+    std::fs::write(&paths[0], &whole[..whole.len() - 1]).expect("written");
+    std::fs::write(&paths[1], b"").expect("written");
+    std::fs::write(&paths[2], b"PAR1").expect("written");
+    let is_there = |job: &Job| store.contains(Key::of(&plan, *job, true));
+    assert_eq!(plan.jobs().iter().map(is_there).collect::<Vec<_>>(), [false, false, false, true]);
+    assert_eq!(filled(&plan, &store), Filled { finished: 4, ..Filled::default() });
+    assert_eq!(timeless(collected(&plan, &store).expect("it can be read").experiment), timeless(before));
+}
+
+#[test]
 fn a_store_of_another_version_and_a_folder_of_others_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
