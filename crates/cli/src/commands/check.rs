@@ -30,8 +30,8 @@ pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
     for assignment in &source.set {
         document.set("--set", assignment)?;
     }
-    for assignment in source.sweep.iter().flat_map(|text| swept::assignments(text)) {
-        document.set("--sweep", &assignment)?;
+    for text in &source.sweep {
+        swept::sweep(&mut document, text)?;
     }
     let seed = source.seed.map(|seed| ("--seed", format!("seed={seed}")));
     let repeat = source.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));

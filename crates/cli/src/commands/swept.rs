@@ -1,20 +1,27 @@
 //! `--sweep PATH=V1,V2,…` and `--design NAME=POINTS` as changes of the scenario.
 
+use subflow_scenario::file::Document;
 use subflow_scenario::sweep::first_of_range;
 use toml_edit::{Array, Key, Value};
 
 use crate::arguments::Source;
 use crate::failure::Failure;
 
-/// The assignments, as of `--set`, that make the scenario sweep over the values in `text`. Text without `=` is returned
-/// as it is; the scenario refuses it.
-pub(super) fn assignments(text: &str) -> Vec<String> {
+/// Makes `document` sweep over the values in `text`.
+pub(super) fn sweep(document: &mut Document, text: &str) -> Result<(), Failure> {
+    let line = text.split_once('=').and_then(|(path, _)| document.line_of_sweep(path));
+    assignments(text, line).iter().try_for_each(|assignment| Ok(document.set("--sweep", assignment)?))
+}
+
+/// The assignments, as of `--set`, that make a scenario sweep over the values in `text`, in place of its `line` for that
+/// path if it has one. Text without `=` is returned as it is; the scenario refuses it.
+fn assignments(text: &str, line: Option<String>) -> Vec<String> {
     let Some((path, list)) = text.split_once('=') else { return vec![text.to_owned()] };
     let values: Array = match list.trim().parse() {
         Ok(Value::Array(array)) => array,
         _ => pieces(list).into_iter().map(value).collect(),
     };
-    // The path may be swept in the file. Setting it ends that sweep. Paths that change together have no single value.
+    // The scenario is read with the first value, too. Paths that change together have no single value.
     let first = values.get(0).filter(|_| !path.contains(',')).map(|first| {
         let of_range = first.as_str().and_then(first_of_range);
         format!("{path}={}", of_range.map_or_else(|| first.clone(), |first| value(&first)))
@@ -25,6 +32,9 @@ pub(super) fn assignments(text: &str) -> Vec<String> {
         Some(range) => range.clone(),
         None => Value::Array(values.clone()),
     };
+    if let Some(line) = line {
+        return vec![format!("{line}={swept}")];
+    }
     let sweep = format!("sweep.{}={swept}", Key::new(path.trim()).display_repr());
     first.into_iter().chain([sweep]).collect()
 }
@@ -93,6 +103,17 @@ fn pieces(list: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of a path that the file does not sweep.
+    fn assignments(text: &str) -> Vec<String> {
+        super::assignments(text, None)
+    }
+
+    #[test]
+    fn a_path_that_the_file_sweeps_keeps_its_place() {
+        let line = Some("sweep.\"links.a.loss\"".to_owned());
+        assert_eq!(super::assignments("links.a.loss=1 %,2 %", line), ["sweep.\"links.a.loss\"=[\"1 %\", \"2 %\"]"]);
+    }
 
     #[test]
     fn values_are_separated_by_commas() {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use toml_edit::{Document as Toml, DocumentMut};
 
-use super::dotted_path::parse_assignment;
+use super::dotted_path::{DottedPath, parse_assignment};
 use super::node::Node;
-use super::swept::drop_axis;
+use super::swept::{drop_axis, line_of};
 use super::{Origin, Place, Problem, Source};
 use crate::{CustomAlgorithms, input};
 
@@ -78,6 +78,15 @@ impl Document {
         path.assign(&mut self.root, node)?;
         path.assign_text(self.text.as_table_mut(), value);
         Ok(())
+    }
+
+    /// The path, as [`set`](Self::set) takes it, of the line of `[sweep]` that sweeps over `path` alone; `None` without
+    /// such a line.
+    pub fn line_of_sweep(&self, path: &str) -> Option<String> {
+        let keys = DottedPath::parse(path.trim(), self.root.place.clone()).ok()?.keys;
+        let line = line_of(&keys, &self.root)?;
+        let keys = line.into_iter().map(|key| toml_edit::Key::new(key).display_repr().into_owned());
+        Some(keys.collect::<Vec<_>>().join("."))
     }
 
     /// The scenario's text with all changes of the command line; comments are kept.

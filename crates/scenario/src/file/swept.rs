@@ -1,4 +1,4 @@
-//! Removes a value that the command line sets from the sweep.
+//! The lines of `[sweep]` that the command line replaces or removes.
 
 use super::dotted_path::DottedPath;
 use super::node::{Entry, Node, Value};
@@ -26,6 +26,13 @@ pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit:
         }
     }
     Ok(is_swept)
+}
+
+/// Where `[sweep]` has a line for the path `keys` alone.
+pub(crate) fn line_of(keys: &[String], root: &Node) -> Option<Vec<String>> {
+    let mut axes = Vec::new();
+    collect(&mut vec!["sweep".to_owned()], root.entry("sweep")?, &mut axes);
+    axes.into_iter().find(|axis| axis.paths == [keys]).map(|axis| axis.location)
 }
 
 /// A line of `[sweep]`: its place, and the paths that it sets.
