@@ -273,9 +273,13 @@ impl Store {
     }
 }
 
-/// Whether a file of Parquet is there to its end.
+/// Whether a file of Parquet is there to its end. What is no file is there, and reading it tells what is wrong.
 fn is_whole(path: &Path) -> bool {
     const MAGIC: [u8; 4] = *b"PAR1";
+    match path.metadata() {
+        Ok(metadata) if metadata.is_file() => {}
+        found => return found.is_ok(),
+    }
     let read = || {
         let (mut file, mut begin, mut end) = (File::open(path)?, [0; 4], [0; 4]);
         file.read_exact(&mut begin)?;
