@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use subflow_lab::comparison::{Baseline, Metric};
 use subflow_lab::execute::execute;
-use subflow_lab::results::{Experiment, RealTime, SwitchPortBytes, SwitchReport};
+use subflow_lab::results::{Experiment, FailedRun, RealTime, SwitchPortBytes, SwitchReport};
 use subflow_lab::simulate::RunOptions;
 use subflow_report::output::to_json;
 use subflow_scenario::file::Document;
@@ -96,6 +96,7 @@ fn experiment() -> Experiment {
     let ports = vec![SwitchPortBytes::default()];
     let switches = Some(SwitchReport { ports, ..SwitchReport::default() });
     run.real_time = Some(RealTime { switches, ..RealTime::default() });
+    experiment.failed.push(FailedRun { run: 99, point: 0, seed: 1, error: "out of luck".to_owned() });
     experiment
 }
 
