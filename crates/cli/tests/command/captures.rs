@@ -25,6 +25,16 @@ fn captures_of_an_earlier_run_are_replaced_and_others_stay() {
 }
 
 #[test]
+fn metrics_over_time_are_no_matter_to_which_captures_may_be_replaced() {
+    let desk = Desk::new(QUICK);
+    for series in ["all", "none"] {
+        let run = ["run", "quick.toml", "--pcap", "captures", "--format", "json", "--series", series];
+        let (code, _, stderr) = desk.subflow(&run);
+        assert_eq!(code, Some(0), "{series}: {stderr}");
+    }
+}
+
+#[test]
 fn a_capture_that_others_wrote_is_not_overwritten() {
     let desk = Desk::new(QUICK);
     std::fs::create_dir(desk.path("captures")).expect("made");

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use subflow_lab::execute::keeps_series;
 use subflow_scenario::Scenario;
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Plan, SeriesKept};
 
 /// The content that a command writes to a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,8 +105,12 @@ impl Content {
 
     /// All runs of `plan`.
     pub fn of_plan(plan: &Plan) -> Self {
-        let scenario = plan.document.name.clone();
-        Self::Runs { scenario, count: plan.jobs().len(), extent: Some(Extent::of_plan(plan)) }
+        Self::of_finished(plan, plan.jobs().len())
+    }
+
+    /// The files that all runs of `plan` write themselves, which have nothing of metrics over time.
+    pub(super) fn of_run_files(plan: &Plan) -> Self {
+        Self::of_plan(&Plan { series: SeriesKept::None, ..plan.clone() })
     }
 
     /// The `finished` runs of `plan` that have results.

@@ -35,11 +35,11 @@ impl RunFiles {
     pub fn keep_logs(&self, plan: &Plan, keep: bool) -> Result<BTreeSet<usize>, OutputError> {
         let previous = self.directory.manifest()?;
         let failed = |source| OutputError::Io { path: self.path().to_owned(), source };
-        self.keep(plan, previous.filter(|_| keep), self.directory.manifest()?).map_err(failed)
+        self.keep(plan, previous.clone().filter(|_| keep), previous).map_err(failed)
     }
 
     fn keep(&self, plan: &Plan, kept: Option<Manifest>, previous: Option<Manifest>) -> io::Result<BTreeSet<usize>> {
-        let content = Content::of_plan(plan);
+        let content = Content::of_run_files(plan);
         let keys: BTreeMap<usize, String> = plan.jobs().into_iter().map(|job| (job.run, key(plan, job))).collect();
         let moves = kept.as_ref().map(|kept| self.moves(&keys, kept)).unwrap_or_default();
         let hidden: BTreeMap<String, String> =

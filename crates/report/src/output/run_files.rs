@@ -42,7 +42,7 @@ impl RunFiles {
         files: BTreeSet<String>,
     ) -> Result<Self, OutputError> {
         let directory = Directory::open(path, kind)?;
-        let content = Content::of_plan(plan);
+        let content = Content::of_run_files(plan);
         if !force {
             directory.check_content(&content)?;
         }
