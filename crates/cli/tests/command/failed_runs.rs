@@ -2,24 +2,14 @@
 
 use std::fs::read_to_string;
 
-use crate::desk::{Desk, command};
+use crate::desk::{Desk, QUICK, command};
 
 /// At the second rate there are more packets than a run may have.
-const FLOOD: &str = r#"title = "A flood"
-duration = "1 s"
-[hosts]
-client = ["eth"]
-server = ["eth"]
-[links.cable]
-between = ["client", "server"]
-rate = "10 Mbit/s"
-queue = "unlimited"
-[flows.flood]
-from = "client"
-to = "server"
-protocol = "udp"
-on_off = { rate = "1 Mbit/s", packet = "1000 bytes" }
-"#;
+fn flood() -> Desk {
+    let flood = "protocol = \"udp\"\non_off = { rate = \"1 Mbit/s\", packet = \"1000 bytes\" }\n";
+    let scenario = QUICK.replace("delay = \"5 ms\"", "queue = \"unlimited\"");
+    Desk::new(&scenario.replace("protocol = \"tcp\"\nsend = \"100 kB\"\n", flood))
+}
 
 /// What the command says on standard error, in one line, when it exits with 1.
 fn said(desk: &Desk, arguments: &[&str]) -> String {
@@ -29,11 +19,11 @@ fn said(desk: &Desk, arguments: &[&str]) -> String {
 }
 
 const BOTH: [&str; 7] =
-    ["run", "quick.toml", "--sweep", "flows.flood.on_off.rate=1 Mbit/s,100 Gbit/s", "--keep-going", "--jobs", "1"];
+    ["run", "quick.toml", "--sweep", "flows.short.on_off.rate=1 Mbit/s,100 Gbit/s", "--keep-going", "--jobs", "1"];
 
 #[test]
 fn results_say_which_runs_failed_and_why() {
-    let desk = Desk::new(FLOOD);
+    let desk = flood();
     let said = said(&desk, &[&BOTH[..], &["--out", "o"]].concat());
     assert!(said.contains("1 of 2 runs failed"), "{said}");
     let results = read_to_string(desk.path("o/results.json")).expect("results");
@@ -51,8 +41,8 @@ fn results_say_which_runs_failed_and_why() {
 
 #[test]
 fn results_of_fewer_runs_because_some_failed_do_not_replace_those_of_more() {
-    let desk = Desk::new(FLOOD);
-    let whole = ["run", "quick.toml", "--sweep", "flows.flood.on_off.rate=1 Mbit/s,2 Mbit/s", "--out", "o"];
+    let desk = flood();
+    let whole = ["run", "quick.toml", "--sweep", "flows.short.on_off.rate=1 Mbit/s,2 Mbit/s", "--out", "o"];
     command().current_dir(desk.root()).args(whole).assert().success();
     let before = read_to_string(desk.path("o/results.json")).expect("results");
     let said = said(&desk, &[&BOTH[..], &["--out", "o"]].concat());
