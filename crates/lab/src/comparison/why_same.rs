@@ -51,7 +51,7 @@ fn of_flow(runs: &[Run], path: &str) -> Option<&'static str> {
     match key {
         "scheduler" if all(|flow| flow.subflows.len() <= 1) => Some("the flow had one subflow"),
         "scheduler" if all(|flow| !flow.subflows.is_empty()) => {
-            Some("as many packets were sent on each of the flow's subflows")
+            Some("each subflow sent as many packets with each value")
         }
         "congestion" if all(has_lost_nothing) => Some("the flow sent no segment again, so it knew of no loss"),
         _ => None,
