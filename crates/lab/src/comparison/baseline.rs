@@ -25,8 +25,8 @@ pub struct Baseline {
 
 impl Baseline {
     /// The path and the value that `text` names, as `NAME=VALUE`, among the points of a sweep. The name may be the end
-    /// of a path, if no other path ends alike. The value may be written otherwise: `10 ms` is `0.01 s`. `together` has the paths by key of `[sweep]`. An error if no point has a
-    /// counterpart with this value.
+    /// of a path, if no other path ends alike. The value may be written otherwise: `10 ms` is `0.01 s`. `together` has
+    /// the paths by key of `[sweep]`. An error if no point has a counterpart with this value.
     pub fn choose(text: &str, points: &[&Parameters], together: &[Vec<String>]) -> Result<(String, Value), InputError> {
         let error = |message: String, help: String| InputError { message, help };
         let paths: Vec<&String> = points.first().map_or_else(Vec::new, |point| point.keys().collect());
