@@ -80,7 +80,7 @@ impl EventQueue {
         self.until_review = PERIOD;
         match &self.order {
             Order::Tournament(tournament) if tournament.keys().count() >= MANY => self.use_wheel(),
-            Order::Wheel(wheel) if wheel.events().count() < FEW => self.use_tournament(),
+            Order::Wheel(wheel) if wheel.keys().count() < FEW => self.use_tournament(),
             _ => {}
         }
     }
@@ -89,7 +89,7 @@ impl EventQueue {
         let Order::Tournament(tournament) = &self.order else { return };
         let mut wheel = Box::new(Wheel::new(self.source_bits));
         for key in tournament.keys() {
-            wheel.insert(self.source_of(key), key);
+            wheel.insert(key);
         }
         self.order = Order::Wheel(wheel);
     }
@@ -97,8 +97,8 @@ impl EventQueue {
     fn use_tournament(&mut self) {
         let Order::Wheel(wheel) = &self.order else { return };
         let mut tournament = Tournament::new(self.source_bits);
-        for event in wheel.events() {
-            tournament.insert(event.source, event.key);
+        for key in wheel.keys() {
+            tournament.insert(source_of(key, self.source_bits), key);
         }
         self.order = Order::Tournament(tournament);
     }
@@ -119,15 +119,9 @@ impl EventQueue {
     #[inline]
     pub(crate) fn first_source(&self) -> u32 {
         match &self.order {
-            Order::Tournament(_) => self.source_of(self.first),
+            Order::Tournament(_) => source_of(self.first, self.source_bits),
             Order::Wheel(wheel) => wheel.first_source(),
         }
-    }
-
-    /// The source of the event with this key.
-    #[inline]
-    fn source_of(&self, key: Key) -> u32 {
-        self.scramble(Instant::from_nanos(key >> self.source_bits), key)
     }
 
     /// The next events in order, beginning with the first one, as far as they are known; `None` if only the first one is
@@ -154,7 +148,7 @@ impl EventQueue {
         let key = self.key(at, source);
         self.first = match &mut self.order {
             Order::Tournament(tournament) => tournament.set(source, key),
-            Order::Wheel(wheel) => wheel.replace_first(source, key),
+            Order::Wheel(wheel) => wheel.replace_first(key),
         };
         self.until_review -= 1;
         if self.until_review == 0 {
@@ -169,7 +163,7 @@ impl EventQueue {
             Order::Tournament(tournament) => tournament.set(source, key),
             Order::Wheel(wheel) => {
                 wheel.remove(source);
-                wheel.insert(source, key)
+                wheel.insert(key)
             }
         };
     }
@@ -180,23 +174,30 @@ impl EventQueue {
         let key = self.key(at, source);
         self.first = match &mut self.order {
             Order::Tournament(tournament) => self.first.min(tournament.insert(source, key)),
-            Order::Wheel(wheel) => wheel.insert(source, key),
+            Order::Wheel(wheel) => wheel.insert(key),
         };
     }
 
     #[inline]
     pub(crate) fn key(&self, at: Instant, source: u32) -> Key {
-        let key = at.as_nanos() << self.source_bits | u64::from(self.scramble(at, u64::from(source)));
+        let key =
+            at.as_nanos() << self.source_bits | u64::from(scramble(at.as_nanos(), source.into(), self.source_bits));
         select_unpredictable(at >= self.end_of_time(), NEVER, key)
     }
+}
 
-    /// Maps a source to the low bits of its key and back.
-    #[inline]
-    fn scramble(&self, at: Instant, source: u64) -> u32 {
-        // Times are often multiples of round numbers, whose low bits do not change.
-        let permuted = source ^ at.as_nanos() >> 6 ^ at.as_nanos() >> 13;
-        (permuted & ((1 << self.source_bits) - 1)) as u32
-    }
+/// The source of the event with this key.
+#[inline]
+fn source_of(key: Key, source_bits: u32) -> u32 {
+    scramble(key >> source_bits, key, source_bits)
+}
+
+/// Maps a source, or a key, to the low bits of its key and back; `at` is in nanoseconds.
+#[inline]
+fn scramble(at: u64, source: u64, source_bits: u32) -> u32 {
+    // Times are often multiples of round numbers, whose low bits do not change.
+    let permuted = source ^ at >> 6 ^ at >> 13;
+    (permuted & ((1 << source_bits) - 1)) as u32
 }
 
 #[cfg(test)]
