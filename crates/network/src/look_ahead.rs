@@ -63,10 +63,15 @@ impl Network {
         {
             self.prefetch_for_host(hosts, event.source, LookAhead::Near);
         }
-        if let Some(event) = event_at(9) {
+        if let Some(event) = event_at(11)
+            && event.found == HOST
+        {
+            self.prefetch_for_host(hosts, event.source, LookAhead::Nearer);
+        }
+        if let Some(event) = event_at(8) {
             match self.found(event) {
                 Event::UNKNOWN => {}
-                HOST => self.prefetch_for_host(hosts, event.source, LookAhead::Nearer),
+                HOST => self.prefetch_for_host(hosts, event.source, LookAhead::Nearest),
                 next => self.links[next as usize].prefetch_acceptance(),
             }
         }

@@ -41,10 +41,12 @@ pub trait Hosts {
 pub enum LookAhead {
     /// The packet is being fetched, and cannot be read yet.
     Far,
-    /// It can be read: find out for whom it is.
+    /// It can be read: fetch where it is found out for whom it is.
     Near,
-    /// A few events later.
+    /// A few events later: find out for whom it is.
     Nearer,
+    /// A few events later.
+    Nearest,
     /// It arrives after a few events.
     Next,
 }

@@ -37,6 +37,7 @@
 
 pub mod checksum;
 mod error;
+mod flow_cache;
 pub mod icmp;
 mod ip;
 mod ipv4;
@@ -49,6 +50,7 @@ pub mod tcp;
 mod udp;
 
 pub use error::{EmitError, Header, ParseError};
+pub use flow_cache::{FlowCache, FlowKeyV4};
 pub use ip::{Ecn, IpHeader};
 pub use packet::{Body, Packet, Payload, PayloadBytes};
 pub use pcapng::{PcapngWriter, packet_block_length};

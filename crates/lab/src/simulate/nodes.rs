@@ -255,7 +255,8 @@ impl Nodes {
                 prefetch(interfaces);
                 prefetch(id);
             }
-            (LookAhead::Near, _) => {
+            (LookAhead::Near, _) => transport.fetch_owner(network.packet(packet)),
+            (LookAhead::Nearer, _) => {
                 *expected = transport.fetch_endpoint(network.packet(packet)).map(|(endpoint, subflow)| {
                     if let Some(socket) = sockets.get(endpoint.0 as usize) {
                         prefetch(socket);
@@ -263,7 +264,7 @@ impl Nodes {
                     Expected { packet, endpoint, subflow }
                 });
             }
-            (LookAhead::Nearer, Some(known)) if known.packet == packet => {
+            (LookAhead::Nearest, Some(known)) if known.packet == packet => {
                 transport.fetch_subflow(known.endpoint, known.subflow);
             }
             (LookAhead::Next, Some(known)) if known.packet == packet => {

@@ -8,9 +8,8 @@ use rustc_hash::FxHashMap;
 use subflow_policy::routing::{FlowKey, Graph, Multiflow, Request, Signal};
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption};
-use subflow_wire::{Body, Packet, TcpSegment};
+use subflow_wire::{Body, FlowCache, FlowKeyV4, Packet, TcpSegment};
 
-use super::recent_flows::{KeyV4, RecentFlows};
 use super::tables::PerPacket;
 use super::{FlowRoute, Gateway, PacketRoute, Routes};
 use crate::InterfaceId;
@@ -20,10 +19,10 @@ use crate::InterfaceId;
 pub(crate) struct FlowRoutes {
     /// Routes by 5-tuple: addresses, then ports and protocol. `None`: there is no route. Looked up for each packet that
     /// a host sends.
-    v4: FxHashMap<KeyV4, Option<FlowRoute>>,
+    v4: FxHashMap<FlowKeyV4, Option<FlowRoute>>,
     v6: FxHashMap<(u128, u128, u64), Option<FlowRoute>>,
     /// A part of `v4`.
-    recent: RecentFlows,
+    recent: FlowCache<Option<FlowRoute>>,
     flows: Vec<Flow>,
     controller: Option<Multiflow>,
     /// The seed of the flow hash.
@@ -57,7 +56,7 @@ impl FlowRoutes {
         Self {
             v4: FxHashMap::default(),
             v6: FxHashMap::default(),
-            recent: RecentFlows::new(),
+            recent: FlowCache::new(64),
             flows: Vec::new(),
             controller,
             hash_seed: rng.next_u64(),
@@ -84,7 +83,7 @@ impl FlowRoutes {
         }
     }
 
-    fn look_up(&mut self, key: KeyV4) -> Option<Option<FlowRoute>> {
+    fn look_up(&mut self, key: FlowKeyV4) -> Option<Option<FlowRoute>> {
         let route = self.v4.get(&key).copied()?;
         self.recent.put(key, route);
         Some(route)

@@ -9,7 +9,6 @@
 mod flows;
 mod gateways;
 mod packet_route;
-mod recent_flows;
 mod tables;
 mod wiring;
 

@@ -5,14 +5,12 @@ use std::net::IpAddr;
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use smallvec::SmallVec;
-use subflow_wire::{Body, Packet};
+use subflow_wire::{Body, FlowCache, FlowKeyV4, Packet};
 
 use super::EndpointId;
 use crate::prefetch::prefetch;
 use crate::tcp::Ends;
 
-/// Local and remote IPv4 address; ports and protocol, as the function `ports` packs them.
-type KeyV4 = (u64, u64);
 type KeyV6 = (u128, u128, u64);
 /// An endpoint and the index of its subflow.
 pub(super) type Owner = (EndpointId, usize);
@@ -35,10 +33,10 @@ pub(super) enum Protocol {
 /// can construct many keys with the same hash.
 #[derive(Clone, Debug)]
 pub(super) struct Demux {
-    v4: Map<KeyV4>,
+    v4: Map<FlowKeyV4>,
     v6: Map<KeyV6>,
-    /// The owner of the previous packet: consecutive packets often have the same owner.
-    last: Option<(KeyV4, Owner)>,
+    /// A part of `v4`.
+    recent: FlowCache<Owner>,
     /// By endpoint, its entries in the table.
     entries: Vec<Entries>,
 }
@@ -47,7 +45,8 @@ pub(super) struct Demux {
 type Entries = SmallVec<[(Protocol, Ends, usize); 1]>;
 
 enum Key {
-    V4(KeyV4),
+    /// Local and remote address; ports and protocol.
+    V4(FlowKeyV4),
     V6(KeyV6),
 }
 
@@ -92,7 +91,12 @@ impl Demux {
             Some(seed) => SeedableRandomState::with_seed(seed, SharedSeed::global_random()),
             None => SeedableRandomState::with_seed(0, SharedSeed::global_fixed()),
         };
-        Self { v4: Map::with_hasher(state.clone()), v6: Map::with_hasher(state), last: None, entries: Vec::new() }
+        Self {
+            v4: Map::with_hasher(state.clone()),
+            v6: Map::with_hasher(state),
+            recent: FlowCache::new(4),
+            entries: Vec::new(),
+        }
     }
 
     /// Assigns ends to subflow `subflow` of endpoint `id` (0 except for MPTCP), in place of its previous ones.
@@ -111,12 +115,17 @@ impl Demux {
     }
 
     fn enter(&mut self, protocol: Protocol, ends: Ends, owner: Owner) {
-        // The ends may have belonged to a connection that is over.
-        self.last = None;
         match key_of(protocol, ends) {
-            Key::V4(key) => self.v4.insert(key, owner),
-            Key::V6(key) => self.v6.insert(key, owner),
-        };
+            Key::V4(key) => {
+                self.v4.insert(key, owner);
+                if self.recent.is_small_for(self.v4.len()) {
+                    self.recent.reset(4 * self.v4.len());
+                }
+                // They may have belonged to a connection that is over.
+                self.recent.put(key, owner);
+            }
+            Key::V6(key) => _ = self.v6.insert(key, owner),
+        }
         let index = owner.0.0 as usize;
         if self.entries.len() <= index {
             self.entries.resize_with(index + 1, Entries::new);
@@ -140,28 +149,38 @@ impl Demux {
     /// The endpoint and subflow to which `packet` belongs.
     #[inline]
     pub(super) fn find(&mut self, packet: &Packet) -> Option<Owner> {
-        match (key_of_packet(packet), self.last) {
-            (Key::V4(key), Some((known, owner))) if known == key => Some(owner),
-            (Key::V4(key), _) => {
-                let owner = self.v4.get(&key).copied()?;
-                self.last = Some((key, owner));
-                Some(owner)
-            }
-            (key, _) => self.look_up(&key),
-        }
+        let key = match key_of_packet(packet) {
+            Key::V4(key) => key,
+            key => return self.look_up(&key),
+        };
+        self.recent.find(key).or_else(|| {
+            let owner = self.v4.get(&key).copied()?;
+            self.recent.put(key, owner);
+            Some(owner)
+        })
     }
 
-    /// Fetches the places of the tables.
+    /// Fetches what leads to the table of recent flows.
     #[inline]
     pub(super) fn fetch(&self) {
-        prefetch(&self.v4);
-        prefetch(&self.last);
+        prefetch(&self.recent);
+    }
+
+    /// Fetches where the owner of `packet` probably is.
+    #[inline]
+    pub(super) fn fetch_owner(&self, packet: &Packet) {
+        if let Key::V4(key) = key_of_packet(packet) {
+            self.recent.prefetch(key);
+        }
     }
 
     /// As [`find`](Self::find), without remembering it.
     #[inline]
     pub(super) fn peek(&self, packet: &Packet) -> Option<Owner> {
-        self.look_up(&key_of_packet(packet))
+        match key_of_packet(packet) {
+            Key::V4(key) => self.recent.find(key).or_else(|| self.v4.get(&key).copied()),
+            key => self.look_up(&key),
+        }
     }
 
     /// Removes endpoint `id`. Ends that now belong to another endpoint are kept.
@@ -173,12 +192,14 @@ impl Demux {
     }
 
     fn forget(&mut self, protocol: Protocol, ends: Ends, owner: Owner) {
-        self.last = None;
         if self.owner(protocol, ends) == Some(owner) {
             match key_of(protocol, ends) {
-                Key::V4(key) => self.v4.remove(&key),
-                Key::V6(key) => self.v6.remove(&key),
-            };
+                Key::V4(key) => {
+                    self.v4.remove(&key);
+                    self.recent.forget(key);
+                }
+                Key::V6(key) => _ = self.v6.remove(&key),
+            }
         }
     }
 

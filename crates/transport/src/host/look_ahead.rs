@@ -20,6 +20,12 @@ impl Host {
         prefetch(&self.half_open);
     }
 
+    /// Fetches where the host finds for which endpoint `packet` will come.
+    #[inline]
+    pub fn fetch_owner(&self, packet: &Packet) {
+        self.demux.fetch_owner(packet);
+    }
+
     /// Fetches the endpoint for which `packet` will come, and returns it and the index of its subflow.
     #[inline]
     pub fn fetch_endpoint(&self, packet: &Packet) -> Option<(EndpointId, usize)> {

@@ -1,0 +1,112 @@
+//! What belongs to a flow, found without a search.
+
+use prefetch_index::prefetch_index;
+
+/// Values of flows between IPv4 addresses, each in a place that the flow's key determines, so that it can be fetched
+/// from memory before it is needed. A place is within one cache line, whereas a look-up in a hash table reads two lines,
+/// the second one only after the first. Of two flows with the same place, the one that was put last is in it: this goes
+/// beside a table of all flows.
+#[derive(Clone, Debug)]
+pub struct FlowCache<V> {
+    /// Their number is a power of two.
+    places: Box<[Place<V>]>,
+}
+
+/// Addresses; ports and protocol. No flow has the protocol 0, which is in the low byte of the second part.
+pub type FlowKeyV4 = (u64, u64);
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Place<V> {
+    key: FlowKeyV4,
+    value: V,
+}
+
+/// There are at least so many places for each flow, up to [`MOST`] places, which take 4 MiB with values of 16 bytes.
+const PER_FLOW: usize = 2;
+const MOST: usize = 1 << 17;
+
+impl<V: Copy + Default> FlowCache<V> {
+    /// A cache with so many places, a power of two.
+    pub fn new(places: usize) -> Self {
+        debug_assert!(places.is_power_of_two(), "{places} places");
+        Self { places: vec![Place::default(); places].into_boxed_slice() }
+    }
+
+    /// Forgets all flows, and makes room for `flows`.
+    pub fn reset(&mut self, flows: usize) {
+        let places = (PER_FLOW * flows).next_power_of_two().clamp(self.places.len(), MOST.max(self.places.len()));
+        *self = Self::new(places);
+    }
+
+    /// Whether there are too few places for `flows`.
+    pub fn is_small_for(&self, flows: usize) -> bool {
+        self.places.len() < MOST && self.places.len() < PER_FLOW * flows
+    }
+
+    /// Fetches the place of a flow into the cache of the processor.
+    #[inline]
+    pub fn prefetch(&self, key: FlowKeyV4) {
+        prefetch_index(&self.places, self.place_of(key));
+    }
+
+    /// The value of a flow, if the flow is in its place.
+    #[inline]
+    pub fn find(&self, key: FlowKeyV4) -> Option<V> {
+        let place = &self.places[self.place_of(key)];
+        (place.key == key).then_some(place.value)
+    }
+
+    /// Puts a flow into its place.
+    #[inline]
+    pub fn put(&mut self, key: FlowKeyV4, value: V) {
+        self.places[self.place_of(key)] = Place { key, value };
+    }
+
+    /// Forgets a flow.
+    pub fn forget(&mut self, key: FlowKeyV4) {
+        if self.find(key).is_some() {
+            self.places[self.place_of(key)] = Place::default();
+        }
+    }
+
+    #[inline]
+    fn place_of(&self, (addresses, rest): FlowKeyV4) -> usize {
+        // Both halves of a product of 128 bits together depend on all bits of its factors.
+        let product = u128::from(addresses ^ 0x243F_6A88_85A3_08D3) * u128::from(rest ^ 0x1319_8A2E_0370_7344);
+        ((product >> 64) as u64 ^ product as u64) as usize & (self.places.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u32) -> FlowKeyV4 {
+        (0x0A00_0001_0A00_0002, u64::from(number) << 32 | 80 << 16 | 6)
+    }
+
+    #[test]
+    fn a_flow_is_found_until_another_takes_its_place_or_it_is_forgotten() {
+        let mut cache = FlowCache::new(64);
+        let other = (2..).find(|&other| cache.place_of(key(other)) == cache.place_of(key(1))).expect("few places");
+        cache.put(key(1), 10);
+        assert_eq!((cache.find(key(1)), cache.find(key(other))), (Some(10), None));
+        cache.put(key(other), 20);
+        cache.forget(key(1));
+        assert_eq!((cache.find(key(1)), cache.find(key(other))), (None, Some(20)));
+        cache.forget(key(other));
+        assert_eq!(cache.find(key(other)), None);
+    }
+
+    #[test]
+    fn most_of_many_flows_have_a_place_of_their_own() {
+        let mut cache = FlowCache::new(64);
+        assert!(cache.is_small_for(1000));
+        cache.reset(1000);
+        assert!(!cache.is_small_for(1000));
+        (0..1000).for_each(|number| cache.put(key(32_768 + number), number));
+        let found = (0..1000).filter(|&number| cache.find(key(32_768 + number)) == Some(number)).count();
+        assert!(found > 700, "{found} of 1000");
+    }
+}
