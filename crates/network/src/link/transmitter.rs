@@ -72,7 +72,8 @@ impl Transmitter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstantRate {
     rate: Rate,
-    /// ⌊8·10⁹ · 2²⁰ / rate⌋: nanoseconds per byte in 2⁻²⁰ steps.
+    /// 8·10⁹ · 2²⁰ / rate: nanoseconds per byte in 2⁻²⁰ steps. A whole number of nanoseconds is exact; all else is too
+    /// small by less than two steps.
     nanos_per_byte: u64,
     /// The excess of the last departure over the exact one, in nanoseconds times bits per second; less than the rate.
     ahead: i64,
@@ -82,6 +83,7 @@ pub(crate) struct ConstantRate {
 const FASTEST: u64 = 1 << 62;
 
 const FRACTION_BITS: u32 = 20;
+const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
 const BITS_PER_BYTE_TIMES_NANOS: u64 = 8_000_000_000;
 
 impl ConstantRate {
@@ -90,8 +92,10 @@ impl ConstantRate {
         let bits = rate.bits_per_second().min(FASTEST);
         assert!(bits > 0, "the rate of a link is zero; take the link down instead");
         let scaled = u128::from(BITS_PER_BYTE_TIMES_NANOS) << FRACTION_BITS;
+        let rounded_down = (scaled / u128::from(bits)) as u64;
+        let looks_whole = rounded_down & FRACTION == 0 && BITS_PER_BYTE_TIMES_NANOS % bits != 0;
         let rate = Rate::from_bits_per_second(bits);
-        Self { rate, nanos_per_byte: (scaled / u128::from(bits)) as u64, ahead: 0 }
+        Self { rate, nanos_per_byte: rounded_down.saturating_sub(looks_whole.into()), ahead: 0 }
     }
 
     /// The time that a packet of `bytes`, below 2¹⁸, adds to the last departure if it `follows` that one without a
@@ -99,9 +103,14 @@ impl ConstantRate {
     #[inline]
     pub(crate) fn occupy(&mut self, follows: bool, bytes: u32) -> Duration {
         debug_assert!(bytes < 1 << 18);
+        if self.nanos_per_byte & FRACTION == 0 && self.nanos_per_byte > 0 {
+            // Usual rates, as 100 Mbit/s with 80 ns, need no rounding.
+            self.ahead = select_unpredictable(follows, self.ahead, 0);
+            return Duration::from_nanos(u64::from(bytes) * (self.nanos_per_byte >> FRACTION_BITS));
+        }
         let exact = u64::from(bytes) * BITS_PER_BYTE_TIMES_NANOS;
         let rate = self.rate.bits_per_second();
-        // The reciprocal is too small by less than 2⁻²⁰ per byte, in total less than ¼ ns. The estimate is therefore
+        // The reciprocal is too small by less than 2⁻¹⁹ per byte, in total less than ½ ns. The estimate is therefore
         // the quotient rounded down, or one less, and the remainder is less than twice the rate.
         let mut nanos = ((u128::from(bytes) * u128::from(self.nanos_per_byte)) >> FRACTION_BITS) as u64;
         let mut ahead = select_unpredictable(follows, self.ahead, 0) - (exact - nanos * rate).cast_signed();
@@ -153,6 +162,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn transmission_times_are_exact_at_whole_nanoseconds_per_byte_and_beside(
+            nanos in 1u64..100_000_000,
+            beside in -1i64..=1,
+            bytes in 0u32..1 << 18,
+        ) {
+            let bits = (BITS_PER_BYTE_TIMES_NANOS / nanos).saturating_add_signed(beside).max(1);
+            let rate = Rate::from_bits_per_second(bits);
+            prop_assert_eq!(ConstantRate::new(rate).transmission_time(bytes), rate.transmission_time(bytes.into()));
+        }
+
         #[test]
         fn packets_that_follow_each_other_take_no_longer_than_all_their_bytes_at_once(
             bits in prop_oneof![1u64..2_000_000_000_000, 1 << 55..u64::MAX],
