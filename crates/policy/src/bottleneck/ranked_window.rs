@@ -1,54 +1,105 @@
-//! The last N values of a path with their ranks, updated incrementally.
+//! The last N values of a path with their ranks.
 //!
-//! A new value increases the ranks of the values above it, and the value that leaves decreases the ranks of the values
-//! above it: one pass of N comparisons without a branch, while sorting takes N log N steps. Ranks are stored doubled,
-//! so that the mean rank of equal values is an integer and every sum is exact.
+//! Values come often and ranks may be asked for seldom, so that ranks are brought up to date when they are asked for.
+//! For a few new values that is done value by value: a new value increases the ranks of the values above it, and the
+//! value that leaves decreases the ranks of the values above it, one pass of N comparisons without a branch. After many
+//! new values the window is sorted, in N log N steps. Ranks are stored doubled, so that the mean rank of equal values is
+//! an integer and every sum is exact.
+
+use core::ops::Range;
 
 /// A sliding window of ranked values.
 #[derive(Clone, Debug)]
 pub(crate) struct RankedWindow {
     size: usize,
-    /// The window is `values[start..]`, oldest first. The buffer is shifted once every N values.
-    start: usize,
+    /// The window is the last `size` values. Older ones are removed when there are twice as many.
     values: Vec<u64>,
-    /// Twice the rank of each value; the lowest is 2.
+    /// Twice the rank of each value among those of `ranked`; the lowest is 2.
     ranks: Vec<i32>,
+    /// The values whose ranks are known: the window as it was at the last [`rank`](Self::rank).
+    ranked: Range<usize>,
     /// How many values there have been.
     pushed: u64,
 }
 
+/// For more new values than these the window is sorted.
+const FEW: usize = 16;
+
 impl RankedWindow {
     /// Creates an empty window for `size` values.
     pub(crate) fn new(size: usize) -> Self {
-        Self { size, start: 0, values: Vec::new(), ranks: Vec::new(), pushed: 0 }
+        Self { size, values: Vec::new(), ranks: Vec::new(), ranked: 0..0, pushed: 0 }
     }
 
     /// Adds a value. If the window is full, removes the oldest one.
     pub(crate) fn push(&mut self, value: u64) {
         self.pushed += 1;
-        let leaving = self.is_full().then(|| self.values[self.start]);
-        self.start += usize::from(leaving.is_some());
-        if self.start == self.size {
-            self.values.drain(..self.start);
-            self.ranks.drain(..self.start);
-            self.start = 0;
+        if self.values.len() == 2 * self.size {
+            self.values.drain(..self.size);
+            self.ranks.drain(..self.size.min(self.ranks.len()));
+            let Range { start, end } = self.ranked;
+            self.ranked = match start.checked_sub(self.size) {
+                Some(start) => start..end - self.size,
+                None => 0..0,
+            };
+        }
+        self.values.push(value);
+    }
+
+    /// Brings the ranks up to date.
+    pub(crate) fn rank(&mut self) {
+        let window = self.window();
+        if window.end - self.ranked.end > FEW || self.ranked.is_empty() {
+            self.sort();
+        } else {
+            (self.ranked.end..window.end).for_each(|place| self.rank_next(place));
+        }
+        self.ranked = window;
+    }
+
+    /// Ranks the value at `place`, the first one that is not ranked, in place of the first one of a full window.
+    fn rank_next(&mut self, place: usize) {
+        let value = self.values[place];
+        // If no value leaves, the maximum stands in: no value is above it, so no rank changes.
+        let mut leaving = u64::MAX;
+        if self.ranked.len() == self.size {
+            leaving = self.values[self.ranked.start];
+            self.ranked.start += 1;
         }
         let mut own = 2;
-        // If no value leaves, the maximum stands in: no value is above it, so no rank changes.
-        let leaving = leaving.unwrap_or(u64::MAX);
-        for (rank, &other) in self.ranks[self.start..].iter_mut().zip(&self.values[self.start..]) {
+        let others = self.ranked.clone();
+        for (rank, &other) in self.ranks[others.clone()].iter_mut().zip(&self.values[others]) {
             // 2 if `below` is less than `other`, 1 if they are equal.
             let above = |below: u64| i32::from(below < other) + i32::from(below <= other);
             *rank += above(value) - above(leaving);
             own += 2 - above(value);
         }
-        self.values.push(value);
         self.ranks.push(own);
+        self.ranked.end = place + 1;
+    }
+
+    /// Ranks all values of the window.
+    fn sort(&mut self) {
+        let window = self.window();
+        let mut places: Vec<usize> = window.clone().collect();
+        places.sort_unstable_by_key(|&place| self.values[place]);
+        self.ranks.resize(window.end, 0);
+        let mut below = 0;
+        for equal in places.chunk_by(|&a, &b| self.values[a] == self.values[b]) {
+            let through = below + equal.len();
+            equal.iter().for_each(|&place| self.ranks[place] = (below + 1 + through) as i32);
+            below = through;
+        }
+    }
+
+    /// The places of the values in the window.
+    fn window(&self) -> Range<usize> {
+        self.values.len().saturating_sub(self.size)..self.values.len()
     }
 
     /// Whether the window is full.
     pub(crate) fn is_full(&self) -> bool {
-        self.values.len() - self.start == self.size
+        self.values.len() >= self.size
     }
 
     /// How many values there have been.
@@ -58,19 +109,21 @@ impl RankedWindow {
 
     /// Whether the window is full of one value.
     pub(crate) fn is_constant(&self) -> bool {
-        self.is_full() && self.ranks[self.start..].iter().all(|&rank| rank == self.size as i32 + 1)
+        let values = &self.values[self.window()];
+        self.is_full() && values.iter().all(|value| value == &values[0])
     }
 
-    /// Spearman's coefficient of two full windows of equal size, paired from the oldest value on. `None` if one is not
-    /// full or is constant.
+    /// Spearman's coefficient of two full windows of equal size, paired from the oldest value on, with the ranks of the
+    /// last [`rank`](Self::rank). `None` if one is not full or is constant.
     pub(crate) fn spearman(&self, other: &Self) -> Option<f64> {
-        if !self.is_full() || !other.is_full() || self.size != other.size {
+        let (own, others) = (&self.ranks[self.ranked.clone()], &other.ranks[other.ranked.clone()]);
+        if own.len() < self.size || others.len() < other.size || self.size != other.size {
             return None;
         }
         // Twice the mean rank of N values.
         let mean = self.size as i32 + 1;
         let (mut xy, mut xx, mut yy) = (0i64, 0i64, 0i64);
-        for (x, y) in self.ranks[self.start..].iter().zip(&other.ranks[other.start..]) {
+        for (x, y) in own.iter().zip(others) {
             let (dx, dy) = (x - mean, y - mean);
             xy += i64::from(dx * dy);
             xx += i64::from(dx * dx);
@@ -92,6 +145,7 @@ mod tests {
     fn filled(size: usize, values: &[u64]) -> RankedWindow {
         let mut window = RankedWindow::new(size);
         values.iter().for_each(|&value| window.push(value));
+        window.rank();
         window
     }
 
@@ -102,8 +156,10 @@ mod tests {
 
     #[test]
     fn the_ranks_adapt_when_the_oldest_value_leaves() {
-        let window = filled(3, &[1, 5, 5, 4]);
-        assert_eq!(window.ranks[window.start..], [5, 5, 2]);
+        let mut window = filled(3, &[1, 5, 5]);
+        window.push(4);
+        window.rank();
+        assert_eq!(window.ranks[window.ranked.clone()], [5, 5, 2]);
     }
 
     #[test]
@@ -114,16 +170,27 @@ mod tests {
     }
 
     proptest! {
-        /// Values from a small range, so that some are equal; more than the window holds, so that some leave.
+        /// Values from a small range, so that some are equal; more than the window holds, so that some leave; ranks are
+        /// asked for after few and after many values.
         #[test]
-        fn the_incremental_coefficient_equals_the_direct_one(pairs in vec((0..12u64, 0..12u64), 8..60)) {
-            let size = 8;
-            let (x, y): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
-            let last = |values: &[u64]| values[values.len() - size..].iter().map(|&v| v as f64).collect::<Vec<_>>();
-            let incremental = filled(size, &x).spearman(&filled(size, &y));
-            match (incremental, spearman(&last(&x), &last(&y))) {
-                (Some(ours), Some(direct)) => prop_assert!((ours - direct).abs() < 1e-9, "{ours} {direct}"),
-                (ours, direct) => prop_assert_eq!(ours, direct),
+        fn the_coefficient_equals_the_direct_one(pairs in vec((0..12u64, 0..12u64, 0..20u32), 24..150)) {
+            let size = 24;
+            let (mut x, mut y) = (RankedWindow::new(size), RankedWindow::new(size));
+            let (mut xs, mut ys) = (Vec::new(), Vec::new());
+            for (a, b, rarely) in pairs {
+                x.push(a);
+                y.push(b);
+                xs.push(a as f64);
+                ys.push(b as f64);
+                if rarely > 0 || xs.len() < size {
+                    continue;
+                }
+                x.rank();
+                y.rank();
+                match (x.spearman(&y), spearman(&xs[xs.len() - size..], &ys[ys.len() - size..])) {
+                    (Some(ours), Some(direct)) => prop_assert!((ours - direct).abs() < 1e-9, "{ours} {direct}"),
+                    (ours, direct) => prop_assert_eq!(ours, direct),
+                }
             }
         }
     }

@@ -20,8 +20,8 @@
 //! The coefficient is undefined if a window is not full or holds one value N times; the pair is then unknown. (The
 //! authors' kernel module differs: see [`RedModule`](crate::scheduler::RedModule).)
 //!
-//! A sample costs N steps (`RankedWindow`), a coefficient N more. Coefficients are computed on demand, for the pairs
-//! whose windows changed.
+//! Ranks and coefficients are computed on demand, for the windows and pairs that changed: a coefficient costs N steps,
+//! the ranks of a window N for each of a few new values, N log N for many (`RankedWindow`).
 
 use subflow_quantity::Instant;
 
@@ -96,6 +96,7 @@ impl BottleneckDetector for RedCpi {
 
     fn correlations(&mut self) -> &Correlations {
         self.correlations.grow(self.paths.len());
+        self.paths.iter_mut().for_each(|path| path.window.rank());
         for b in 0..self.paths.len() {
             for a in 0..b {
                 let (path, other) = (&self.paths[b], &self.paths[a]);

@@ -109,7 +109,8 @@ impl RedModule {
     }
 
     /// The list, from the windows as they are.
-    fn list(&self, subflows: &[SubflowView]) -> SubflowSet {
+    fn list(&mut self, subflows: &[SubflowView]) -> SubflowSet {
+        self.windows.iter_mut().for_each(RankedWindow::rank);
         let known: Vec<usize> = (0..subflows.len()).filter(|&i| self.windows[i].is_full()).collect();
         let pairs: Vec<(usize, usize, f64)> = known
             .iter()
