@@ -86,6 +86,19 @@ impl Mscm {
         self.paths.iter_mut().filter(|path| path.first.is_some()).for_each(|path| path.push(size));
     }
 
+    /// Reads the latest delay of every path that has one so often that its window holds nothing else.
+    fn read_whole_windows(&mut self) {
+        self.stale = true;
+        let size = self.parameters.window as usize;
+        for b in 0..self.paths.len() {
+            for a in (0..b).filter(|&a| self.paths[a].first.is_some() && self.paths[b].first.is_some()) {
+                let one = i128::from(self.paths[a].latest) * i128::from(self.paths[b].latest);
+                self.products[b * (b - 1) / 2 + a] = size as i128 * one;
+            }
+        }
+        self.paths.iter_mut().filter(|path| path.first.is_some()).for_each(|path| path.fill(size));
+    }
+
     fn coefficient(&self, a: usize, b: usize) -> Option<f64> {
         let size = self.parameters.window as usize;
         let (x, y) = (&self.paths[a], &self.paths[b]);
@@ -113,6 +126,14 @@ impl Path {
         self.squares += i128::from(self.latest) * i128::from(self.latest);
     }
 
+    /// As so many times [`push`](Self::push).
+    fn fill(&mut self, size: usize) {
+        self.window.clear();
+        self.window.resize(size, self.latest);
+        self.sum = size as i128 * i128::from(self.latest);
+        self.squares = self.sum * i128::from(self.latest);
+    }
+
     /// n Σx² − (Σx)².
     fn spread(&self, n: i128) -> i128 {
         n * self.squares - self.sum * self.sum
@@ -123,7 +144,10 @@ impl BottleneckDetector for Mscm {
     fn on_sample(&mut self, path: usize, sample: &PathSample) {
         if self.parameters.polled {
             let passed = self.instants.passed(sample.at, self.parameters.interval, self.parameters.window);
-            (0..passed).for_each(|_| self.read());
+            match passed < self.parameters.window {
+                true => (0..passed).for_each(|_| self.read()),
+                false => self.read_whole_windows(),
+            }
         }
         let microseconds = sample.one_way_delay / 1000;
         while self.paths.len() <= path {
@@ -210,6 +234,13 @@ mod tests {
         }
         // Read at 10, 20, …, 50 us.
         let direct = pearson(&[7.0, 7.0, 7.0, 9.0, 9.0], &[8.0, 8.0, 8.0, 8.0, 6.0]).expect("both vary");
+        let degree = polled.correlations().between(0, 1).expect("both windows are full");
+        assert!((degree - direct).abs() < 1e-12, "{degree} {direct}");
+        // Read at 60 … 200 us, more often than the window has places, and then at 210 us and 220 us.
+        polled.on_sample(0, &sample(205, 6));
+        polled.on_sample(1, &sample(215, 5));
+        polled.on_sample(1, &sample(225, 5));
+        let direct = pearson(&[9.0, 9.0, 9.0, 6.0, 6.0], &[6.0, 6.0, 6.0, 6.0, 5.0]).expect("both vary");
         let degree = polled.correlations().between(0, 1).expect("both windows are full");
         assert!((degree - direct).abs() < 1e-12, "{degree} {direct}");
     }
