@@ -93,7 +93,7 @@ impl ConstantRate {
         assert!(bits > 0, "the rate of a link is zero; take the link down instead");
         let scaled = u128::from(BITS_PER_BYTE_TIMES_NANOS) << FRACTION_BITS;
         let rounded_down = (scaled / u128::from(bits)) as u64;
-        let looks_whole = rounded_down & FRACTION == 0 && BITS_PER_BYTE_TIMES_NANOS % bits != 0;
+        let looks_whole = rounded_down & FRACTION == 0 && !BITS_PER_BYTE_TIMES_NANOS.is_multiple_of(bits);
         let rate = Rate::from_bits_per_second(bits);
         Self { rate, nanos_per_byte: rounded_down.saturating_sub(looks_whole.into()), ahead: 0 }
     }
