@@ -29,7 +29,7 @@ pub trait Hosts {
 
     /// `packet` is one of the next to arrive for `host`: an opportunity to fetch from memory what its arrival will need.
     /// It is called with each step in turn, with a few events in between, so that each can read what the one before has
-    /// fetched. Not called in small networks.
+    /// fetched; packets that arrive soon after they were sent miss the first steps. Not called in small networks.
     fn look_ahead(&mut self, _network: &Network, _host: HostId, _packet: PacketId, _step: LookAhead) {}
 
     /// A link duplicated a packet. Hosts that store data for a packet id must store it for the copy, too.
@@ -43,11 +43,11 @@ pub enum LookAhead {
     Far,
     /// It can be read: fetch where it is found out for whom it is.
     Near,
-    /// A few events later: find out for whom it is.
+    /// Find out for whom it is, and fetch that.
     Nearer,
-    /// A few events later.
+    /// Fetch what was found to be needed.
     Nearest,
-    /// It arrives after a few events.
+    /// It arrives after a few events: fetch what that leads to.
     Next,
 }
 

@@ -35,8 +35,9 @@ pub(super) enum Protocol {
 pub(super) struct Demux {
     v4: Map<FlowKeyV4>,
     v6: Map<KeyV6>,
-    /// A part of `v4`.
-    recent: FlowCache<Owner>,
+    /// A part of `v4`: the number of the endpoint, and the subflow. Its places are not keyed: flows that share one are
+    /// looked up in `v4` by turns.
+    recent: FlowCache<(u32, usize)>,
     /// By endpoint, its entries in the table.
     entries: Vec<Entries>,
 }
@@ -119,10 +120,11 @@ impl Demux {
             Key::V4(key) => {
                 self.v4.insert(key, owner);
                 if self.recent.is_small_for(self.v4.len()) {
+                    // Room for four times as many, so that it seldom grows, and that few of some flows share a place.
                     self.recent.reset(4 * self.v4.len());
                 }
                 // They may have belonged to a connection that is over.
-                self.recent.put(key, owner);
+                self.recent.put(key, (owner.0.0, owner.1));
             }
             Key::V6(key) => _ = self.v6.insert(key, owner),
         }
@@ -153,11 +155,16 @@ impl Demux {
             Key::V4(key) => key,
             key => return self.look_up(&key),
         };
-        self.recent.find(key).or_else(|| {
+        self.recent_owner(key).or_else(|| {
             let owner = self.v4.get(&key).copied()?;
-            self.recent.put(key, owner);
+            self.recent.put(key, (owner.0.0, owner.1));
             Some(owner)
         })
+    }
+
+    #[inline]
+    fn recent_owner(&self, key: FlowKeyV4) -> Option<Owner> {
+        self.recent.find(key).map(|(id, subflow)| (EndpointId(id), subflow))
     }
 
     /// Fetches what leads to the table of recent flows.
@@ -166,7 +173,7 @@ impl Demux {
         prefetch(&self.recent);
     }
 
-    /// Fetches where the owner of `packet` probably is.
+    /// Fetches where the owner of `packet` probably is, if it is one of IPv4.
     #[inline]
     pub(super) fn fetch_owner(&self, packet: &Packet) {
         if let Key::V4(key) = key_of_packet(packet) {
@@ -178,7 +185,7 @@ impl Demux {
     #[inline]
     pub(super) fn peek(&self, packet: &Packet) -> Option<Owner> {
         match key_of_packet(packet) {
-            Key::V4(key) => self.recent.find(key).or_else(|| self.v4.get(&key).copied()),
+            Key::V4(key) => self.recent_owner(key).or_else(|| self.v4.get(&key).copied()),
             key => self.look_up(&key),
         }
     }
@@ -213,6 +220,10 @@ impl Demux {
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use subflow_wire::{Ecn, IpHeader, TcpSegment};
 
     use super::*;
 
@@ -254,5 +265,33 @@ mod tests {
         assert_eq!((owner(&demux, 1), owner(&demux, 2)), (Some((EndpointId(1), 0)), None));
         demux.remove(EndpointId(1));
         assert_eq!(demux.len(), 0);
+    }
+
+    /// A packet from `remote_port`.
+    fn packet(remote_port: u16) -> Packet {
+        let Ends { local, remote } = ends(remote_port);
+        let segment = TcpSegment { source_port: remote_port, destination_port: 80, ..TcpSegment::default() };
+        let ip = IpHeader { source: remote.ip(), destination: local.ip(), hop_limit: 64, ecn: Ecn::NotEct };
+        Packet { ip, body: Body::Tcp(segment) }
+    }
+
+    proptest! {
+        #[test]
+        fn packets_are_found_as_the_table_says_whoever_had_their_ends_before(
+            steps in vec((0..400u16, 0..40u32, 0..3usize, any::<bool>()), 0..600),
+        ) {
+            let mut demux = Demux::new(None);
+            for (port, id, subflow, removes) in steps {
+                match removes && id < 4 {
+                    true => demux.remove(EndpointId(id)),
+                    false => demux.assign(Protocol::Tcp, ends(port), EndpointId(id), subflow),
+                }
+                for port in [port, port / 2, 399 - port] {
+                    let expected = owner(&demux, port);
+                    prop_assert_eq!(demux.peek(&packet(port)), expected);
+                    prop_assert_eq!(demux.find(&packet(port)), expected);
+                }
+            }
+        }
     }
 }

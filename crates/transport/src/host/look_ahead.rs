@@ -20,7 +20,7 @@ impl Host {
         prefetch(&self.half_open);
     }
 
-    /// Fetches where the host finds for which endpoint `packet` will come.
+    /// Fetches where the host finds for which endpoint `packet` will come, with IPv4.
     #[inline]
     pub fn fetch_owner(&self, packet: &Packet) {
         self.demux.fetch_owner(packet);

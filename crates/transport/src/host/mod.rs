@@ -42,7 +42,7 @@ use ports::Ports;
 use tokens::Tokens;
 
 /// Identifies an endpoint of a host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(pub u32);
 
 /// A host with its sockets.
