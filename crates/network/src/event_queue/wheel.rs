@@ -7,7 +7,7 @@ use super::{Key, NEVER, source_of};
 
 /// An event. The source could be computed from the key, but those of the next events are needed many times
 /// (`look_ahead.rs`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(super) key: Key,
     pub(crate) source: u32,
@@ -44,7 +44,7 @@ pub(super) struct Wheel {
     spare: Vec<Vec<Key>>,
     /// The number of the bucket of a key is the key without so many low bits.
     shift: u32,
-    /// The least that `shift` may be.
+    /// The number of low bits of a key that identify the source: the least that `shift` may be.
     source_bits: u32,
     /// Buckets and events that were sorted since `shift` was last considered.
     opened: u32,

@@ -72,8 +72,8 @@ impl Transmitter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstantRate {
     rate: Rate,
-    /// 8·10⁹ · 2²⁰ / rate: nanoseconds per byte in 2⁻²⁰ steps. A whole number of nanoseconds is exact; all else is too
-    /// small by less than two steps.
+    /// 8·10⁹ · 2²⁰ / rate: nanoseconds per byte in 2⁻²⁰ steps. A whole number of nanoseconds above zero is exact; all
+    /// else is too small by less than two steps.
     nanos_per_byte: u64,
     /// The excess of the last departure over the exact one, in nanoseconds times bits per second; less than the rate.
     ahead: i64,
@@ -83,7 +83,7 @@ pub(crate) struct ConstantRate {
 const FASTEST: u64 = 1 << 62;
 
 const FRACTION_BITS: u32 = 20;
-const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
+const FRACTION_MASK: u64 = (1 << FRACTION_BITS) - 1;
 const BITS_PER_BYTE_TIMES_NANOS: u64 = 8_000_000_000;
 
 impl ConstantRate {
@@ -93,7 +93,7 @@ impl ConstantRate {
         assert!(bits > 0, "the rate of a link is zero; take the link down instead");
         let scaled = u128::from(BITS_PER_BYTE_TIMES_NANOS) << FRACTION_BITS;
         let rounded_down = (scaled / u128::from(bits)) as u64;
-        let looks_whole = rounded_down & FRACTION == 0 && !BITS_PER_BYTE_TIMES_NANOS.is_multiple_of(bits);
+        let looks_whole = rounded_down & FRACTION_MASK == 0 && !BITS_PER_BYTE_TIMES_NANOS.is_multiple_of(bits);
         let rate = Rate::from_bits_per_second(bits);
         Self { rate, nanos_per_byte: rounded_down.saturating_sub(looks_whole.into()), ahead: 0 }
     }
@@ -103,7 +103,7 @@ impl ConstantRate {
     #[inline]
     pub(crate) fn occupy(&mut self, follows: bool, bytes: u32) -> Duration {
         debug_assert!(bytes < 1 << 18);
-        if self.nanos_per_byte & FRACTION == 0 && self.nanos_per_byte > 0 {
+        if self.nanos_per_byte & FRACTION_MASK == 0 && self.nanos_per_byte > 0 {
             // Usual rates, as 100 Mbit/s with 80 ns, need no rounding.
             self.ahead = select_unpredictable(follows, self.ahead, 0);
             return Duration::from_nanos(u64::from(bytes) * (self.nanos_per_byte >> FRACTION_BITS));
@@ -175,7 +175,11 @@ mod tests {
 
         #[test]
         fn packets_that_follow_each_other_take_no_longer_than_all_their_bytes_at_once(
-            bits in prop_oneof![1u64..2_000_000_000_000, 1 << 55..u64::MAX],
+            bits in prop_oneof![
+                1u64..2_000_000_000_000,
+                1 << 55..u64::MAX,
+                (1u64..10_000).prop_map(|nanos| BITS_PER_BYTE_TIMES_NANOS / nanos),
+            ],
             sizes in proptest::collection::vec(0u32..1 << 18, 1..50),
         ) {
             let mut link = ConstantRate::new(Rate::from_bits_per_second(bits));
@@ -195,5 +199,9 @@ mod tests {
         let rest = slow.occupy_with_rest(Duration::from_nanos(100), Rate::from_mbit(10));
         assert_eq!(rest, Duration::from_nanos(334), "1000/3, rounded up");
         assert_eq!(slow.ahead, 2_000_000, "2/3 ns at 3 Mbit/s");
+        let mut whole = ConstantRate::new(Rate::from_mbit(100));
+        whole.occupy_with_rest(Duration::from_nanos(1), Rate::from_mbit(1));
+        assert_eq!((whole.ahead, whole.occupy(true, 1).as_nanos(), whole.ahead), (99_000_000, 80, 99_000_000));
+        assert_eq!((whole.occupy(false, 1).as_nanos(), whole.ahead), (80, 0), "a pause takes the excess away");
     }
 }
