@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Spearman's coefficient is Pearson's coefficient of the ranks; equal values get the mean of their ranks (red2018, eqs
-//! 1 to 3). The detectors update both coefficients incrementally; their tests compare them with these direct forms.
+//! 1 to 3). MSCM updates its sums with each value, RED-CPI its ranks when they are asked for; their tests compare them
+//! with these direct forms.
 
 /// Pearson's coefficient. `None` if the lengths differ, there are fewer than two pairs, one sample is constant, or a
 /// value is NaN.

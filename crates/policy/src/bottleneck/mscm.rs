@@ -245,6 +245,31 @@ mod tests {
         assert!((degree - direct).abs() < 1e-12, "{degree} {direct}");
     }
 
+    proptest! {
+        /// Pauses of up to 15 readings, windows of 5.
+        #[test]
+        fn a_window_that_is_filled_at_once_is_as_after_each_reading(
+            samples in vec((0..3usize, 0..150u64, 0..9i64), 0..60),
+        ) {
+            let mut at_once = Mscm::new(Parameters { polled: true, ..detector(5, 10).parameters });
+            let mut each = at_once.clone();
+            let mut at_us = 0;
+            for (path, pause_us, delay_us) in samples {
+                at_us += pause_us;
+                let sample = sample(at_us, delay_us);
+                let passed = each.instants.passed(sample.at, each.parameters.interval, 5);
+                (0..passed).for_each(|_| each.read());
+                each.on_sample(path, &sample);
+                at_once.on_sample(path, &sample);
+                prop_assert_eq!(&at_once.products, &each.products);
+                for (filled, read) in at_once.paths.iter().zip(&each.paths) {
+                    prop_assert_eq!((&filled.window, filled.sum), (&read.window, read.sum));
+                    prop_assert_eq!(filled.squares, read.squares);
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_path_that_joins_late_is_unknown_until_it_has_a_window() {
         let mut detector = detector(5, 0);
