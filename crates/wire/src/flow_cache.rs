@@ -10,6 +10,8 @@ use prefetch_index::prefetch_index;
 pub struct FlowCache<V> {
     /// Their number is a power of two.
     places: Box<[Place<V>]>,
+    /// There are never more places.
+    most: usize,
 }
 
 /// Addresses; ports and protocol, in an order that is the user's choice, but for the protocol in the low byte of the
@@ -23,31 +25,30 @@ struct Place<V> {
     value: V,
 }
 
-/// There are at least so many places for each flow, up to [`MOST`] places, which take 4 MiB.
+/// There are at least so many places for each flow, as long as the bound permits.
 const PER_FLOW: usize = 2;
-const MOST: usize = 1 << 17;
 
 impl<V: Copy + Default> FlowCache<V> {
-    /// An empty cache with so many places.
+    /// An empty cache with so many places, and at `most` so many later. A place takes 32 bytes.
     ///
     /// # Panics
     ///
-    /// If that is not a power of two.
-    pub fn new(places: usize) -> Self {
+    /// If one of them is not a power of two.
+    pub fn new(places: usize, most: usize) -> Self {
         const { assert!(size_of::<Place<V>>() == 32, "a place larger than half a cache line") };
-        assert!(places.is_power_of_two(), "{places} places: not a power of two");
-        Self { places: vec![Place::default(); places].into_boxed_slice() }
+        assert!(places.is_power_of_two() && most.is_power_of_two(), "{places}, {most} places: not powers of two");
+        Self { places: vec![Place::default(); places].into_boxed_slice(), most }
     }
 
     /// Forgets all flows, and makes room for `flows`.
     pub fn reset(&mut self, flows: usize) {
-        let places = (PER_FLOW * flows).next_power_of_two().clamp(self.places.len(), MOST.max(self.places.len()));
-        *self = Self::new(places);
+        let wanted = (PER_FLOW * flows).next_power_of_two().min(self.most);
+        *self = Self::new(wanted.max(self.places.len()), self.most);
     }
 
     /// Whether there are too few places for `flows`.
     pub fn is_small_for(&self, flows: usize) -> bool {
-        self.places.len() < MOST && self.places.len() < PER_FLOW * flows
+        self.places.len() < self.most && self.places.len() < PER_FLOW * flows
     }
 
     /// Fetches the place of a flow into the cache of the processor.
@@ -97,7 +98,7 @@ mod tests {
 
     /// The share of 1000 flows with these keys that have a place of their own.
     fn share_found(key: impl Fn(u64) -> FlowKeyV4) -> f64 {
-        let mut cache = FlowCache::new(4);
+        let mut cache = FlowCache::new(4, 1 << 12);
         assert!(cache.is_small_for(1000));
         cache.reset(1000);
         assert!(!cache.is_small_for(1000));
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_found_until_another_takes_its_place_or_it_is_forgotten() {
-        let mut cache = FlowCache::new(64);
+        let mut cache = FlowCache::new(64, 64);
         let other = (2..).find(|&other| cache.place_of(key(other)) == cache.place_of(key(1))).expect("few places");
         cache.put(key(1), 10);
         assert_eq!((cache.find(key(1)), cache.find(key(other))), (Some(10), None));

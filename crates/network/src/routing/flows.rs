@@ -14,6 +14,9 @@ use super::tables::PerPacket;
 use super::{FlowRoute, Gateway, PacketRoute, Routes};
 use crate::InterfaceId;
 
+/// The routes of more flows are not all found in one place of memory: 4 MiB.
+const MOST_PLACES: usize = 1 << 17;
+
 /// The flows of a network and their routes.
 #[derive(Debug)]
 pub(crate) struct FlowRoutes {
@@ -56,7 +59,7 @@ impl FlowRoutes {
         Self {
             v4: FxHashMap::default(),
             v6: FxHashMap::default(),
-            recent: FlowCache::new(64),
+            recent: FlowCache::new(64, MOST_PLACES),
             flows: Vec::new(),
             controller,
             hash_seed: rng.next_u64(),

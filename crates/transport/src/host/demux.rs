@@ -45,6 +45,9 @@ pub(super) struct Demux {
 /// The ends of one endpoint, each with its subflow.
 type Entries = SmallVec<[(Protocol, Ends, usize); 1]>;
 
+/// A host with more flows looks up most of them in the table: 32 KiB, whatever peers do.
+const MOST_PLACES: usize = 1024;
+
 enum Key {
     /// Local and remote address; ports and protocol.
     V4(FlowKeyV4),
@@ -95,7 +98,7 @@ impl Demux {
         Self {
             v4: Map::with_hasher(state.clone()),
             v6: Map::with_hasher(state),
-            recent: FlowCache::new(4),
+            recent: FlowCache::new(4, MOST_PLACES),
             entries: Vec::new(),
         }
     }
@@ -120,8 +123,8 @@ impl Demux {
             Key::V4(key) => {
                 self.v4.insert(key, owner);
                 if self.recent.is_small_for(self.v4.len()) {
-                    // Room for four times as many, so that it seldom grows, and that few of some flows share a place.
-                    self.recent.reset(4 * self.v4.len());
+                    // Room for twice as many, so that it seldom grows, and that few of some flows share a place.
+                    self.recent.reset(2 * self.v4.len());
                 }
                 // They may have belonged to a connection that is over.
                 self.recent.put(key, (owner.0.0, owner.1));
