@@ -38,9 +38,9 @@ pub(crate) const CPU_PER_STEP_US: u64 = 100;
 
 /// Bytes that a host may hold beside its endpoints: tables that have been larger keep their room. Every end (of a
 /// subflow or a pair of addresses, where there are several) has an entry by addresses and ports, of 64 bytes with IPv6,
-/// in a table that is less than half full when it has grown. A cache of the table has up to 1024 places of 32 bytes.
+/// in a table that is less than half full when it has grown.
 pub(crate) fn of_host(most_endpoints: usize, most_ends: usize) -> i64 {
-    65_536 + 32_768 + 352 * most_endpoints as i64 + 160 * most_ends as i64
+    65_536 + 352 * most_endpoints as i64 + 160 * most_ends as i64
 }
 
 /// Bytes that an endpoint of such an end may hold.

@@ -45,8 +45,8 @@ pub(super) struct Demux {
 /// The ends of one endpoint, each with its subflow.
 type Entries = SmallVec<[(Protocol, Ends, usize); 1]>;
 
-/// A host with more flows looks up most of them in the table: 32 KiB, whatever peers do.
-const MOST_PLACES: usize = 1024;
+/// A host with more flows looks up most of them in the table: 16 KiB, whatever peers do.
+const MOST_PLACES: usize = 512;
 
 enum Key {
     /// Local and remote address; ports and protocol.
