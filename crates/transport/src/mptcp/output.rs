@@ -35,18 +35,28 @@ impl Connection {
                         self.expand_send_buffer(index);
                     }
                     self.add_options(index, offset, segment);
+                    // After most acknowledgments nothing would be returned. With memory, data is assigned before that
+                    // is noted.
+                    if self.memory.is_none() && !self.subflows[index].tcp.may_transmit() {
+                        self.note_drained(index);
+                    }
                     return Some(index);
                 }
-                self.dirty &= !(1 << index);
-                self.expand_send_buffer(index);
-                self.update_summary(index);
-                self.outdate_view(index);
+                self.note_drained(index);
             }
             if !self.assign(now) {
                 self.watch_deliveries(now);
                 return None;
             }
         }
+    }
+
+    /// Subflow `index` has no more to send.
+    fn note_drained(&mut self, index: usize) {
+        self.dirty &= !(1 << index);
+        self.expand_send_buffer(index);
+        self.update_summary(index);
+        self.outdate_view(index);
     }
 
     pub(super) fn update_summary(&mut self, index: usize) {
@@ -104,11 +114,15 @@ impl Connection {
             segment.options.mptcp.push(MptcpOption::Capable(capable));
             return;
         }
-        segment.options.dss = Some(Dss {
-            data_ack: Some(self.data_ack()),
-            mapping: (length > 0).then(|| self.mapping(offset, segment)),
-            data_fin: false,
-        });
+        // Two branches, so that each field is stored where it stays. Built field by field elsewhere, the option would be
+        // copied with wide loads, which wait for the narrow stores before them.
+        let data_ack = Some(self.data_ack());
+        if length > 0 {
+            let mapping = Some(self.mapping(offset, segment));
+            segment.options.dss = Some(Dss { data_ack, mapping, data_fin: false });
+        } else {
+            segment.options.dss = Some(Dss { data_ack, mapping: None, data_fin: false });
+        }
         if let DataFin::Sent(fin) = self.send.fin {
             self.add_data_fin(fin, segment);
         }
@@ -128,15 +142,14 @@ impl Connection {
 
     /// The mapping of a data segment at subflow offset `offset`.
     pub(super) fn mapping(&self, offset: u64, segment: &TcpSegment) -> Mapping {
-        let mut mapping = Mapping {
+        let mapping = Mapping {
             data_sequence: self.local_key.data_sequence(segment.payload.stream_offset),
             wide: true,
             subflow_sequence: (offset + 1) as u32,
             length: segment.payload.length as u16,
             checksum: None,
         };
-        mapping.checksum = self.checksum.then(|| mapping.checksum_for(segment.payload.sum));
-        mapping
+        if self.checksum { with_checksum(mapping, segment.payload.sum) } else { mapping }
     }
 
     fn data_ack(&self) -> DataAck {
@@ -162,7 +175,9 @@ impl Connection {
                 (Mapping { data_sequence, wide: true, subflow_sequence: 0, length: 1, checksum: None }, 0)
             }
         };
-        mapping.checksum = self.checksum.then(|| mapping.checksum_for(sum));
+        if self.checksum {
+            mapping = with_checksum(mapping, sum);
+        }
         *dss = Dss { mapping: Some(mapping), data_fin: true, ..*dss };
         make_room(segment);
     }
@@ -215,6 +230,12 @@ impl Connection {
         self.add_signals(index, segment);
         make_room(segment);
     }
+}
+
+/// `mapping` of a payload whose sum is `sum`, with its checksum. Few connections use checksums.
+#[cold]
+fn with_checksum(mapping: Mapping, sum: u16) -> Mapping {
+    Mapping { checksum: Some(mapping.checksum_for(sum)), ..mapping }
 }
 
 /// Removes SACK blocks to make room for MPTCP options.

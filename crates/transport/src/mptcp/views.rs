@@ -34,7 +34,9 @@ impl Connection {
         let path = self.congestion.path(tcp.path());
         let mss = tcp.mss();
         let queued = tcp.queued_bytes();
-        let in_flight = tcp.in_flight() + queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32;
+        // In most cases nothing waits, and no division is needed.
+        let waiting = if queued == 0 { 0 } else { queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32 };
+        let in_flight = tcp.in_flight() + waiting;
         let stuck = match self.config.stale_loss_count {
             0 => path.state == RecoveryState::Loss && tcp.timed_out(),
             _ => subflow.delivery.is_stale(),

@@ -79,14 +79,13 @@ impl Connection {
     fn store(&mut self, start: u64, fresh: Range<u64>, data: Option<u64>) {
         let skip = fresh.start - start;
         let data = data.map_or(fresh.start - 1, |data| data + skip);
-        let stream = data..data + (fresh.end - fresh.start);
-        let taken = Taken { payload_offset: skip as u32, stream };
+        let (payload_offset, end) = (skip as u32, data + (fresh.end - fresh.start));
         let run = Run { start: fresh.start, end: fresh.end, data };
         if run.start == self.receive.nxt {
-            self.receive.taken = Some(taken);
+            self.receive.taken = Some(Taken { payload_offset, stream: data..end });
             return self.on_in_order(run);
         }
-        self.on_out_of_order(run, taken);
+        self.on_out_of_order(run, Taken { payload_offset, stream: data..end });
     }
 
     // These two stay out of the path of data in order, whose registers they would take.

@@ -5,7 +5,6 @@ use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
 use super::ack_findings::AckFindings;
-use super::sent_segment::Tags;
 use super::timers::Purpose;
 
 /// SACKed segments above a hole that prove it lost (RFC 6675: DupThresh).
@@ -175,18 +174,9 @@ impl Connection {
     /// RFC 6675, `IsLost`: at least DupThresh segments above were SACKed.
     fn mark_below_dup_thresh(&mut self, cc: &Controller) {
         let threshold = self.recovery.reordering;
-        let mut above = self.sent.sacked_out;
-        if above >= threshold {
-            for id in self.sent.ids() {
-                if above < threshold {
-                    break;
-                }
-                let tags = self.sent.get(id).tags;
-                if tags.has(Tags::SACKED) {
-                    above -= 1;
-                } else if !tags.has(Tags::LOST) {
-                    self.lose(id);
-                }
+        if self.sent.sacked_out >= threshold {
+            while let Some(id) = self.sent.first_below(threshold) {
+                self.lose(id);
             }
         } else if self.recovery_state(cc) == RecoveryState::Recovery && self.sent.lost_out == 0 {
             // A partial acknowledgment proves the next hole lost (NewReno).

@@ -28,7 +28,7 @@
 //! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
 //! | timers, timeouts and probes | `timers.rs`, `timeout.rs`, `loss_probe.rs` |
 //! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
-//! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
+//! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs`, `settled.rs` |
 //! | congestion window validation | `window_use.rs` |
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
@@ -61,6 +61,7 @@ mod send_queue;
 mod sent_queue;
 mod sent_segment;
 mod sequence;
+mod settled;
 mod state;
 mod time_wait;
 mod timeout;

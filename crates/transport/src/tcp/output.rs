@@ -14,7 +14,7 @@ impl Connection {
     /// connection's own stream (not counting the SYN). Returns `None` and leaves `segment` unchanged if there is
     /// nothing to send. The caller repeats the call until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment, cc: &mut Controller) -> Option<u64> {
-        if self.queue.reset.is_some() || !self.state.is_synchronised() || self.handshake.acknowledge {
+        if self.has_control() {
             return self.poll_control(segment, now);
         }
         if self.is_quiet() {
@@ -30,6 +30,18 @@ impl Connection {
             return Some(self.probe_window(segment, now, cc));
         }
         self.acknowledge.now.then(|| self.build_ack(segment, now))
+    }
+
+    /// Whether [`poll_transmit`](Self::poll_transmit) may return a segment. If not, it returns none and changes nothing.
+    #[inline]
+    pub(crate) fn may_transmit(&self) -> bool {
+        self.has_control() || !self.is_quiet() || self.acknowledge.now
+    }
+
+    /// Whether a segment of the handshake or a reset may be due.
+    #[inline]
+    fn has_control(&self) -> bool {
+        self.queue.reset.is_some() || !self.state.is_synchronised() || self.handshake.acknowledge
     }
 
     /// Whether nothing except a pure acknowledgment can be due.

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use subflow_quantity::Instant;
 
 use super::sent_segment::{SentSegment, Tags};
+use super::settled::Settled;
 
 /// The retransmission queue. Segments have consecutive identifiers, which remain valid while they are in the queue.
 /// Identifiers wrap around: every `u32` is valid, since fewer than 2^32 segments are outstanding at any time.
@@ -29,6 +30,7 @@ pub(crate) struct SentQueue {
     pub(crate) lost_total: u64,
     /// No segment before this identifier waits for retransmission.
     retransmit_hint: u32,
+    pub(super) settled: Settled,
 }
 
 /// The ends of the order of transmissions.
@@ -54,6 +56,7 @@ impl SentQueue {
             retrans_out: 0,
             lost_total: 0,
             retransmit_hint: id,
+            settled: Settled::none(id),
         }
     }
 
@@ -136,6 +139,7 @@ impl SentQueue {
         if self.retransmit_hint == self.base {
             self.retransmit_hint = self.base.wrapping_add(1);
         }
+        self.settled.on_head_removed(self.base, segment.tags);
         self.base = self.base.wrapping_add(1);
         segment
     }
@@ -191,6 +195,7 @@ impl SentQueue {
         self.unlink(id);
         self.get_mut(id).tags.set(Tags::SACKED);
         self.sacked_out += 1;
+        self.settled.on_sacked(id, self.base);
     }
 
     /// Notes that `id` was sent again at `now` as a tail loss probe. The segment is not considered lost, and the probe
@@ -217,6 +222,7 @@ impl SentQueue {
             segment.tags.clear(Tags::SACKED);
         }
         self.sacked_out = 0;
+        self.settled = Settled::none(self.base);
         self.relink();
     }
 
@@ -227,6 +233,7 @@ impl SentQueue {
         }
         self.lost_out = 0;
         self.retransmit_hint = self.base.wrapping_add(self.packets_out());
+        self.settled = Settled::none(self.base);
         self.relink();
     }
 
@@ -286,6 +293,7 @@ impl SentQueue {
         let with = |tag: Tags| self.ring.iter().filter(|segment| segment.tags.has(tag)).count() as u32;
         (self.lost_out, self.retrans_out) = (with(Tags::LOST), with(Tags::RETRANSMITTED));
         self.retransmit_hint = self.base;
+        self.settled = Settled::none(self.base);
         self.relink();
         true
     }

@@ -1,0 +1,126 @@
+//! The first segments of the retransmission queue that are all SACKed or lost: loss detection without RACK need not look
+//! at them at every acknowledgment (Linux `lost_skb_hint` and `lost_cnt_hint`).
+
+use super::sent_queue::SentQueue;
+use super::sent_segment::Tags;
+
+/// The first segments, as far as each is known to be SACKed or lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled {
+    /// The identifier after them.
+    end: u32,
+    /// How many are SACKed.
+    sacked: u32,
+}
+
+impl Settled {
+    /// Nothing is known of a queue whose first segment is `base`.
+    pub(super) const fn none(base: u32) -> Self {
+        Self { end: base, sacked: 0 }
+    }
+
+    /// The first segment, `base`, with these tags, is removed.
+    pub(super) fn on_head_removed(&mut self, base: u32, tags: Tags) {
+        if self.end == base {
+            self.end = base.wrapping_add(1);
+        } else if tags.has(Tags::SACKED) {
+            self.sacked -= 1;
+        }
+    }
+
+    /// Segment `id` has been SACKed; the first one is `base`.
+    pub(super) fn on_sacked(&mut self, id: u32, base: u32) {
+        if id.wrapping_sub(base) < self.end.wrapping_sub(base) {
+            self.sacked += 1;
+        }
+    }
+}
+
+impl SentQueue {
+    /// The first segment that is neither SACKed nor lost, if at least `threshold` of those after it are SACKed.
+    pub(crate) fn first_below(&mut self, threshold: u32) -> Option<u32> {
+        let end = self.head_id().wrapping_add(self.packets_out());
+        while self.settled.end != end && self.sacked_out - self.settled.sacked >= threshold {
+            let tags = self.get(self.settled.end).tags;
+            if tags.has(Tags::SACKED) {
+                self.settled.sacked += 1;
+            } else if !tags.has(Tags::LOST) {
+                return Some(self.settled.end);
+            }
+            self.settled.end = self.settled.end.wrapping_add(1);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use subflow_quantity::Instant;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push,
+        Pop,
+        Sack(u32),
+        Lose(u32),
+        Cut,
+        ForgetSacks,
+        ForgetLosses,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            8 => Just(Step::Push),
+            3 => Just(Step::Pop),
+            6 => (0u32..20).prop_map(Step::Sack),
+            2 => (0u32..20).prop_map(Step::Lose),
+            1 => Just(Step::Cut),
+            1 => Just(Step::ForgetSacks),
+            1 => Just(Step::ForgetLosses),
+        ]
+    }
+
+    fn apply(queue: &mut SentQueue, step: Step) {
+        let start = queue.data().last().map_or(0, |data| data.end);
+        let unsacked = |queue: &SentQueue, n| {
+            let id = queue.head_id().wrapping_add(n);
+            (n < queue.packets_out() && !queue.get(id).tags.has(Tags::SACKED)).then_some(id)
+        };
+        match step {
+            Step::Push => queue.push(start, start + 10, start, Instant::ZERO, Tags::default()),
+            Step::Pop if queue.is_empty() => {}
+            Step::Pop => _ = queue.pop_head(),
+            Step::Sack(n) => unsacked(queue, n).into_iter().for_each(|id| queue.mark_sacked(id)),
+            Step::Lose(n) => unsacked(queue, n).into_iter().for_each(|id| queue.mark_lost(id)),
+            Step::Cut => _ = queue.cut(5),
+            Step::ForgetSacks => queue.forget_sacks(),
+            Step::ForgetLosses => queue.forget_losses(),
+        }
+    }
+
+    /// The same as [`SentQueue::first_below`], found by looking at all segments.
+    fn found_among_all(queue: &SentQueue, threshold: u32) -> Option<u32> {
+        let has = |id: u32, tag| queue.get(id).tags.has(tag);
+        let sacked_after = |id: u32| queue.ids().filter(|&other| other > id && has(other, Tags::SACKED)).count();
+        let is_below = |id: u32| sacked_after(id) >= threshold as usize;
+        queue.ids().find(|&id| !has(id, Tags::SACKED) && !has(id, Tags::LOST)).filter(|&id| is_below(id))
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_below_enough_sacked_segments_is_found_without_looking_at_all_of_them_again(
+            steps in proptest::collection::vec((step(), 1u32..4, any::<bool>()), 0..120),
+        ) {
+            let mut queue = SentQueue::new();
+            for (step, threshold, is_lost) in steps {
+                apply(&mut queue, step);
+                let found = queue.first_below(threshold);
+                prop_assert_eq!(found, found_among_all(&queue, threshold));
+                found.filter(|_| is_lost).into_iter().for_each(|id| queue.mark_lost(id));
+            }
+        }
+    }
+}
