@@ -66,6 +66,8 @@ pub struct End {
     pub rack: bool,
     /// TCP: every segment is acknowledged at once.
     pub every_segment: bool,
+    /// TCP: after some timeouts, segments are sent again in small parts.
+    pub black_hole_detection: bool,
     /// MPTCP: DSS checksums.
     pub checksum: bool,
     /// MPTCP: opportunistic retransmission and penalisation.
@@ -102,6 +104,7 @@ impl Default for End {
             timestamps: true,
             rack: true,
             every_segment: false,
+            black_hole_detection: false,
             checksum: false,
             opportunistic: false,
             stale_loss_count: 0,
@@ -158,6 +161,7 @@ impl End {
             tail_loss_probe: self.rack,
             loss_detection: if self.rack { LossDetection::Rack } else { LossDetection::DupThresh },
             window_reduction: if self.rack { WindowReduction::Proportional } else { WindowReduction::Immediate },
+            black_hole_detection: self.black_hole_detection,
             ack_policy: if self.every_segment { AckPolicy::EverySegment } else { base.ack_policy },
             receive_buffer: self.receive_buffer.map_or(base.receive_buffer, ReceiveBuffer::Fixed),
             ..base

@@ -116,6 +116,7 @@ fn end(u: &mut Unstructured<'_>) -> Result<End> {
         message_size: *u.choose(&[1452, 40, 5000, 30_000])?,
         unordered: chance(u, 1, 4)?,
         give_up_after: *u.choose(&[None, None, None, Some(0), Some(2)])?,
+        black_hole_detection: chance(u, 1, 4)?,
     })
 }
 

@@ -262,19 +262,25 @@ impl Connection {
         }
     }
 
-    /// Checks whether the receiver reneged, that is, dropped SACKed data (RFC 2018, section 8); then all SACK
-    /// information is discarded.
+    /// If the receiver has reneged, all SACK information is discarded, and what is outstanding is lost.
     fn check_reneging(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) -> bool {
-        let reneged = findings.una_advanced
-            && self.sent.head().is_some_and(|head| head.tags.has(super::sent_segment::Tags::SACKED));
-        if !reneged {
+        if !findings.una_advanced || !self.forget_reneged_sacks() {
+            return false;
+        }
+        self.enter_loss(now, cc);
+        self.recovery.due.retransmissions = true;
+        true
+    }
+
+    /// Discards all SACK information if the receiver has reneged, that is, dropped SACKed data (RFC 2018, section 8):
+    /// it has SACKed the earliest segment, and does not acknowledge it. Returns whether it has.
+    pub(super) fn forget_reneged_sacks(&mut self) -> bool {
+        if !self.sent.head().is_some_and(|head| head.tags.has(super::sent_segment::Tags::SACKED)) {
             return false;
         }
         self.sent.forget_sacks();
         self.recovery.highest_sacked = 0;
         self.recovery.last_blocks.clear();
-        self.enter_loss(now, cc);
-        self.recovery.due.retransmissions = true;
         true
     }
 }

@@ -261,7 +261,9 @@ impl SentQueue {
 
     /// The same with the earliest segment only.
     pub(crate) fn cut_head(&mut self, most: u64) -> bool {
-        let Some(head) = self.head().map(|head| head.start) else { return false };
+        let Some(head) = self.head().filter(|head| !head.tags.has(Tags::SACKED)).map(|head| head.start) else {
+            return false;
+        };
         self.cut_where(most, |segment| segment.start == head && segment.end - segment.start > most)
     }
 

@@ -33,6 +33,8 @@ impl Connection {
         if self.notes.is_some() {
             self.note(Note::Timeout { in_a_row: self.retries + 1 });
         }
+        // Linux `tcp_timeout_mark_lost`.
+        self.forget_reneged_sacks();
         self.look_for_black_hole(now, cc);
         self.enter_loss(now, cc);
         self.retries += 1;

@@ -13,7 +13,13 @@ const MSS: u64 = 1448;
 
 /// A client whose packets are lost from now on, and the server's latest acknowledgment.
 fn unheard() -> (Pair, TcpSegment) {
-    let mut pair = Setup::tcp().both(|stack| stack.receive_buffer(WINDOW)).connected();
+    unheard_with(false)
+}
+
+/// The same with or without detection of black holes.
+fn unheard_with(detection: bool) -> (Pair, TcpSegment) {
+    let setup = Setup::tcp().both(|stack| stack.receive_buffer(WINDOW));
+    let mut pair = setup.both(|stack| stack.tcp.black_hole_detection = detection).connected();
     pair.transfer(CLIENT, MSS);
     pair.settle();
     pair.paths[0].up = false;
@@ -57,6 +63,26 @@ fn optimistic_acknowledgments_make_no_more_be_sent_at_a_time_than_the_window_tha
     (0..100).for_each(|_| acknowledge(&mut pair, &last, beyond, &[]));
     assert_eq!(pair.endpoint(CLIENT).bytes_acknowledged(), next);
     assert!(pair.sent(CLIENT, start).filter(|sent| !has_data(&sent.segment)).count() <= 1);
+}
+
+/// A block that begins where the acknowledgment ends reports the earliest segment.
+#[test]
+fn the_earliest_segment_that_was_sacked_and_not_acknowledged_is_sent_again_after_a_timeout() {
+    for detection in [false, true] {
+        let (mut pair, last) = unheard_with(detection);
+        pair.write(CLIENT, MSS);
+        acknowledge(&mut pair, &last, 0, &[(0, MSS)]);
+        let start = pair.now();
+        pair.run_for(secs(30));
+        assert!(pair.tcp(CLIENT).counters().timeouts > 3, "so that small segments are tried");
+        let sent: u64 = pair.sent(CLIENT, start).map(|sent| u64::from(sent.segment.payload.length)).sum();
+        assert!(sent > 3 * MSS, "{sent} bytes");
+        acknowledge(&mut pair, &last, MSS, &[]);
+        assert_eq!(pair.endpoint(CLIENT).bytes_acknowledged(), 2 * MSS);
+        // Nothing is believed to be in flight, so that more can be sent.
+        assert_eq!(pair.tcp(CLIENT).in_flight(), 0);
+        assert!(pair.cwnd(CLIENT, 0) >= 1);
+    }
 }
 
 #[test]
