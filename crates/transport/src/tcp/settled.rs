@@ -66,7 +66,9 @@ mod tests {
         Pop,
         Sack(u32),
         Lose(u32),
+        Retransmit,
         Cut,
+        CutHead,
         ForgetSacks,
         ForgetLosses,
     }
@@ -77,7 +79,9 @@ mod tests {
             3 => Just(Step::Pop),
             6 => (0u32..20).prop_map(Step::Sack),
             2 => (0u32..20).prop_map(Step::Lose),
+            2 => Just(Step::Retransmit),
             1 => Just(Step::Cut),
+            1 => Just(Step::CutHead),
             1 => Just(Step::ForgetSacks),
             1 => Just(Step::ForgetLosses),
         ]
@@ -95,7 +99,12 @@ mod tests {
             Step::Pop => _ = queue.pop_head(),
             Step::Sack(n) => unsacked(queue, n).into_iter().for_each(|id| queue.mark_sacked(id)),
             Step::Lose(n) => unsacked(queue, n).into_iter().for_each(|id| queue.mark_lost(id)),
+            Step::Retransmit => {
+                let next = queue.next_to_retransmit();
+                next.into_iter().for_each(|id| queue.note_retransmission(id, Instant::ZERO));
+            }
             Step::Cut => _ = queue.cut(5),
+            Step::CutHead => _ = queue.cut_head(5),
             Step::ForgetSacks => queue.forget_sacks(),
             Step::ForgetLosses => queue.forget_losses(),
         }
@@ -103,18 +112,19 @@ mod tests {
 
     /// The same as [`SentQueue::first_below`], found by looking at all segments.
     fn found_among_all(queue: &SentQueue, threshold: u32) -> Option<u32> {
-        let has = |id: u32, tag| queue.get(id).tags.has(tag);
-        let sacked_after = |id: u32| queue.ids().filter(|&other| other > id && has(other, Tags::SACKED)).count();
-        let is_below = |id: u32| sacked_after(id) >= threshold as usize;
-        queue.ids().find(|&id| !has(id, Tags::SACKED) && !has(id, Tags::LOST)).filter(|&id| is_below(id))
+        let is_sacked = |id: &u32| queue.get(*id).tags.has(Tags::SACKED);
+        let mut from = queue.ids().skip_while(|id| is_sacked(id) || queue.get(*id).tags.has(Tags::LOST));
+        let first = from.next()?;
+        (from.filter(is_sacked).count() >= threshold as usize).then_some(first)
     }
 
     proptest! {
         #[test]
         fn what_lies_below_enough_sacked_segments_is_found_without_looking_at_all_of_them_again(
+            base in prop_oneof![Just(0), Just(u32::MAX - 7)],
             steps in proptest::collection::vec((step(), 1u32..4, any::<bool>()), 0..120),
         ) {
-            let mut queue = SentQueue::new();
+            let mut queue = SentQueue::starting_at(base);
             for (step, threshold, is_lost) in steps {
                 apply(&mut queue, step);
                 let found = queue.first_below(threshold);

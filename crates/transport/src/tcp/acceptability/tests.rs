@@ -60,7 +60,14 @@ impl Two {
     fn drain(&mut self) {
         for side in 0..2 {
             let mut segment = TcpSegment::default();
-            while self.ends[side].poll_transmit(self.now, &mut segment, &mut self.controllers[side]).is_some() {
+            loop {
+                let (may_transmit, before) = (self.ends[side].may_transmit(), segment.clone());
+                let sent = self.ends[side].poll_transmit(self.now, &mut segment, &mut self.controllers[side]);
+                assert!(sent.is_none() || may_transmit, "it was said to have nothing to send");
+                if sent.is_none() {
+                    assert_eq!(segment, before);
+                    break;
+                }
                 self.under_way[1 - side].push(segment.clone());
             }
         }
