@@ -59,6 +59,8 @@ mod sack_input;
 mod segment;
 mod send_queue;
 mod sent_queue;
+#[cfg(test)]
+mod sent_queue_steps;
 mod sent_segment;
 mod sequence;
 mod settled;

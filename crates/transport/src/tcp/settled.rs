@@ -56,59 +56,9 @@ impl SentQueue {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use subflow_quantity::Instant;
 
+    use super::super::sent_queue_steps::{apply, step};
     use super::*;
-
-    #[derive(Clone, Copy, Debug)]
-    enum Step {
-        Push,
-        Pop,
-        Sack(u32),
-        Lose(u32),
-        Retransmit,
-        Cut,
-        CutHead,
-        ForgetSacks,
-        ForgetLosses,
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            8 => Just(Step::Push),
-            3 => Just(Step::Pop),
-            6 => (0u32..20).prop_map(Step::Sack),
-            2 => (0u32..20).prop_map(Step::Lose),
-            2 => Just(Step::Retransmit),
-            1 => Just(Step::Cut),
-            1 => Just(Step::CutHead),
-            1 => Just(Step::ForgetSacks),
-            1 => Just(Step::ForgetLosses),
-        ]
-    }
-
-    fn apply(queue: &mut SentQueue, step: Step) {
-        let start = queue.data().last().map_or(0, |data| data.end);
-        let unsacked = |queue: &SentQueue, n| {
-            let id = queue.head_id().wrapping_add(n);
-            (n < queue.packets_out() && !queue.get(id).tags.has(Tags::SACKED)).then_some(id)
-        };
-        match step {
-            Step::Push => queue.push(start, start + 10, start, Instant::ZERO, Tags::default()),
-            Step::Pop if queue.is_empty() => {}
-            Step::Pop => _ = queue.pop_head(),
-            Step::Sack(n) => unsacked(queue, n).into_iter().for_each(|id| queue.mark_sacked(id)),
-            Step::Lose(n) => unsacked(queue, n).into_iter().for_each(|id| queue.mark_lost(id)),
-            Step::Retransmit => {
-                let next = queue.next_to_retransmit();
-                next.into_iter().for_each(|id| queue.note_retransmission(id, Instant::ZERO));
-            }
-            Step::Cut => _ = queue.cut(5),
-            Step::CutHead => _ = queue.cut_head(5),
-            Step::ForgetSacks => queue.forget_sacks(),
-            Step::ForgetLosses => queue.forget_losses(),
-        }
-    }
 
     /// The same as [`SentQueue::first_below`], found by looking at all segments.
     fn found_among_all(queue: &SentQueue, threshold: u32) -> Option<u32> {
@@ -125,8 +75,8 @@ mod tests {
             steps in proptest::collection::vec((step(), 1u32..4, any::<bool>()), 0..120),
         ) {
             let mut queue = SentQueue::starting_at(base);
-            for (step, threshold, is_lost) in steps {
-                apply(&mut queue, step);
+            for (now, (step, threshold, is_lost)) in (0..).zip(steps) {
+                apply(&mut queue, step, now);
                 let found = queue.first_below(threshold);
                 prop_assert_eq!(found, found_among_all(&queue, threshold));
                 found.filter(|_| is_lost).into_iter().for_each(|id| queue.mark_lost(id));

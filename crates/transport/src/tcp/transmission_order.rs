@@ -74,9 +74,11 @@ impl SentQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use subflow_quantity::Instant;
+
+    use super::super::sent_queue_steps::{Step, apply, step};
+    use super::*;
 
     /// The order of transmissions, as distances from the head.
     fn transmissions(queue: &SentQueue) -> Vec<u32> {
@@ -96,52 +98,6 @@ mod tests {
             assert_eq!(transmissions(&queue), [1, 2, 0], "from {base}");
             assert_eq!((queue.in_flight(), queue.lost_out, queue.retrans_out), (3, 1, 1));
             assert_eq!(queue.next_to_retransmit(), None);
-        }
-    }
-
-    #[derive(Clone, Copy, Debug)]
-    enum Step {
-        Push,
-        Pop,
-        Lose(u32),
-        Sack(u32),
-        Retransmit,
-        ForgetLosses,
-        ForgetSacks,
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            6 => Just(Step::Push),
-            3 => Just(Step::Pop),
-            3 => (0u32..8).prop_map(Step::Lose),
-            2 => (0u32..8).prop_map(Step::Sack),
-            3 => Just(Step::Retransmit),
-            1 => Just(Step::ForgetLosses),
-            1 => Just(Step::ForgetSacks),
-        ]
-    }
-
-    fn apply(queue: &mut SentQueue, step: Step, now: u64) {
-        let at = |queue: &SentQueue, n| Some(queue.head_id().wrapping_add(n)).filter(|&id| queue.contains(id));
-        match step {
-            Step::Push => {
-                let start = queue.ids().next_back().map_or(0, |last| queue.get(last).end);
-                queue.push(start, start + 10, start, Instant::from_nanos(now), Tags::default());
-            }
-            Step::Pop if !queue.is_empty() => _ = queue.pop_head(),
-            Step::Pop => {}
-            Step::Lose(n) => at(queue, n).into_iter().for_each(|id| queue.mark_lost(id)),
-            Step::Sack(n) => {
-                let unsacked = at(queue, n).filter(|&id| !queue.get(id).tags.has(Tags::SACKED));
-                unsacked.into_iter().for_each(|id| queue.mark_sacked(id));
-            }
-            Step::Retransmit => {
-                let next = queue.next_to_retransmit();
-                next.into_iter().for_each(|id| queue.note_retransmission(id, Instant::from_nanos(now)));
-            }
-            Step::ForgetLosses => queue.forget_losses(),
-            Step::ForgetSacks => queue.forget_sacks(),
         }
     }
 
