@@ -2,7 +2,7 @@
 //!
 //! A test that needs more than Rust calls [`Prerequisite::missing`] where the machine does not have it, and returns:
 //! the reason is printed, and the test passes. `SUBFLOW_REQUIRE` names the prerequisites that must be there, separated
-//! by commas, or `all`: a test that misses one of them fails. `.ci/run` sets it to `all`.
+//! by commas, or `all`: a test that misses one of them fails. the programs of `.ci/` set it to `all`.
 
 use std::env;
 use std::fmt::Display;
