@@ -1,7 +1,8 @@
 # What tshark says of our captures; for .ci/captures and .ci/kernel, which have `work` and `fail` from shared.sh.
 # shellcheck shell=bash disable=SC2154
 
-# inspect CAPTURE [FILTER]: every packet has good checksums, none is malformed, and every MPTCP connection has two subflows.
+# inspect CAPTURE [FILTER]: every packet has good checksums, none is malformed, and every MPTCP connection has two
+# subflows.
 inspect() {
     local fields=(_ws.malformed _ws.expert.severity ip.version ip.checksum.status tcp.checksum.status
         udp.checksum.status mptcp.stream tcp.stream tcp.checksum)
@@ -22,7 +23,8 @@ inspect() {
             if (NR == 0) bad("the capture is empty")
             for (connection in subflows) {
                 connections++
-                if (subflows[connection] != 2) bad("MPTCP connection " connection " has " subflows[connection] " subflow(s)")
+                if (subflows[connection] != 2)
+                    bad("MPTCP connection " connection " has " subflows[connection] " subflow(s)")
             }
             if (connections == 0) bad("no MPTCP connection was recognised")
             printf "%-24s %7d packets, %d MPTCP connection(s)\n", capture, NR, connections
