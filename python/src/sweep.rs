@@ -222,7 +222,7 @@ impl Store {
 
 /// Reads a record that came from another process.
 fn decode(key: Key, file: &[u8]) -> PyResult<Record> {
-    let decoded = Record::decode(file.to_vec(), key);
+    let decoded = Record::decode(file, key);
     decoded.map_err(|reason| PyValueError::new_err(format!("the record of a run is damaged: {reason}")))
 }
 

@@ -23,8 +23,8 @@ pub(crate) struct Table {
 }
 
 impl From<subflow_store::Table> for Table {
-    fn from(subflow_store::Table { name, batch }: subflow_store::Table) -> Self {
-        Self { name, batch }
+    fn from(table: subflow_store::Table) -> Self {
+        Self { name: table.name, batch: table.to_arrow() }
     }
 }
 

@@ -45,7 +45,7 @@ def tables(results: subflow.Results) -> dict[str, dict[str, list[Any]]]:
 
 
 def stored(store: Path) -> dict[Path, float]:
-    return {path: path.stat().st_mtime for path in store.glob("*/*.parquet")}
+    return {path: path.stat().st_mtime for path in store.glob("*/*.run")}
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_example_of_the_docstring_runs() -> None:
 
 def test_a_store_holds_rows_for_queries(scenario: subflow.Scenario, tmp_path: Path) -> None:
     run(scenario, store=tmp_path)
-    files = sorted(tmp_path.glob("*/*.parquet"))
+    files = sorted(tmp_path.glob("*/*.run"))
     rows = [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
     assert {(row["flows.file.congestion"], row["links.slow.loss"], row["seed"]) for row in rows} == {
         (congestion, loss, seed) for congestion in ("lia", "olia") for loss in ("0 %", "1 %") for seed in (1, 2, 3)
@@ -158,13 +158,13 @@ def fail(source: Any) -> Any:
 def test_a_failed_run_is_kept_with_its_error_and_done_again(scenario: subflow.Scenario, tmp_path: Path) -> None:
     with pytest.raises(subflow.RunError, match=r"run 5 \(seed 3, .*olia.*|run 5 \(seed 3, .*lia.*: stopped"):
         run(scenario, executor=Local({5: fail}), store=tmp_path)
-    assert len(list(tmp_path.glob("*/*.failed.parquet"))) == 1
+    assert len(list(tmp_path.glob("*/*.failed.run"))) == 1
     others = run(scenario, executor=Local({5: fail}), store=tmp_path, keep_going=True)
     assert len(others) == RUNS - 1 and 5 not in others.flows["run"]
     again = Local({})
     assert len(run(scenario, executor=again, store=tmp_path)) == RUNS
     assert again.calls == [5]
-    assert not list(tmp_path.glob("*/*.failed.parquet"))
+    assert not list(tmp_path.glob("*/*.failed.run"))
 
 
 def test_a_worker_that_dies_loses_only_its_own_run(scenario: subflow.Scenario, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_what_is_wrong_is_named(scenario: subflow.Scenario, tmp_path: Path) -> N
         run(scenario, store=tmp_path / "thesis")
     store = tmp_path / "store"
     run(scenario, store=store)
-    damaged = next(store.glob("*/*.parquet"))
+    damaged = next(store.glob("*/*.run"))
     damaged.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
     with pytest.raises(subflow.StoreError, match=r"damaged .*remove it"):
         run(scenario, store=store)

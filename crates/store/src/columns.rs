@@ -1,18 +1,13 @@
 //! Columns of a table, with their units and descriptions.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
-};
-use arrow_schema::{Field, Metadata, Schema};
 use serde_json::Value;
 use subflow_lab::number;
 use subflow_lab::results::Latency;
 use subflow_scenario::sweep::{Parameters, measures};
 
-use crate::{DESCRIPTION, Table, UNIT};
+use crate::{Column, Table, Values};
 
 /// What a column is called, its unit (empty for words and plain counts), and its meaning.
 pub(crate) type Heading<'a> = (&'a str, &'a str, &'a str);
@@ -20,38 +15,35 @@ pub(crate) type Heading<'a> = (&'a str, &'a str, &'a str);
 /// A table in the making: each column is made of all `rows`.
 pub(crate) struct Columns<'r, R> {
     rows: &'r [R],
-    fields: Vec<Field>,
-    arrays: Vec<ArrayRef>,
+    columns: Vec<Column>,
 }
 
 impl<'r, R> Columns<'r, R> {
     /// No columns yet.
     pub(crate) fn of(rows: &'r [R]) -> Self {
-        Self { rows, fields: Vec::new(), arrays: Vec::new() }
+        Self { rows, columns: Vec::new() }
     }
 
     /// Adds a column of words.
     pub(crate) fn words(&mut self, heading: Heading<'_>, word: impl Fn(&'r R) -> Option<&'r str>) -> &mut Self {
-        let array: StringArray = self.rows.iter().map(word).collect();
-        self.add(heading, Arc::new(array))
+        self.add(heading, Values::Words(self.rows.iter().map(word).collect()))
     }
 
     /// Adds a column of words of which there are few, in many rows.
     pub(crate) fn categories(&mut self, heading: Heading<'_>, word: impl Fn(&'r R) -> &'r str) -> &mut Self {
-        let array: DictionaryArray<Int32Type> = self.rows.iter().map(word).collect();
-        self.add(heading, Arc::new(array))
+        self.add(heading, Values::Categories(self.rows.iter().map(|row| Some(word(row))).collect()))
     }
 
     /// Adds a column of counts.
     pub(crate) fn counts(&mut self, heading: Heading<'_>, count: impl Fn(&'r R) -> Option<u64>) -> &mut Self {
-        let array: Int64Array = self.rows.iter().map(|row| count(row).map(u64::cast_signed)).collect();
-        self.add(heading, Arc::new(array))
+        let counts = self.rows.iter().map(|row| count(row).map(u64::cast_signed));
+        self.add(heading, Values::Integers(counts.collect()))
     }
 
     /// Adds a column of measured numbers, rounded as in the other formats.
     pub(crate) fn numbers(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> Option<f64>) -> &mut Self {
-        let array: Float64Array = self.rows.iter().map(|row| number(row).map(number::rounded)).collect();
-        self.add(heading, Arc::new(array))
+        let numbers = self.rows.iter().map(|row| number(row).map(number::rounded));
+        self.add(heading, Values::Numbers(numbers.collect()))
     }
 
     /// Adds columns for mean and percentiles of times: `NAME_mean_ms`, `NAME_p50_ms`, `NAME_p95_ms`, `NAME_p99_ms`.
@@ -73,20 +65,12 @@ impl<'r, R> Columns<'r, R> {
 
     /// Adds a column of numbers that are not rounded.
     pub(crate) fn exact(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> Option<f64>) -> &mut Self {
-        let array: Float64Array = self.rows.iter().map(number).collect();
-        self.add(heading, Arc::new(array))
-    }
-
-    /// Adds a column of bytes.
-    pub(crate) fn bytes<'b>(&mut self, heading: Heading<'_>, bytes: impl Fn(&'r R) -> Option<&'b [u8]>) -> &mut Self {
-        let array: BinaryArray = self.rows.iter().map(bytes).collect();
-        self.add(heading, Arc::new(array))
+        self.add(heading, Values::Numbers(self.rows.iter().map(number).collect()))
     }
 
     /// Adds a column of truth values.
     pub(crate) fn flags(&mut self, heading: Heading<'_>, flag: impl Fn(&'r R) -> Option<bool>) -> &mut Self {
-        let array: BooleanArray = self.rows.iter().map(flag).collect();
-        self.add(heading, Arc::new(array))
+        self.add(heading, Values::Flags(self.rows.iter().map(flag).collect()))
     }
 
     /// Adds a column for each swept path. Its type is that of all its values; values of several types are words.
@@ -112,45 +96,39 @@ impl<'r, R> Columns<'r, R> {
             self.add((path, "", "Swept value, as the scenario names it."), of_values(&values));
             for (measure, numbers) in if is_measured { measures(&values) } else { Vec::new() } {
                 let name = format!("{path}_{}", measure.suffix());
-                let array: Float64Array = numbers.into_iter().collect();
-                self.add((&name, measure.unit(), "The swept value as a number."), Arc::new(array));
+                let numbers = Values::Numbers(numbers.into_iter().collect());
+                self.add((&name, measure.unit(), "The swept value as a number."), numbers);
             }
         }
         self
     }
 
     /// A later column with the name of an earlier one is left out: a swept seed is the seed of the run.
-    fn add(&mut self, (name, unit, description): Heading<'_>, array: ArrayRef) -> &mut Self {
-        if self.fields.iter().any(|field| field.name() == name) {
-            return self;
+    fn add(&mut self, (name, unit, description): Heading<'_>, values: Values) -> &mut Self {
+        if self.columns.iter().all(|column| column.name != name) {
+            let (name, unit, description) = (name.to_owned(), unit.to_owned(), description.to_owned());
+            self.columns.push(Column { name, unit, description, values });
         }
-        let unit = (!unit.is_empty()).then(|| (UNIT.to_owned(), unit.to_owned()));
-        let metadata = unit.into_iter().chain([(DESCRIPTION.to_owned(), description.to_owned())]);
-        self.fields
-            .push(Field::new(name, array.data_type().clone(), true).with_metadata(metadata.collect::<Metadata>()));
-        self.arrays.push(array);
         self
     }
 
     /// The table with all columns that were added.
     pub(crate) fn table(&mut self, name: &'static str) -> Table {
-        let schema = Arc::new(Schema::new(std::mem::take(&mut self.fields)));
-        let batch = RecordBatch::try_new(schema, std::mem::take(&mut self.arrays));
-        Table { name, batch: batch.expect("every column is made of all rows") }
+        Table { name, columns: std::mem::take(&mut self.columns), metadata: BTreeMap::new() }
     }
 }
 
-fn of_values(values: &[Option<&Value>]) -> ArrayRef {
+fn of_values(values: &[Option<&Value>]) -> Values {
     let present = || values.iter().flatten();
     if present().all(|value| value.is_i64()) {
-        return Arc::new(values.iter().map(|value| value.and_then(Value::as_i64)).collect::<Int64Array>());
+        return Values::Integers(values.iter().map(|value| value.and_then(Value::as_i64)).collect());
     }
     if present().all(|value| value.is_number()) {
-        return Arc::new(values.iter().map(|value| value.and_then(Value::as_f64)).collect::<Float64Array>());
+        return Values::Numbers(values.iter().map(|value| value.and_then(Value::as_f64)).collect());
     }
     if present().all(|value| value.is_boolean()) {
-        return Arc::new(values.iter().map(|value| value.and_then(Value::as_bool)).collect::<BooleanArray>());
+        return Values::Flags(values.iter().map(|value| value.and_then(Value::as_bool)).collect());
     }
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Arc::new(values.iter().map(|value| value.map(word)).collect::<StringArray>())
+    Values::Words(values.iter().map(|value| value.map(word)).collect())
 }

@@ -31,6 +31,18 @@ pub enum StoreError {
         /// The other version.
         found: String,
     },
+    /// Another build of this version has written runs in another format.
+    #[error(
+        "{}: the runs are stored in format {found}{}, this build of subflow reads format {}; finish with the build that \
+         wrote them, or choose another folder", path.display(),
+        if *found < 4 { " (Parquet files)" } else { "" }, crate::key::FORMAT
+    )]
+    OtherFormat {
+        /// The folder.
+        path: PathBuf,
+        /// The number of the other format.
+        found: u32,
+    },
     /// Another build of this version of the program has written it.
     #[error(
         "{}: the runs are those of another build of subflow ({found}; this is {own}), which may have other results; \

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use subflow_scenario::sweep::{Job, Plan};
 
 /// The number of the format of records and of their keys.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 /// The version of this program. Runs of another version may have other results. So may those of another build of it,
 /// which stores are told apart by: keys are the same on all machines that share a study.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

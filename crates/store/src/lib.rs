@@ -1,4 +1,4 @@
-//! Results as Arrow tables and Parquet files, and the store of finished runs.
+//! Results as tables, and the store of finished runs. With features, tables are also Arrow data and Parquet files.
 //!
 //! The results of a run as a table:
 //!
@@ -24,20 +24,28 @@
 //! | to find | look in |
 //! |---|---|
 //! | which columns a table has | `tables/`; how columns are built: `columns.rs` |
-//! | a table with its name | `table.rs`; as a Parquet file: `parquet.rs`, as CSV: `csv.rs` |
+//! | columns, their values and metadata | `table.rs` |
+//! | a table as CSV | `csv.rs` |
+//! | a table in Arrow's format, with the feature `arrow` | `arrow.rs` |
+//! | a table as a Parquet file, with the feature `parquet` | `parquet.rs` |
 //! | what identifies a run | `key.rs`; what tells builds of the program apart: `program.rs` |
-//! | a run as a Parquet file, and back | `record.rs` |
+//! | a run as a file, and back | `record.rs` |
 //! | the folder of a store | `store.rs` |
+//! | the runs of a store as a table | `export.rs` |
 //! | the runs of a plan that a store lacks; results of a plan from stores | `sweep.rs` |
 //!
 //! A store is a folder with a file for each finished run, named by everything that decides on its results. It is
 //! written file by file while runs are done, so nothing is lost that was finished; results are made of it at the end,
 //! in the order of the plan. They are therefore the same whoever did the runs, where, when and in which order.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod columns;
 mod csv;
 mod error;
+mod export;
 mod key;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod program;
 mod record;
@@ -47,11 +55,13 @@ mod table;
 pub mod tables;
 
 pub use self::csv::to_csv;
+#[cfg(feature = "parquet")]
 pub use self::parquet::to_parquet;
 pub use error::StoreError;
+pub use export::export;
 pub use key::Key;
 pub use program::program_is;
 pub use record::Record;
 pub use store::Store;
 pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};
-pub use table::{COMMIT, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, Table, UNIT, VERSION};
+pub use table::{COMMIT, Column, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, Table, UNIT, VERSION, Values, Words};

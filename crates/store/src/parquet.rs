@@ -10,12 +10,12 @@ use crate::Table;
 /// The table as a Parquet file, compressed with Snappy. The same table gives the same bytes.
 pub fn to_parquet(table: &Table) -> Vec<u8> {
     const MEMORY: &str = "columns of these types can be written to memory";
+    let batch = table.to_arrow();
     // Readers that do not know Arrow's schema find the metadata of the table here.
-    let schema = table.batch.schema();
-    let metadata = schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    let metadata = table.metadata.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
     let properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(metadata)).build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), table.batch.schema(), Some(properties)).expect(MEMORY);
-    writer.write(&table.batch).expect(MEMORY);
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).expect(MEMORY);
+    writer.write(&batch).expect(MEMORY);
     writer.into_inner().expect(MEMORY)
 }

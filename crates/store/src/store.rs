@@ -1,13 +1,14 @@
 //! The folder of a store.
 //!
 //! `subflow-store.json` has the version and the build of the program, and whether the store is the journal of a command,
-//! which removes its runs when it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, in
-//! `ab/abcd….invalid.parquet` while its results are not valid, or in `ab/abcd….failed.parquet` while it has failed. A
-//! file is written under a temporary name, synchronised, and renamed: a process may be killed at any time, and several
+//! which removes its runs when it has made results of them. The run with the key `abcd…` is in `ab/abcd….run`, in
+//! `ab/abcd….invalid.run` while its results are not valid, or in `ab/abcd….failed.run` while it has failed. A file is
+//! written under a temporary name, synchronised, and renamed: a process may be killed at any time, and several
 //! may write at the same time.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::{FORMAT, VERSION};
 use crate::program::build;
+use crate::record::{Identity, Stored, is_complete};
 use crate::{Key, Record, StoreError};
 
 const MARKER: &str = "subflow-store.json";
@@ -23,6 +25,8 @@ const LOCK: &str = "subflow-store.lock";
 /// What the names of files have after the key: of valid results, of results that are not valid, and of errors. The
 /// first of those that exist is the record of the run.
 const KINDS: [&str; 3] = ["", ".invalid", ".failed"];
+/// What the names of the files of runs end with.
+const EXTENSION: &str = ".run";
 /// The names of files that are being written begin so.
 const STAGING: &str = ".tmp";
 
@@ -137,7 +141,10 @@ impl Store {
         };
         let marker: Marker = serde_json::from_slice(&text)
             .map_err(|error| StoreError::DamagedMarker { path: file, reason: error.to_string() })?;
-        if (marker.format, marker.version.as_str()) != (FORMAT, VERSION) {
+        if marker.version == VERSION && marker.format != FORMAT {
+            return Err(StoreError::OtherFormat { path: path.to_owned(), found: marker.format });
+        }
+        if marker.version != VERSION {
             return Err(StoreError::OtherVersion { path: path.to_owned(), found: marker.version });
         }
         let (own, is_journal) = (build()?, marker.journal);
@@ -172,7 +179,7 @@ impl Store {
         for path in KINDS.map(|kind| self.file(key, kind)) {
             match std::fs::read(&path) {
                 Ok(file) => {
-                    let record = Record::decode(file, key);
+                    let record = Record::decode(&file, key);
                     return record.map(Some).map_err(|reason| StoreError::Damaged { path, reason });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -198,6 +205,32 @@ impl Store {
         }
         self.write(&self.file(key, KINDS[kind]), file)?;
         self.remove_files(KINDS.iter().filter(|other| **other != KINDS[kind]).map(|other| self.file(key, other)))
+    }
+
+    /// Calls `with` for each run that it has a record of, in the order of their keys.
+    pub(crate) fn for_each_run(&self, mut with: impl FnMut(Identity, Record)) -> Result<(), StoreError> {
+        let mut best: BTreeMap<String, (usize, PathBuf)> = BTreeMap::new();
+        for path in self.runs()? {
+            let Some((key, kind)) = path.file_name().and_then(|name| name.to_str()).and_then(key_and_kind) else {
+                continue;
+            };
+            let known = best.entry(key.to_owned()).or_insert_with(|| (kind, path.clone()));
+            if kind < known.0 {
+                *known = (kind, path.clone());
+            }
+        }
+        for (_, (_, path)) in best {
+            let file = match std::fs::read(&path) {
+                Ok(file) => file,
+                // A command that has made results of it has just removed it.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(source) => return Err(self.failed(&path, source)),
+            };
+            let stored = Stored::decode(&file).map_err(|reason| StoreError::Damaged { path, reason })?;
+            let (run, record) = stored.into_parts();
+            with(run, record);
+        }
+        Ok(())
     }
 
     /// How many runs it has records of, those that failed included.
@@ -261,7 +294,7 @@ impl Store {
 
     fn file(&self, key: Key, kind: &str) -> PathBuf {
         let name = key.to_string();
-        self.path.join(&name[..2]).join(format!("{name}{kind}.parquet"))
+        self.path.join(&name[..2]).join(format!("{name}{kind}{EXTENSION}"))
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
@@ -273,21 +306,19 @@ impl Store {
     }
 }
 
-/// Whether a file of Parquet is there to its end. What is no file is there, and reading it tells what is wrong.
+/// Whether the file of a run is there to its end. What is no file is there, and reading it tells what is wrong.
 fn is_whole(path: &Path) -> bool {
-    const MAGIC: [u8; 4] = *b"PAR1";
     match path.metadata() {
-        Ok(metadata) if metadata.is_file() => {}
-        found => return found.is_ok(),
+        Ok(metadata) if metadata.is_file() => File::open(path).is_ok_and(|file| is_complete(file, metadata.len())),
+        found => found.is_ok(),
     }
-    let read = || {
-        let (mut file, mut begin, mut end) = (File::open(path)?, [0; 4], [0; 4]);
-        file.read_exact(&mut begin)?;
-        file.seek(SeekFrom::Start(file.metadata()?.len().saturating_sub(4).max(4)))?;
-        file.read_exact(&mut end)?;
-        io::Result::Ok((begin, end))
-    };
-    read().is_ok_and(|ends| ends == (MAGIC, MAGIC))
+}
+
+/// The key in the name of a run's file, and the place of its kind in [`KINDS`].
+fn key_and_kind(name: &str) -> Option<(&str, usize)> {
+    let name = name.strip_suffix(EXTENSION)?;
+    let (key, kind) = name.split_at(name.find('.').unwrap_or(name.len()));
+    Some((key, KINDS.iter().position(|known| *known == kind)?))
 }
 
 /// Whether an entry of the folder belongs to a store whose marker is missing: the folder of runs whose keys begin alike,

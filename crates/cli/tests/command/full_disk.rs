@@ -52,12 +52,12 @@ fn a_sweep_keeps_what_is_done_and_goes_on_when_there_is_room() {
     assert_eq!(text(&desk.path("code")), "1\n");
     let stderr = text(&desk.path("stderr"));
     let left = text(&desk.path("left"));
-    let runs = left.lines().filter(|file| file.ends_with(".parquet") && !file.contains("/.")).count();
+    let runs = left.lines().filter(|file| file.ends_with(".run") && !file.contains("/.")).count();
     assert!(stderr.contains(WAY_OUT) && stderr.contains("with --resume goes on"), "{stderr}");
     assert!((1..40).contains(&runs) && stderr.contains(&format!("{runs} of 40 runs are kept")), "{stderr}{left}");
     // Each run is complete, as the comparison shows, and but for the journal's own files nothing else is there: no part
     // of a file, and no results.
-    let others: Vec<&str> = left.lines().filter(|file| !file.ends_with(".parquet") || file.contains("/.")).collect();
+    let others: Vec<&str> = left.lines().filter(|file| !file.ends_with(".run") || file.contains("/.")).collect();
     assert_eq!(others, ["disk/cut.runs/subflow-store.json", "disk/cut.runs/subflow-store.lock"]);
 }
 
@@ -74,7 +74,7 @@ fn a_disk_that_is_full_before_or_after_the_runs_leaves_them_and_says_where() {
         mount -o remount,size=${used}k none disk
         cat /dev/zero > disk/fill 2> /dev/null
         $RUN --repeat 3 --out disk/again --resume > /dev/null 2> before; echo $? > code-before
-        find disk/again.runs -name '*.parquet' | wc -l > left";
+        find disk/again.runs -name '*.run' | wc -l > left";
     if !with_small_disk(&desk, script) {
         return;
     }

@@ -23,7 +23,7 @@ fn files(store: &Path) -> impl Iterator<Item = DirEntry> {
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
     files.filter(|file| {
         let name = file.file_name().to_string_lossy().into_owned();
-        !name.starts_with('.') && name.ends_with(".parquet")
+        !name.starts_with('.') && name.ends_with(".run")
     })
 }
 

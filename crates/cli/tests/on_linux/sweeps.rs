@@ -13,13 +13,13 @@ use crate::support::{SCENARIO, command, machine_serves, namespaces_of, scenario,
 fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
     let folders = std::fs::read_dir(store).into_iter().flatten().flatten();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
-    let runs = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|kind| kind == "parquet"));
+    let runs = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|kind| kind == "run"));
     runs.filter_map(|path| Some((path.clone(), path.metadata().ok()?.modified().ok()?))).collect()
 }
 
 /// Whether the file is of a run that is not valid.
 fn is_invalid(file: &Path) -> bool {
-    file.to_string_lossy().ends_with(".invalid.parquet")
+    file.to_string_lossy().ends_with(".invalid.run")
 }
 
 /// Starts the command, and interrupts it as soon as the store has a run.

@@ -28,7 +28,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 use subflow_lab::results::{Experiment, Series, to_csv, to_text};
 use subflow_scenario::sweep::Plan;
-use subflow_store::{tables, to_csv as to_csv_table, to_parquet};
+use subflow_store::{tables, to_csv as to_csv_table};
 
 use crate::{
     Figure, Observation, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_observation,
@@ -74,7 +74,7 @@ impl Folder {
     }
 
     /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario with all changes and its
-    /// traces, `tables/` as Parquet and CSV, `series.json` if metrics over time were kept, and `figures/` if a format
+    /// traces, `tables/` as CSV (with the feature `parquet` also as Parquet), `series.json` if metrics over time were kept, and `figures/` if a format
     /// is given. Fails if runs have failed and the folder has results of more, unless it was prepared with `force`.
     pub fn write_experiment(
         &self,
@@ -93,7 +93,8 @@ impl Folder {
                 write(directory, &name, &std::fs::read(path)?)?;
             }
             for (name, table) in tables::all(experiment) {
-                write(directory, &format!("tables/{name}.parquet"), &to_parquet(&table))?;
+                #[cfg(feature = "parquet")]
+                write(directory, &format!("tables/{name}.parquet"), &subflow_store::to_parquet(&table))?;
                 write(directory, &format!("tables/{name}.csv"), to_csv_table(&table).as_bytes())?;
             }
             let series = series(experiment);
