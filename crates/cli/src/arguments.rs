@@ -2,23 +2,44 @@
 
 mod bench;
 mod compare;
-pub(crate) mod paths;
-mod proxy;
+#[cfg(feature = "conformance")]
+mod conform;
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub(crate) mod live;
+#[cfg(feature = "publications")]
+mod reproduce;
 mod start;
 mod sweep;
-mod watch;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod validate;
 
 use std::path::PathBuf;
 
-pub(crate) use bench::{Bench, BenchProtocol, BenchTun, Benchmark};
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub(crate) use bench::BenchTun;
+pub(crate) use bench::{Bench, BenchProtocol, Benchmark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::{Compare, Comparing, Repeating};
-pub(crate) use paths::Paths;
-pub(crate) use proxy::Proxy;
+#[cfg(feature = "conformance")]
+pub(crate) use conform::Conform;
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub(crate) use live::{Cc, Paths, Proxy, Watch};
+#[cfg(feature = "publications")]
+pub(crate) use reproduce::Reproduce;
 pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
-pub(crate) use sweep::{Merge, Shard, Source};
-pub(crate) use watch::Watch;
+pub(crate) use sweep::{Export, Merge, Shard, Source};
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub(crate) use validate::Validate;
+
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+pub(crate) use crate::part::AnyArguments as Validate;
+#[cfg(not(feature = "conformance"))]
+pub(crate) use crate::part::AnyArguments as Conform;
+#[cfg(not(feature = "publications"))]
+pub(crate) use crate::part::AnyArguments as Reproduce;
+#[cfg(not(all(feature = "live", target_os = "linux")))]
+pub(crate) use crate::part::{AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as Watch};
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
 /// and SCTP stacks run it in a simulator.
@@ -35,6 +56,8 @@ pub(crate) enum Command {
     Run(Box<Run>),
     /// Make results of runs in stores, such as those of `run --shard`
     Merge(Merge),
+    /// Print the runs of a store as CSV, a line for each flow, also while a sweep is under way
+    Export(Export),
     /// Compare two results, paired by point and seed, and fail if a metric has become worse than a bound allows
     Compare(Compare),
     /// Check a scenario, and print its errors or a summary of its runs
@@ -197,111 +220,7 @@ pub(crate) enum Catalogue {
     Papers,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Reproduce {
-    /// The publication, or all; `subflow list papers` names them
-    pub(crate) paper: String,
-    /// Only this item; may be given several times
-    #[arg(long, value_name = "ITEM")]
-    pub(crate) item: Vec<String>,
-    /// Fewer and shorter runs, for a first look
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// A CSV file of configurations instead of the publication's own (linux612)
-    #[arg(long, value_name = "FILE.csv")]
-    pub(crate) cases: Option<PathBuf>,
-    /// Where to run it; on Linux items that can also run in real time, beside the simulator, which takes root
-    #[arg(long, value_enum, default_value_t = Platform::Simulator)]
-    pub(crate) on: Platform,
-    /// The controller of switches on Linux, from `pip install subflow[openflow]` [default: subflow-openflow]
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) controller: Option<PathBuf>,
-    /// With --on linux, how many runs of each case to do in real time, and as many in the simulator [default: those of
-    /// the publication]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) repeat: Option<u16>,
-    /// How many runs to do at once [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-    /// Folder for the results
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Replace results of more than this command reproduces
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Also write each figure of the report to a file of its own, in the folder for the results
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) figures: Option<Figures>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Cc {
-    #[command(subcommand)]
-    pub(crate) action: CcAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum CcAction {
-    /// Load congestion controls for good, for every socket that asks for one by name
-    Load(CcNames),
-    /// List them with their state and CPU time
-    List(CcList),
-    /// Unload congestion controls; sockets that have one keep it until they are closed
-    Unload(CcNames),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CcNames {
-    /// Their names, in scenarios or in the kernel
-    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
-    pub(crate) names: Vec<String>,
-    /// All of them
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CcList {
-    /// What to print
-    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Validate {
-    /// Only this case; may be given several times
-    #[arg(long, value_name = "NAME")]
-    pub(crate) case: Vec<String>,
-    /// How often the kernel runs each case [default: once, and more often where chance decides]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) repeat: Option<u32>,
-    /// What joins the kernels to the links [default: TUN devices, or veth pairs where there are none]
-    #[arg(long, value_enum)]
-    pub(crate) device: Option<Device>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Conform {
-    /// Scripts, or folders of them
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) scripts: Vec<PathBuf>,
-    /// Where: our stack in virtual time, or the kernel in real time (TCP and MPTCP; needs root)
-    #[arg(long, value_enum, default_value_t = Platform::Simulator)]
-    pub(crate) on: Platform,
-    /// On Linux, a list of scripts that it is known not to pass: NAME and reason
-    #[arg(long, value_name = "FILE")]
-    pub(crate) differences: Option<PathBuf>,
-    /// On Linux, how many scripts to run at once
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) jobs: u32,
-}
-
+/// A time for `--duration` and `--interval`.
 fn seconds(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|seconds| (0.001..=1000.0).contains(seconds));
     number.ok_or_else(|| "expected a number from 0.001 to 1000".to_owned())

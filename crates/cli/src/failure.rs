@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 use subflow_lab::RunError;
 use subflow_lab::comparison::InputError;
-use subflow_publications::ReproduceError;
 use subflow_report::output::OutputError;
 use subflow_scenario::file::{Problem, Problems};
 use subflow_store::StoreError;
@@ -133,7 +132,7 @@ impl From<RunError> for Failure {
         }
     }
 }
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "linux", target_os = "linux"))]
 impl From<subflow_linux::Error> for Failure {
     fn from(error: subflow_linux::Error) -> Self {
         match error {
@@ -142,8 +141,11 @@ impl From<subflow_linux::Error> for Failure {
         }
     }
 }
-impl From<ReproduceError> for Failure {
-    fn from(error: ReproduceError) -> Self {
+#[cfg(feature = "publications")]
+impl From<subflow_publications::ReproduceError> for Failure {
+    fn from(error: subflow_publications::ReproduceError) -> Self {
+        use subflow_publications::ReproduceError;
+
         match error {
             ReproduceError::BadInput(message) => Self::bad_input(message, ""),
             ReproduceError::Run(error) => error.into(),

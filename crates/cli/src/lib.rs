@@ -1,4 +1,5 @@
-//! The `subflow` command. Exit 0: done; 1: the run failed; 2: bad input.
+//! The `subflow` command: its arguments, its commands, and how they fail. It is internal to `subflow`, whose features
+//! say which parts are built.
 
 // Printing by macros panics where nobody reads, or on a full disk: `output.rs` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -7,26 +8,23 @@ mod arguments;
 mod commands;
 mod failure;
 mod output;
+mod part;
 mod progress;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use mimalloc::MiMalloc;
-
 use arguments::{Arguments, Command};
+use clap::FromArgMatches;
 
-/// Keeps objects of one kind together, on aligned and often huge pages: a fat tree of a thousand subflows runs a sixth
-/// faster than with the system's allocator.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
-
-fn main() -> ExitCode {
+/// Does what the arguments of the process ask for. Exit code 0: done; 1: the run failed; 2: bad input.
+pub fn run() -> ExitCode {
     // Prints help and usage errors itself and ends with 0 or 2.
-    let arguments = Arguments::parse();
+    let matches = part::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = match &arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Merge(merge) => commands::merge(merge),
+        Command::Export(export) => commands::export(export),
         Command::Compare(compare) => commands::compare(compare),
         Command::Check(check) => commands::check(check),
         Command::New(new) => commands::new(new),

@@ -36,7 +36,7 @@
 mod application;
 mod compare;
 mod expression;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 mod kernel;
 mod names;
 mod packet;
@@ -54,7 +54,7 @@ use std::path::{Path, PathBuf};
 
 use subflow_scenario::file::Problem;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 pub use kernel::{Differences, Outcome, run_all_on_linux, run_on_linux};
 pub use requirements::{Held, LIST_EXTENSION, RequirementList, Statement, requirements_page};
 pub use script::{Protocol, Requirement, Script};

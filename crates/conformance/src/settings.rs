@@ -194,13 +194,13 @@ impl Settings {
     }
 
     /// The names of what was set.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn names(&self) -> &[&'static str] {
         &self.names
     }
 
     /// The configuration of TCP.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn tcp(&self) -> &tcp::Config {
         &self.tcp
     }

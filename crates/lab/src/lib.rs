@@ -33,7 +33,7 @@ pub mod benchmark;
 pub mod capture;
 pub mod comparison;
 mod cpu_time;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 pub mod emulate;
 pub mod event_log;
 pub mod execute;
@@ -43,7 +43,7 @@ mod run_error;
 pub mod simulate;
 pub mod statistics;
 mod stop;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 pub mod validation;
 mod way_out;
 

@@ -38,7 +38,7 @@ impl RunError {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 impl From<subflow_linux::Error> for RunError {
     fn from(error: subflow_linux::Error) -> Self {
         use subflow_linux::Error;

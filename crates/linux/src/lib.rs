@@ -154,7 +154,7 @@ pub use device::{Device, DeviceKind};
 pub use edge::{ByteTap, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
-pub use interrupt::{Interrupt, ending_signals};
+pub use interrupt::Interrupt;
 pub use kernel::{congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};

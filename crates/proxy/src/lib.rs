@@ -23,8 +23,8 @@
 //! # use subflow_proxy::{Options, Settings, run};
 //! # let (listen, via) = ("127.0.0.1:1080".parse().unwrap(), vec!["wlan0".to_owned(), "wwan0".to_owned()]);
 //! # let settings = Settings { listen, via, options: Options::default() };
-//! // Until SIGINT or SIGTERM; then all changes are undone.
-//! run(&settings, |line| eprintln!("{line}"))?;
+//! // Until SIGINT (2) or SIGTERM (15); then all changes are undone.
+//! run(&settings, [2, 15], |line| eprintln!("{line}"))?;
 //! # Ok::<(), subflow_proxy::Error>(())
 //! ```
 //!

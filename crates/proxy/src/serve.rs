@@ -4,7 +4,6 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::task::Poll;
 
-use subflow_linux::ending_signals;
 use subflow_tokio::{Options, Path, Stack, TunDevice};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -62,7 +61,7 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
     Ok(text)
 }
 
-/// Runs a proxy until one of the [`ending_signals`]. `report` gets a line when it is ready, and when a path changes.
+/// Runs a proxy until the process gets one of `signals`, such as SIGINT and SIGTERM. `report` gets a line when it is ready, and when a path changes.
 /// The process's soft limit of open files becomes the hard one.
 ///
 /// # Errors
@@ -70,7 +69,7 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
 /// Where the settings do not fit the machine, if the machine refuses a change, or when the last interface is removed.
 /// Nothing is left behind, except for what cannot be undone: the error says so, and [`cleanup`](crate::cleanup) tries it
 /// again.
-pub fn run(settings: &Settings, report: impl Fn(&str)) -> Result<()> {
+pub fn run(settings: &Settings, signals: impl IntoIterator<Item = i32>, report: impl Fn(&str)) -> Result<()> {
     let states = interfaces(&settings.via)?;
     if !rustix::process::geteuid().is_root() {
         let problem = "creating devices, routes and firewall rules needs root rights";
@@ -79,7 +78,8 @@ pub fn run(settings: &Settings, report: impl Fn(&str)) -> Result<()> {
     let limit = OpenFiles::raise();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.max_blocking_threads(limit.resolvers()).enable_all().build().map_err(failed("start"))?;
-    runtime.block_on(serve(settings, states, limit, &report))
+    let signals = signals.into_iter().map(SignalKind::from_raw).collect();
+    runtime.block_on(serve(settings, states, (signals, limit), &report))
 }
 
 /// The state of each interface. All must exist, and be different.
@@ -124,12 +124,12 @@ struct Ready {
 }
 
 impl Ready {
-    async fn new(settings: &Settings, limit: OpenFiles) -> Result<Self> {
+    async fn new(settings: &Settings, signals: Vec<SignalKind>, limit: OpenFiles) -> Result<Self> {
         let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
             let problem = format!("cannot listen on {}: {error}", settings.listen);
             Error::bad_input(problem, "choose another address or port with --listen")
         })?;
-        let signals = ending_signals().map(|number| signal(SignalKind::from_raw(number)));
+        let signals = signals.into_iter().map(signal);
         Ok(Self {
             listener,
             signals: signals.collect::<std::io::Result<_>>().map_err(failed("wait for signals"))?,
@@ -144,8 +144,13 @@ fn failed(what: &'static str) -> impl FnOnce(std::io::Error) -> Error {
     move |error| Error::Failed(format!("cannot {what}: {error}"))
 }
 
-async fn serve(settings: &Settings, states: Vec<Interface>, limit: OpenFiles, report: &impl Fn(&str)) -> Result<()> {
-    let ready = Ready::new(settings, limit).await?;
+async fn serve(
+    settings: &Settings,
+    states: Vec<Interface>,
+    (signals, limit): (Vec<SignalKind>, OpenFiles),
+    report: &impl Fn(&str),
+) -> Result<()> {
+    let ready = Ready::new(settings, signals, limit).await?;
     let mut journal = Journal::take(&Occupied::read(ready.firewall)?)?;
     // The devices stay until all is undone: packets that reset connections are on their way through them.
     let (outcome, _stack) = match start(settings, &states, ready.firewall, &mut journal) {

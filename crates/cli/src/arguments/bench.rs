@@ -20,6 +20,10 @@ pub(crate) enum Benchmark {
     Tun(BenchTun),
 }
 
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+pub(crate) use crate::part::AnyArguments as BenchTun;
+
+#[cfg(all(feature = "linux", target_os = "linux"))]
 #[derive(Debug, Args)]
 pub(crate) struct BenchTun {
     /// Real seconds

@@ -89,6 +89,13 @@ pub(crate) struct Merge {
     pub(crate) force: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The store of `run --store`, or the folder DIR.runs of a command that is not done
+    #[arg(value_name = "DIR")]
+    pub(crate) store: PathBuf,
+}
+
 /// One of several equal parts of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {

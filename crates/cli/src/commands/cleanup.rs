@@ -1,13 +1,25 @@
 //! `subflow cleanup`.
 
-use super::{on_linux, paths, proxy};
+#[cfg(feature = "live")]
+use super::live::{paths, proxy};
+use super::on_linux;
 use crate::failure::Failure;
 use crate::output::print;
+
+/// Removes what one part left behind, and reports what it did, a line each.
+type Part = fn(&mut dyn FnMut(&str)) -> Result<(), Failure>;
 
 pub(crate) fn cleanup() -> Result<(), Failure> {
     let (mut text, mut outcome) = (String::new(), Ok(()));
     // What one of them cannot do must not keep the others from it, nor what they did from being told.
-    for part in [on_linux::cleanup, proxy::cleanup, paths::cleanup] {
+    let parts: &[Part] = &[
+        on_linux::cleanup,
+        #[cfg(feature = "live")]
+        proxy::cleanup,
+        #[cfg(feature = "live")]
+        paths::cleanup,
+    ];
+    for part in parts {
         outcome = outcome.and(part(&mut |line| text += &format!("{line}\n")));
     }
     match (text.is_empty(), outcome) {

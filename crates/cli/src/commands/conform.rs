@@ -54,7 +54,7 @@ fn line(path: &Path, claim: &str, outcome: Result<(), Problem>) -> String {
 }
 
 /// Against the kernel. A script that it passes although it is listed as a difference fails, too: the list is wrong.
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "linux", target_os = "linux"))]
 fn on_linux(scripts: &[(PathBuf, Script)], arguments: &Conform) -> Result<(), Failure> {
     use subflow_conformance::{Differences, Outcome, run_all_on_linux};
     let known = arguments.differences.as_deref().map(Differences::load).transpose()?.unwrap_or_default();
@@ -94,9 +94,9 @@ fn on_linux(scripts: &[(PathBuf, Script)], arguments: &Conform) -> Result<(), Fa
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
 fn on_linux(_scripts: &[(PathBuf, Script)], _arguments: &Conform) -> Result<(), Failure> {
-    Err(Failure::bad_input("scripts run against the kernel on Linux only", "leave out --on linux"))
+    Err(crate::part::Part::Linux.is_missing("runs against the kernel"))
 }
 
 fn counted(scripts: usize) -> String {

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use subflow_publications::items_on_linux;
 use subflow_scenario::CatalogueEntry;
 use subflow_scenario::schema::{FieldSchema, TABLES, TableSchema};
 
@@ -130,7 +129,15 @@ fn listed(entries: &[(&str, &str, String)]) -> String {
     text
 }
 
+#[cfg(not(feature = "publications"))]
 fn registered_papers() -> String {
+    "this build has none; build them with `cargo build --release --features publications`\n".to_owned()
+}
+
+#[cfg(feature = "publications")]
+fn registered_papers() -> String {
+    use subflow_publications::items_on_linux;
+
     if subflow_publications::registry().is_empty() {
         return "none yet\n".to_owned();
     }

@@ -1,13 +1,14 @@
 //! `subflow schema`, `subflow completions` and `subflow man`: descriptions of the scenario file and of the command for
 //! editors and shells.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use subflow_scenario::schema::json_schema;
 
-use crate::arguments::{Arguments, Completions, Man};
+use crate::arguments::{Completions, Man};
 use crate::failure::Failure;
 use crate::output::print;
+use crate::part;
 
 pub(crate) fn schema() -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&json_schema()).expect("values of JSON can be written");
@@ -16,7 +17,7 @@ pub(crate) fn schema() -> Result<(), Failure> {
 
 pub(crate) fn completions(arguments: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
-    let mut command = Arguments::command();
+    let mut command = part::command();
     clap_complete::generate(arguments.shell, &mut command, "subflow", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if arguments.shell == Shell::Fish {
@@ -43,7 +44,7 @@ fn fish_values(command: &Command) -> String {
 }
 
 pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
-    let mut command = Arguments::command();
+    let mut command = part::command();
     // Gives subcommands their full names.
     command.build();
     let page = match &arguments.command {

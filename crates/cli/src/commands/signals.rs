@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 use subflow_lab::Stop;
 
+use super::ending_signals::ending_signals;
 use crate::failure::Failure;
 use crate::output;
 
@@ -117,14 +118,4 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(failed)?;
     Ok(stop)
-}
-
-#[cfg(target_os = "linux")]
-fn ending_signals() -> impl Iterator<Item = i32> {
-    subflow_linux::ending_signals()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ending_signals() -> impl Iterator<Item = i32> {
-    [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM].into_iter()
 }

@@ -4,11 +4,11 @@ mod acknowledgments;
 mod cost;
 mod dumbbell;
 mod fat_tree;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 mod tun;
 
 pub use cost::{Clock, Cost};
 pub use dumbbell::{BulkProtocol, Dumbbell, DumbbellResult};
 pub use fat_tree::{FatTree, FatTreeResult};
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 pub use tun::{TunResult, TunThroughput};

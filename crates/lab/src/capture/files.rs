@@ -67,6 +67,7 @@ impl Capture {
     }
 
     /// Writes the packet `bytes`, which passes `interface` of `host` at `time`.
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn write(&self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]) {
         self.with_host(host, |capture, folder| capture.write(folder, time, interface, bytes));
     }

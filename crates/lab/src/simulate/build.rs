@@ -41,6 +41,7 @@ pub(crate) enum Wires {
     /// Its routers.
     Routed,
     /// Something outside of the network: every packet goes to the other end of its link.
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     PointToPoint,
 }
 
@@ -86,6 +87,7 @@ pub(crate) fn build_for(
         Wires::Routed => {
             scenario.flows.iter().for_each(|flow| topology.conversation(hosts[flow.from.host], hosts[flow.to.host]))
         }
+        #[cfg(all(target_os = "linux", feature = "linux"))]
         Wires::PointToPoint => {
             topology.point_to_point();
             neighbours(scenario).for_each(|[a, b]| topology.conversation(hosts[a], hosts[b]));
@@ -104,6 +106,7 @@ pub(crate) fn build_for(
 }
 
 /// The hosts at the ends of each link between hosts.
+#[cfg(all(target_os = "linux", feature = "linux"))]
 fn neighbours(scenario: &Scenario) -> impl Iterator<Item = [usize; 2]> {
     scenario.links.iter().filter_map(|link| match link.ends {
         [subflow_scenario::Attachment::Interface(a), subflow_scenario::Attachment::Interface(b)] => {

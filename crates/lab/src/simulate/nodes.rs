@@ -113,7 +113,7 @@ impl Nodes {
     }
 
     /// From now on offers every packet that leaves a node to `outlet` first.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn set_outlet(&mut self, outlet: Outlet) {
         self.outlet = Some(outlet);
     }

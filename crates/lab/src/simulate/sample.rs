@@ -54,6 +54,7 @@ impl Sampler {
     }
 
     /// The time of the next sample after `now`.
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn next(&self, now: Instant) -> Instant {
         now + self.at.interval
     }
@@ -116,6 +117,7 @@ impl Sampler {
     }
 
     /// The series of a flow, and the sample that is being taken.
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn flow(&mut self, index: usize) -> (&mut FlowSeries, Moment) {
         (&mut self.flows[index], self.at)
     }

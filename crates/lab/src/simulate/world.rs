@@ -4,7 +4,7 @@ use subflow_network::{HostId, Hosts, InterfaceId, LookAhead, Network, PacketId, 
 use subflow_quantity::Instant;
 use subflow_scenario::HostEvent;
 use subflow_transport::EndpointId;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux"))]
 use subflow_wire::Packet;
 
 use super::application::Application;
@@ -76,7 +76,7 @@ impl World {
     }
 
     /// Opens the receiving end of `flow`, whose datagrams come from outside this world.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn open_datagram_receiver(&mut self, network: &mut Network, flow: usize) {
         self.applications[flow].open_datagram_receiver(&mut self.nodes, network, flow);
     }
@@ -87,7 +87,7 @@ impl World {
     }
 
     /// As [`Self::accept`], for a packet that does not come from the network.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn accept_from_outside(&mut self, now: Instant, host: HostId, packet: &Packet) -> Option<EndpointId> {
         self.nodes.transport_mut(host.index()).handle_packet(now, packet)
     }

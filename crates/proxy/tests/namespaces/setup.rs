@@ -10,6 +10,9 @@ use subflow_prerequisite::Prerequisite;
 /// The variable that makes this executable a proxy.
 pub(crate) const PROCESS: &str = "SUBFLOW_TEST_PROXY";
 
+/// The signals that end the proxy: SIGHUP, SIGINT and SIGTERM.
+const SIGNALS: [i32; 3] = [1, 2, 15];
+
 /// A server that sends as many bytes as the path says, or tells how many of those that it gets are right; with MPTCP if
 /// told so.
 const SERVER: &str = r"
@@ -66,7 +69,7 @@ pub(crate) fn be_the_proxy() {
     let listen = words.next().and_then(|word| word.parse().ok()).expect("an address");
     let options = subflow_proxy::Options { mtu: u16::MAX, ..subflow_proxy::Options::default() };
     let settings = subflow_proxy::Settings { listen, via: words.collect(), options };
-    let outcome = subflow_proxy::run(&settings, |line| eprintln!("{line}"));
+    let outcome = subflow_proxy::run(&settings, SIGNALS, |line| eprintln!("{line}"));
     std::process::exit(match outcome {
         Ok(()) => 0,
         Err(error) => {

@@ -5,8 +5,6 @@ use std::net::SocketAddr;
 use clap::Args;
 
 #[derive(Debug, Args)]
-// Used on Linux only.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(crate) struct Proxy {
     /// Where applications connect, by SOCKS5 or HTTP CONNECT
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080")]

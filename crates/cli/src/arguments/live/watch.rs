@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{BenchFormat, Figures};
+use crate::arguments::{BenchFormat, Figures, seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
     /// Seconds between two reports
-    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = super::seconds)]
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub(crate) interval: f64,
     /// Seconds until it ends [default: until Ctrl-C]
     #[arg(long, value_name = "S", value_parser = until)]

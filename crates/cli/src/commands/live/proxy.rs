@@ -1,18 +1,14 @@
 //! `subflow proxy`: our MPTCP for applications.
 
+use subflow_proxy::{Options, Settings, dry_run, run};
+use subflow_scenario::file::{did_you_mean, list};
+
 use crate::arguments::Proxy;
+use crate::commands::ending_signals::ending_signals;
 use crate::failure::Failure;
 use crate::output::say;
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn proxy(_: &Proxy) -> Result<(), Failure> {
-    Err(super::on_linux::only_linux())
-}
-
-#[cfg(target_os = "linux")]
 pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
-    use subflow_proxy::{Options, Settings, dry_run, run};
-
     if arguments.via.len() > 16 {
         return Err(Failure::bad_input("--via names more than 16 interfaces", "name fewer"));
     }
@@ -25,21 +21,14 @@ pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
     if !arguments.listen.ip().is_loopback() {
         say("warning: everybody who reaches the address may use this proxy: it has no authentication");
     }
-    run(&settings, say).map_err(failure)
+    run(&settings, ending_signals(), say).map_err(failure)
 }
 
 /// Undoes what killed proxies have left, and reports what it did, a line each.
-#[cfg(target_os = "linux")]
-pub(super) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     subflow_proxy::cleanup(report).map_err(failure)
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(super) fn cleanup(_: &mut dyn FnMut(&str)) -> Result<(), Failure> {
-    Ok(())
-}
-
-#[cfg(target_os = "linux")]
 fn failure(error: subflow_proxy::Error) -> Failure {
     match error {
         subflow_proxy::Error::BadInput { problem, help } => Failure::bad_input(problem, help),
@@ -47,10 +36,7 @@ fn failure(error: subflow_proxy::Error) -> Failure {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn unknown(error: subflow_proxy::UnknownName) -> Failure {
-    use subflow_scenario::file::{did_you_mean, list};
-
     let known = || error.known.iter().copied();
     let otherwise = format!("there are {}", list(known()));
     Failure::bad_input(error.to_string(), did_you_mean(&error.name, known(), &otherwise))

@@ -1,0 +1,47 @@
+//! The arguments of `subflow reproduce`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Figures, Format, Platform};
+
+#[derive(Debug, Args)]
+pub(crate) struct Reproduce {
+    /// The publication, or all; `subflow list papers` names them
+    pub(crate) paper: String,
+    /// Only this item; may be given several times
+    #[arg(long, value_name = "ITEM")]
+    pub(crate) item: Vec<String>,
+    /// Fewer and shorter runs, for a first look
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// A CSV file of configurations instead of the publication's own (linux612)
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) cases: Option<PathBuf>,
+    /// Where to run it; on Linux items that can also run in real time, beside the simulator, which takes root
+    #[arg(long, value_enum, default_value_t = Platform::Simulator)]
+    pub(crate) on: Platform,
+    /// The controller of switches on Linux, from `pip install subflow[openflow]` [default: subflow-openflow]
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) controller: Option<PathBuf>,
+    /// With --on linux, how many runs of each case to do in real time, and as many in the simulator [default: those of
+    /// the publication]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) repeat: Option<u16>,
+    /// How many runs to do at once [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace results of more than this command reproduces
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Also write each figure of the report to a file of its own, in the folder for the results
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) figures: Option<Figures>,
+}

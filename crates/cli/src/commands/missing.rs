@@ -1,0 +1,114 @@
+//! Commands and options whose part this build lacks.
+
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+pub(crate) use linux::{cleanup, validate};
+#[cfg(not(all(feature = "live", target_os = "linux")))]
+pub(crate) use live::{cc, paths, proxy, watch};
+
+/// Runs in real time.
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+mod linux {
+    use crate::arguments::Validate;
+    use crate::failure::Failure;
+    use crate::part::missing;
+
+    pub(crate) fn validate(_: &Validate) -> Result<(), Failure> {
+        Err(missing("validate"))
+    }
+
+    pub(crate) fn cleanup() -> Result<(), Failure> {
+        Err(missing("cleanup"))
+    }
+}
+
+/// The functions of the module of this name that a build with it has.
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+pub(super) mod on_linux {
+    use subflow_lab::execute::Progress;
+    use subflow_lab::results::{Experiment, RunResult};
+    use subflow_lab::simulate::RunOptions;
+    use subflow_lab::{RunError, Stop};
+    use subflow_scenario::sweep::{Job, Plan};
+
+    use crate::arguments::Run;
+    use crate::failure::Failure;
+    use crate::part::{AnyArguments, Part};
+
+    pub(crate) fn check(_: &Plan, _: &Run) -> Result<(), Failure> {
+        Err(no_runs())
+    }
+
+    pub(crate) fn execute(
+        _: &Plan,
+        _: &Run,
+        _: &RunOptions,
+        _: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Experiment, Failure> {
+        Err(no_runs())
+    }
+
+    pub(crate) fn runner<'a>(
+        _: &'a Plan,
+        _: &Run,
+        _: &'a RunOptions,
+        _: &Stop,
+    ) -> impl Fn(Job) -> Result<RunResult, RunError> + Sync + use<'a> {
+        |_| unreachable!("`check` has refused the plan")
+    }
+
+    pub(crate) fn identity(_: &Run) -> Result<String, Failure> {
+        Err(no_runs())
+    }
+
+    pub(crate) fn bench_tun(_: &AnyArguments) -> Result<String, Failure> {
+        Err(no_runs())
+    }
+
+    /// Nothing here runs a publication, or a script of a protocol test, on Linux.
+    #[cfg(feature = "publications")]
+    pub(crate) fn reproduce(
+        _: &dyn subflow_publications::Paper,
+        _: &subflow_publications::Request,
+        _: Option<&std::path::Path>,
+        _: &(dyn Fn(Progress) + Sync),
+    ) -> Result<subflow_publications::OnLinux, Failure> {
+        Err(no_runs())
+    }
+
+    fn no_runs() -> Failure {
+        Part::Linux.is_missing("runs in real time")
+    }
+}
+
+#[cfg(not(all(feature = "live", target_os = "linux")))]
+mod live {
+    use crate::arguments::{Cc, Paths, Proxy, Watch};
+    use crate::failure::Failure;
+    use crate::part::missing;
+
+    pub(crate) fn cc(_: &Cc) -> Result<(), Failure> {
+        Err(missing("cc"))
+    }
+
+    pub(crate) fn paths(_: &Paths) -> Result<(), Failure> {
+        Err(missing("paths"))
+    }
+
+    pub(crate) fn proxy(_: &Proxy) -> Result<(), Failure> {
+        Err(missing("proxy"))
+    }
+
+    pub(crate) fn watch(_: &Watch) -> Result<(), Failure> {
+        Err(missing("watch"))
+    }
+}
+
+#[cfg(not(feature = "publications"))]
+pub(crate) fn reproduce(_: &crate::arguments::Reproduce) -> Result<(), crate::failure::Failure> {
+    Err(crate::part::missing("reproduce"))
+}
+
+#[cfg(not(feature = "conformance"))]
+pub(crate) fn conform(_: &crate::arguments::Conform) -> Result<(), crate::failure::Failure> {
+    Err(crate::part::missing("conform"))
+}
