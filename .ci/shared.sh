@@ -36,14 +36,14 @@ apt_install() {
 
 # What tests are compiled with. Features are those of releases. The workspace is always selected as a whole, with test
 # targets: for another selection cargo would choose other features of dependencies, and compile most crates again.
-tests_of=(--workspace --features "${SUBFLOW_CI_FEATURES-subflow-cli/ebpf}")
+tests_of=(--workspace --features "${SUBFLOW_CI_FEATURES-subflow-cli/full,subflow-cli/ebpf}")
 # The tests that run in real time, against the kernel; all others run in virtual time, or wait for nothing.
 live=(ebpf interop namespaces on_linux throughput usrsctp)
 live_targets=(--test ebpf --test interop --test namespaces --test on_linux --bench throughput --test usrsctp)
 
-# Sets `subflow` to the command that the README builds, or to SUBFLOW_COMMAND.
+# Sets `subflow` to the command of the README with all parts, or to SUBFLOW_COMMAND.
 release_command() {
-    [ -n "${SUBFLOW_COMMAND-}" ] || cargo build --release --quiet
+    [ -n "${SUBFLOW_COMMAND-}" ] || cargo build --release --features full --quiet
     subflow=$(realpath "${SUBFLOW_COMMAND:-$target/release/subflow}")
 }
 
