@@ -36,7 +36,7 @@ apt_install() {
 
 # What tests are compiled with. Features are those of releases. The workspace is always selected as a whole, with test
 # targets: for another selection cargo would choose other features of dependencies, and compile most crates again.
-tests_of=(--workspace --features "${SUBFLOW_CI_FEATURES-subflow-cli/full,subflow-cli/ebpf}")
+tests_of=(--workspace --features "${SUBFLOW_CI_FEATURES-subflow-cli/full,subflow-cli/ebpf,subflow-python/watch}")
 # The tests that run in real time, against the kernel; all others run in virtual time, or wait for nothing.
 live=(ebpf interop namespaces on_linux throughput usrsctp)
 live_targets=(--test ebpf --test interop --test namespaces --test on_linux --bench throughput --test usrsctp)

@@ -11,6 +11,7 @@
 //! | algorithms written in Python | the table at the top of `algorithms/mod.rs` |
 //! | simulations that wait for an agent | `environment/`; the Gymnasium environments: `subflow/gym.py` |
 //! | paths of real flows, for the OpenFlow controller | `openflow/`; the controller: `../subflow/openflow.py` |
+//! | the kernel's connections over time, with the feature `watch` | `watch.rs`; what watches: `crates/watch/` |
 //! | sweeps whose runs any executor does, and their store | `sweep.rs`, `../subflow/_sweep.py` |
 
 mod algorithms;
@@ -25,6 +26,7 @@ mod scenario;
 mod sweep;
 mod table;
 mod value;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -49,9 +51,11 @@ mod _native {
     #[pymodule_export]
     use super::scenario::{Check, Scenario, restore_scenario};
     #[pymodule_export]
-    use super::sweep::{Store, Study};
+    use super::sweep::{Store, Study, stored_runs};
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::watch::{Watched, watch};
 
     /// The version of the crates is that of the package.
     #[pymodule_init]

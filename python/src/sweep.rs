@@ -11,13 +11,14 @@ use subflow_lab::Stop;
 use subflow_lab::execute::run_job_with;
 use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::{Job, Plan};
-use subflow_store::{Collected, Key, Record, Store as Folder, collect};
+use subflow_store::{Collected, Key, Record, Store as Folder, collect, export};
 
 use crate::algorithms::Failures;
 use crate::error::{RunError, StoreError};
 use crate::results::Results;
 use crate::run::{SeriesOf, in_background, simulation};
 use crate::scenario::{Scenario, Source, restore_scenario, set};
+use crate::table::Table;
 
 /// All runs of a swept scenario, by number.
 #[pyclass(module = "subflow", frozen)]
@@ -201,8 +202,7 @@ impl Store {
     /// The store in this folder, which is created unless it exists.
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        // The executable of the process is that of Python, whatever build of this library it has loaded.
-        subflow_store::program_is(py.import("subflow._native")?.getattr("__file__")?.extract::<PathBuf>()?);
+        program_is_this_library(py)?;
         Folder::open(path).map(Self).map_err(unusable)
     }
 
@@ -218,6 +218,37 @@ impl Store {
         let record = decode(key, file)?;
         py.detach(|| self.0.save(key, &record, file)).map_err(unusable)
     }
+}
+
+/// The runs that a store has, also while a sweep is under way: a row for each flow of each run, with the swept values.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     The folder of the store: that of ``sweep(store=…)``, of ``subflow run --store``, or ``DIR.runs`` of a command that
+///     is not done.
+///
+/// Returns
+/// -------
+/// Table
+///     Its columns are ``key``, ``version``, ``scenario``, ``seed``, one for each swept path, ``error``, ``flow``,
+///     ``goodput_mbps``, ``bytes_delivered`` and ``completion_s``.
+///
+/// Raises
+/// ------
+/// StoreError
+///     There is no store, another build has written it, or a file in it is damaged.
+#[pyfunction]
+pub(crate) fn stored_runs(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    program_is_this_library(py)?;
+    let table = py.detach(|| Folder::existing(path).and_then(|store| export(&store))).map_err(unusable)?;
+    Ok(table.into())
+}
+
+/// The executable of the process is that of Python, whatever build of this library it has loaded.
+fn program_is_this_library(py: Python<'_>) -> PyResult<()> {
+    subflow_store::program_is(py.import("subflow._native")?.getattr("__file__")?.extract::<PathBuf>()?);
+    Ok(())
 }
 
 /// Reads a record that came from another process.

@@ -37,8 +37,11 @@ from subflow._native import (
     StoreError,
     SubflowView,
     Table,
+    Watched,
     __version__,
     compare,
+    stored_runs,
+    watch,
 )
 from subflow._sweep import sweep
 from subflow.algorithms import CongestionControl, PathManager, Scheduler
@@ -62,7 +65,10 @@ __all__ = [
     "StoreError",
     "SubflowView",
     "Table",
+    "Watched",
     "__version__",
     "compare",
+    "stored_runs",
     "sweep",
+    "watch",
 ]

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import cost_per_call
 import distributed
 import numpy
-import pyarrow.parquet
 import pytest
 from conftest import two_paths
 from cost_per_call import LowestRtt
@@ -91,8 +90,8 @@ def test_the_example_of_the_docstring_runs() -> None:
 
 def test_a_store_holds_rows_for_queries(scenario: subflow.Scenario, tmp_path: Path) -> None:
     run(scenario, store=tmp_path)
-    files = sorted(tmp_path.glob("*/*.run"))
-    rows = [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
+    columns = subflow.stored_runs(tmp_path).to_dict()
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     assert {(row["flows.file.congestion"], row["links.slow.loss"], row["seed"]) for row in rows} == {
         (congestion, loss, seed) for congestion in ("lia", "olia") for loss in ("0 %", "1 %") for seed in (1, 2, 3)
     }
@@ -259,7 +258,7 @@ def test_what_is_wrong_is_named(scenario: subflow.Scenario, tmp_path: Path) -> N
     store = tmp_path / "store"
     run(scenario, store=store)
     damaged = next(store.glob("*/*.run"))
-    damaged.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    damaged.write_bytes(b"subflow-run\n" + (48).to_bytes(8, "little") + bytes(80))
     with pytest.raises(subflow.StoreError, match=r"damaged .*remove it"):
         run(scenario, store=store)
     damaged.unlink()

@@ -7,8 +7,8 @@ use ratatui::DefaultTerminal;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyModifiers};
 use ratatui::widgets::{Block, Paragraph};
+use subflow_watch::Report;
 
-use super::report::Report;
 use crate::failure::Failure;
 
 /// The most events that are shown, of the last reports.
@@ -88,8 +88,8 @@ fn failure(error: io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::Event;
-    use super::super::listen::Interval;
+    use subflow_watch::{Event, Interval};
+
     use super::*;
 
     #[test]

@@ -1,18 +1,18 @@
-//! The events that `subflow watch --out` keeps for its report.
+//! The events that are kept for the page.
 
 use std::collections::BTreeMap;
 
 use subflow_report::{ObservedEvent, Table};
 
-use super::event::{COLUMNS, Event};
-use super::listen::Interval;
+use crate::event::{COLUMNS, Event};
+use crate::listen::Interval;
 
 /// The most events that are kept.
 const MOST_EVENTS: usize = 10_000;
 
 /// Keeps events. Its memory does not grow with time.
 #[derive(Debug, Default)]
-pub(super) struct RecordedEvents {
+pub(crate) struct RecordedEvents {
     kept: Vec<Event>,
     /// The number of events of each kind.
     counts: BTreeMap<&'static str, u64>,
@@ -24,7 +24,7 @@ pub(super) struct RecordedEvents {
 
 impl RecordedEvents {
     /// Keeps the events of a report.
-    pub(super) fn record(&mut self, interval: &Interval) {
+    pub(crate) fn record(&mut self, interval: &Interval) {
         let room = MOST_EVENTS - self.kept.len();
         self.kept.extend(interval.events.iter().take(room).cloned());
         interval.events.iter().for_each(|event| *self.counts.entry(event.event).or_default() += 1);
@@ -36,12 +36,12 @@ impl RecordedEvents {
     }
 
     /// How many there were.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.counts.values().sum::<u64>() + self.omitted
     }
 
     /// How many there were of each kind, in a line.
-    pub(super) fn counts(&self) -> String {
+    pub(crate) fn counts(&self) -> String {
         let mut counts: Vec<String> = self.counts.iter().map(|(event, count)| format!("{count} {event}")).collect();
         if self.omitted > 0 {
             counts.push(format!("{} not told apart", self.omitted));
@@ -50,21 +50,21 @@ impl RecordedEvents {
     }
 
     /// A row for each event that was kept.
-    pub(super) fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> Table {
         let mut table = Table::new(COLUMNS);
         self.kept.iter().for_each(|event| table.row(event.row()));
         table
     }
 
     /// What is marked in the figures of a connection.
-    pub(super) fn of(&self, token: &str) -> Vec<ObservedEvent> {
+    pub(crate) fn of(&self, token: &str) -> Vec<ObservedEvent> {
         // That a connection began is told by what follows at once: that it is established.
         let marked = self.kept.iter().filter(|event| event.token == token && event.event != "created");
         marked.map(|event| ObservedEvent { time_s: event.time_s, what: event.what() }).collect()
     }
 
     /// What the reader has to know.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.count() > 0 {
             notes.push(
@@ -78,7 +78,7 @@ impl RecordedEvents {
             notes.push(format!("{} events are kept; there were {beyond} more.", self.kept.len()));
         }
         if self.lost {
-            notes.push("The kernel dropped events, because they found no room.".to_owned());
+            notes.push("The kernel lost events because its buffer was full.".to_owned());
         }
         notes.extend(self.unread.as_ref().map(|why| format!("Events were not read at some time: {why}.")));
         notes

@@ -8,15 +8,15 @@ use subflow_linux::paths::{Found, connections};
 use subflow_linux::{Capture, Captured, Result, WallClock};
 use subflow_quantity::{Duration, Instant};
 
-use super::detect::Detectors;
-use super::listen::Interval;
-use super::report::{Connection, Report, Subflow, seconds_of};
+use crate::detect::Detectors;
+use crate::listen::Interval;
+use crate::report::{Connection, Report, Subflow, seconds_of};
 
 /// The most subflows of a connection that are told apart at a time.
 const MOST_SUBFLOWS: usize = 64;
 
 /// Observes the MPTCP connections of a network namespace.
-pub(super) struct Observer {
+pub(crate) struct Observer {
     diag: SocketDiag,
     clock: WallClock,
     interval: Duration,
@@ -66,14 +66,14 @@ impl Path {
 impl Observer {
     /// Observes the calling thread's network namespace, looking at this interval, and at each acknowledgment if it
     /// `captures` them.
-    pub(super) fn new(interval: Duration, captures: bool, clock: WallClock) -> Result<Self> {
+    pub(crate) fn new(interval: Duration, captures: bool, clock: WallClock) -> Result<Self> {
         let diag = SocketDiag::open()?;
         let capture = captures.then(|| Capture::start(clock)).transpose()?;
         Ok(Self { diag, clock, interval, capture, connections: BTreeMap::new(), reported_at: clock.now() })
     }
 
     /// Looks at the kernel's figures.
-    pub(super) fn sample(&mut self) -> Result<()> {
+    pub(crate) fn sample(&mut self) -> Result<()> {
         let watched = &self.connections;
         let owner = |subflow: &SubflowSocket| {
             let owns = |watched: &Watched| watched.paths.iter().flatten().any(|path| path.is(subflow));
@@ -122,12 +122,12 @@ impl Observer {
     }
 
     /// The tokens of the connections at the last look.
-    pub(super) fn tokens(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = u32> {
         self.connections.keys().copied()
     }
 
     /// Reports what happened since the last report, with the events of this time.
-    pub(super) fn report(&mut self, interval: Interval) -> Report {
+    pub(crate) fn report(&mut self, interval: Interval) -> Report {
         let now = self.clock.now();
         let seconds = (now.as_nanos() - self.reported_at.as_nanos()) as f64 * 1e-9;
         self.reported_at = now;

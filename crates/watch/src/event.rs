@@ -1,4 +1,4 @@
-//! What happened to a connection, as `subflow watch` reports it.
+//! What happened to a connection, as the kernel reports it.
 
 use std::io;
 
@@ -7,58 +7,67 @@ use subflow_linux::netlink::{MptcpEvent, PeerReset, SubflowEnds};
 use subflow_quantity::Instant;
 use subflow_report::Cell;
 
-use super::report::seconds_of;
+use crate::report::seconds_of;
 
 /// An event of the kernel. What does not apply to it is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Event {
-    /// Seconds since the command began, when it was read.
-    pub(super) time_s: f64,
+pub struct Event {
+    /// Seconds since the watch began, when it was read.
+    pub time_s: f64,
     /// The local token of the connection, in hexadecimal digits.
-    pub(super) token: String,
-    pub(super) event: &'static str,
+    pub token: String,
+    /// What happened: `created`, `established`, `closed`, `announced`, `withdrawn`, `subflow-established`,
+    /// `subflow-closed` or `subflow-priority`.
+    pub event: &'static str,
     /// Whether this host sent the first SYN.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) client: Option<bool>,
+    pub client: Option<bool>,
     /// The ends of the subflow.
     #[serde(flatten)]
-    pub(super) ends: Option<Ends>,
+    pub ends: Option<Ends>,
     /// The identifier of an address of the peer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<u8>,
-    /// This address, and its port.
+    pub id: Option<u8>,
+    /// An address of the peer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) address: Option<String>,
+    pub address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) port: Option<u16>,
+    /// Its port.
+    pub port: Option<u16>,
     /// Why the peer reset the subflow.
     #[serde(flatten)]
-    pub(super) reset: Option<Reset>,
+    pub reset: Option<Reset>,
     /// The error of the subflow's socket.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<String>,
+    pub error: Option<String>,
 }
 
 /// The ends of a subflow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Ends {
-    pub(super) local: String,
-    pub(super) remote: String,
-    pub(super) local_id: u8,
-    pub(super) remote_id: u8,
-    pub(super) backup: bool,
+pub struct Ends {
+    /// The address and port of this host.
+    pub local: String,
+    /// The address and port of the peer.
+    pub remote: String,
+    /// The identifier of the local address.
+    pub local_id: u8,
+    /// The identifier of the remote address.
+    pub remote_id: u8,
+    /// Whether it is used only if no other subflow is.
+    pub backup: bool,
 }
 
 /// The reason of a reset (MP_TCPRST).
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Reset {
-    pub(super) reset_reason: String,
+pub struct Reset {
+    /// The name of the reason (RFC 8684, table 3).
+    pub reset_reason: String,
     /// Whether the reason may pass.
-    pub(super) reset_transient: bool,
+    pub reset_transient: bool,
 }
 
 /// The columns of `events.csv`.
-pub(super) const COLUMNS: [&str; 15] = [
+pub(crate) const COLUMNS: [&str; 15] = [
     "time_s",
     "token",
     "event",
@@ -78,7 +87,7 @@ pub(super) const COLUMNS: [&str; 15] = [
 
 impl Event {
     /// What the kernel reported at this time.
-    pub(super) fn new(at: Instant, event: &MptcpEvent) -> Self {
+    pub(crate) fn new(at: Instant, event: &MptcpEvent) -> Self {
         let of = |token: &u32, event| Self {
             time_s: seconds_of(at),
             token: format!("{token:08x}"),
@@ -109,7 +118,7 @@ impl Event {
     }
 
     /// The event without its time and its connection.
-    pub(super) fn what(&self) -> String {
+    pub fn what(&self) -> String {
         let ends = self.ends.as_ref().map(|Ends { local, remote, .. }| format!(" {local} – {remote}"));
         let backup = match (self.event, &self.ends) {
             ("subflow-priority", Some(ends)) if !ends.backup => Some(", no backup".to_owned()),
@@ -127,12 +136,12 @@ impl Event {
     }
 
     /// The event in a line.
-    pub(super) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         format!("{:10.3} s  {}  {}", self.time_s, self.token, self.what())
     }
 
     /// Its row in `events.csv`.
-    pub(super) fn row(&self) -> [Cell; COLUMNS.len()] {
+    pub(crate) fn row(&self) -> [Cell; COLUMNS.len()] {
         let text = |text: Option<&String>| text.map_or(Cell::Empty, |text| Cell::Text(text.clone()));
         let number = |number: Option<u16>| number.map_or(Cell::Empty, |number| Cell::Integer(number.into()));
         let is = |is: Option<bool>| is.map_or(Cell::Empty, |is| Cell::Text(if is { "yes" } else { "no" }.to_owned()));

@@ -1,12 +1,11 @@
-//! What `subflow watch --out` keeps for its report.
+//! What is kept of the reports of a watch for a page of the whole time.
 
 use subflow_lab::results::Series;
 use subflow_quantity::{Duration, Instant};
 use subflow_report::{Cell, Observation, Observed, ObservedSeries, Table};
 
-use super::record_events::RecordedEvents;
-use super::report::{Connection, Report, Subflow};
-use crate::arguments::Watch;
+use crate::record_events::RecordedEvents;
+use crate::report::{Connection, Report, Subflow};
 
 /// The most connections that are kept: a report is a page for people.
 const MOST_CONNECTIONS: usize = 50;
@@ -73,7 +72,7 @@ const COLUMNS: [&str; 12] = [
 ];
 
 /// Keeps what the reports say. Its memory does not grow with time.
-pub(super) struct Recorder {
+pub struct Recorder {
     command: String,
     interval: Duration,
     connections: Vec<Recorded>,
@@ -103,12 +102,12 @@ struct RecordedSubflow {
 }
 
 impl Recorder {
-    pub(super) fn new(arguments: &Watch) -> Self {
-        let out = arguments.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
-        let capture = if arguments.capture { " --capture" } else { "" };
+    /// Keeps reports that follow each other at `interval`. `command` is shown as the one that watches again.
+    pub fn new(command: String, interval: Duration) -> Self {
         Self {
-            command: format!("subflow watch --interval {}{capture} --out {out}", arguments.interval),
-            interval: Duration::from_nanos((arguments.interval * 0.5e9) as u64),
+            command,
+            // Reports may be early.
+            interval: Duration::from_nanos(interval.as_nanos() / 2),
             connections: Vec::new(),
             events: RecordedEvents::default(),
             left_out: false,
@@ -117,7 +116,7 @@ impl Recorder {
     }
 
     /// Keeps a report.
-    pub(super) fn record(&mut self, report: &Report) {
+    pub fn record(&mut self, report: &Report) {
         let since = report.time_s - self.duration_s;
         self.duration_s = report.time_s;
         self.events.record(&report.interval);
@@ -139,7 +138,7 @@ impl Recorder {
     }
 
     /// All that was kept.
-    pub(super) fn observation(&self) -> Observation {
+    pub fn observation(&self) -> Observation {
         let mut table = Table::new(COLUMNS);
         self.connections.iter().for_each(|connection| connection.rows(&mut table));
         let mut notes = vec![

@@ -1,79 +1,99 @@
-//! What `subflow watch` reports, and its tables.
+//! What a watch reports, and its tables as text.
 
 use serde::Serialize;
 use subflow_quantity::Instant;
 
-use super::listen::Interval;
+use crate::listen::Interval;
 
-/// A time in seconds since the command began, to the millisecond.
-pub(super) fn seconds_of(at: Instant) -> f64 {
+/// A time in seconds since the watch began, to the millisecond.
+pub(crate) fn seconds_of(at: Instant) -> f64 {
     (at.as_nanos() as f64 * 1e-6).round() / 1e3
 }
 
 /// All connections at one time.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Report {
-    /// Seconds since the command began.
-    pub(super) time_s: f64,
-    pub(super) connections: Vec<Connection>,
+pub struct Report {
+    /// Seconds since the watch began.
+    pub time_s: f64,
+    /// The connections that may have several subflows, without those that fell back to TCP.
+    pub connections: Vec<Connection>,
+    /// The events since the last report.
     #[serde(flatten)]
-    pub(super) interval: Interval,
+    pub interval: Interval,
 }
 
 /// A connection.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Connection {
+pub struct Connection {
     /// Its local token, in hexadecimal digits.
-    pub(super) token: String,
-    pub(super) local: String,
-    pub(super) remote: String,
+    pub token: String,
+    /// The address and port of this host.
+    pub local: String,
+    /// The address and port of the peer.
+    pub remote: String,
     /// Whether this host sent the first SYN.
-    pub(super) client: bool,
-    pub(super) reinjected_bytes: u64,
-    pub(super) subflows: Vec<Subflow>,
-    pub(super) shared_bottlenecks: Vec<Detection>,
+    pub client: bool,
+    /// Bytes that MPTCP sent again on another subflow.
+    pub reinjected_bytes: u64,
+    /// Its subflows, by their numbers.
+    pub subflows: Vec<Subflow>,
+    /// What each detector reports.
+    pub shared_bottlenecks: Vec<Detection>,
 }
 
 /// A subflow.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Subflow {
+pub struct Subflow {
     /// Its number in the connection, counted from 0, as long as it exists.
-    pub(super) number: usize,
-    pub(super) local: String,
-    pub(super) remote: String,
-    pub(super) state: &'static str,
-    pub(super) backup: bool,
+    pub number: usize,
+    /// The address and port of this host.
+    pub local: String,
+    /// The address and port of the peer.
+    pub remote: String,
+    /// `established` or `opening`.
+    pub state: &'static str,
+    /// Whether it is used only if no other subflow is.
+    pub backup: bool,
     /// Congestion window in packets.
-    pub(super) cwnd: u32,
+    pub cwnd: u32,
     /// Slow-start threshold in packets; `null` before the first loss.
-    pub(super) ssthresh: Option<u32>,
-    pub(super) in_flight: u32,
-    pub(super) srtt_ms: f64,
-    pub(super) min_rtt_ms: f64,
-    /// Acknowledged and received data since the last report.
-    pub(super) sent_mbps: f64,
-    pub(super) received_mbps: f64,
-    /// Retransmitted segments and timeouts so far.
-    pub(super) retransmissions: u64,
-    pub(super) timeouts: u64,
+    pub ssthresh: Option<u32>,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Smoothed round-trip time.
+    pub srtt_ms: f64,
+    /// The smallest round-trip time; 0 if none is known.
+    pub min_rtt_ms: f64,
+    /// Data that was acknowledged since the last report.
+    pub sent_mbps: f64,
+    /// Data that was received since the last report.
+    pub received_mbps: f64,
+    /// Retransmitted segments so far.
+    pub retransmissions: u64,
+    /// Timeouts so far.
+    pub timeouts: u64,
 }
 
-/// What a detector says.
+/// What a detector of shared bottlenecks reports.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Detection {
-    pub(super) detector: &'static str,
-    pub(super) threshold: f64,
-    pub(super) pairs: Vec<Pair>,
+pub struct Detection {
+    /// Its name.
+    pub detector: &'static str,
+    /// From which degree on two subflows share a bottleneck.
+    pub threshold: f64,
+    /// All pairs of subflows.
+    pub pairs: Vec<Pair>,
 }
 
 /// Two subflows, by number.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Pair {
-    pub(super) subflows: [usize; 2],
+pub struct Pair {
+    /// Their numbers.
+    pub subflows: [usize; 2],
     /// The degree of their correlation; `null` if it is not known yet.
-    pub(super) degree: Option<f64>,
+    pub degree: Option<f64>,
     /// Whether they share a bottleneck; `null` if it is not known yet.
-    pub(super) shared: Option<bool>,
+    pub shared: Option<bool>,
 }
 
 /// The headings of the table of subflows.
@@ -93,7 +113,7 @@ const HEADINGS: [&str; 11] = [
 
 impl Connection {
     /// The connection in a line.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         let Self { token, local, remote, client, subflows, .. } = self;
         let arrow = if *client { "to" } else { "from" };
         let plural = if subflows.len() == 1 { "" } else { "s" };
@@ -123,7 +143,7 @@ impl Connection {
     }
 
     /// The subflows that share a bottleneck with this one, by each detector.
-    pub(super) fn sharing(&self, number: usize) -> String {
+    pub fn sharing(&self, number: usize) -> String {
         let of = |detection: &Detection| {
             let mine = detection.pairs.iter().filter(|pair| pair.subflows.contains(&number));
             let shared: Vec<String> = mine
@@ -139,7 +159,7 @@ impl Connection {
 
 impl Report {
     /// The report as text.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = format!("{:.1} s, {} MPTCP connections\n", self.time_s, self.connections.len());
         for connection in &self.connections {
             text += &format!("\n{}\n", connection.title());
@@ -158,9 +178,25 @@ impl Report {
     }
 }
 
+/// A connection for tests.
 #[cfg(test)]
-mod tests {
+pub(crate) mod made {
     use super::*;
+
+    /// A connection of three subflows, of which the third is a backup and the first two share a bottleneck.
+    pub(crate) fn connection() -> Connection {
+        let pair = |a, b, shared| Pair { subflows: [a, b], degree: Some(0.9), shared };
+        let pairs = vec![pair(0, 1, Some(true)), pair(0, 2, Some(false)), pair(1, 2, None)];
+        Connection {
+            token: "0000000a".into(),
+            local: "10.0.0.1:40000".into(),
+            remote: "10.9.0.1:80".into(),
+            client: true,
+            reinjected_bytes: 0,
+            subflows: (0..3).map(subflow).collect(),
+            shared_bottlenecks: vec![Detection { detector: "red-cpi", threshold: 0.8, pairs }],
+        }
+    }
 
     fn subflow(number: usize) -> Subflow {
         Subflow {
@@ -180,20 +216,16 @@ mod tests {
             timeouts: 0,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::connection;
+    use super::*;
 
     #[test]
     fn the_table_names_the_subflows_that_share_a_bottleneck() {
-        let pair = |a, b, shared| Pair { subflows: [a, b], degree: Some(0.9), shared };
-        let pairs = vec![pair(0, 1, Some(true)), pair(0, 2, Some(false)), pair(1, 2, None)];
-        let connection = Connection {
-            token: "0000000a".into(),
-            local: "10.0.0.1:40000".into(),
-            remote: "10.9.0.1:80".into(),
-            client: true,
-            reinjected_bytes: 0,
-            subflows: (0..3).map(subflow).collect(),
-            shared_bottlenecks: vec![Detection { detector: "red-cpi", threshold: 0.8, pairs }],
-        };
+        let connection = connection();
         let rows = connection.rows();
         assert_eq!([0, 1, 2].map(|n: usize| rows[n][10].clone()), ["1 (red-cpi)", "0 (red-cpi)", "-"]);
         assert_eq!((rows[0][3].as_str(), rows[2][3].as_str()), ("established", "established, backup"));

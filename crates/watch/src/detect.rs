@@ -9,21 +9,21 @@ use subflow_linux::netlink::SubflowSocket;
 use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, PathSample};
 use subflow_quantity::{Duration, Instant};
 
-use super::report::{Detection, Pair};
+use crate::report::{Detection, Pair};
 
 const BY_SMOOTHED_RTTS: &str = "red-cpi";
 const BY_EITHER: &str = "rfc8382";
 const BY_DELAYS: &str = "mscm";
 
 /// The detectors of a connection. A path has the number of its subflow.
-pub(super) struct Detectors {
+pub(crate) struct Detectors {
     polled: Vec<BottleneckDetection>,
     captured: Vec<BottleneckDetection>,
 }
 
 impl Detectors {
     /// Detectors without samples, for figures that are read at this interval, and for captured delays if there are any.
-    pub(super) fn new(interval: Duration, captures: bool) -> Self {
+    pub(crate) fn new(interval: Duration, captures: bool) -> Self {
         // All paths are read at the same times.
         let polled = BottleneckDetection::entry(BY_SMOOTHED_RTTS)
             .map(|entry| entry.create(Parameters { interval, polled: true, ..entry.defaults }));
@@ -37,24 +37,24 @@ impl Detectors {
     }
 
     /// Takes what the kernel says of a path on which data was acknowledged since the last time.
-    pub(super) fn sample(&mut self, path: usize, at: Instant, subflow: &SubflowSocket) {
+    pub(crate) fn sample(&mut self, path: usize, at: Instant, subflow: &SubflowSocket) {
         let sample = sample(at, subflow, subflow.info.srtt.as_nanos() as i64);
         self.polled.iter_mut().for_each(|detector| detector.on_sample(path, &sample));
     }
 
     /// Takes an acknowledgment of data on a path, of which the kernel said this last.
-    pub(super) fn capture(&mut self, path: usize, captured: &Captured, subflow: &SubflowSocket) {
+    pub(crate) fn capture(&mut self, path: usize, captured: &Captured, subflow: &SubflowSocket) {
         let sample = sample(captured.at, subflow, captured.one_way_delay);
         self.captured.iter_mut().for_each(|detector| detector.on_sample(path, &sample));
     }
 
     /// Another subflow takes the number of a path.
-    pub(super) fn replace(&mut self, path: usize) {
+    pub(crate) fn replace(&mut self, path: usize) {
         self.all().for_each(|detector| detector.on_replaced(path));
     }
 
     /// What the detectors say of these paths.
-    pub(super) fn report(&mut self, paths: &[usize]) -> Vec<Detection> {
+    pub(crate) fn report(&mut self, paths: &[usize]) -> Vec<Detection> {
         self.all().map(|detector| detection(detector, paths)).collect()
     }
 

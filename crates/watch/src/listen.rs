@@ -7,7 +7,7 @@ use subflow_linux::netlink::{MptcpEvent, Received};
 use subflow_linux::{Bystander, Result, Unread, WallClock};
 use subflow_quantity::{Duration, Instant};
 
-use super::event::Event;
+use crate::event::Event;
 
 /// The most events of a report.
 const MOST_EVENTS: usize = 1000;
@@ -21,7 +21,7 @@ const BATCH: usize = 1 << 12;
 const PIECE: Duration = Duration::from_millis(50);
 
 /// Reads events.
-pub(super) struct Events {
+pub(crate) struct Events {
     bystander: Bystander,
     clock: WallClock,
     read_at: Instant,
@@ -33,19 +33,20 @@ pub(super) struct Events {
 
 /// The events since the last report.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Interval {
-    pub(super) events: Vec<Event>,
-    /// The number of events beyond the limit.
-    pub(super) events_omitted: u64,
-    /// Whether the kernel dropped some.
-    pub(super) events_lost: bool,
-    /// Why none were read for some time; `null` if they were.
-    pub(super) events_unread: Option<String>,
+pub struct Interval {
+    /// The first of them, in the order in which they were read.
+    pub events: Vec<Event>,
+    /// The number of events beyond the limit of a report.
+    pub events_omitted: u64,
+    /// Whether the kernel lost events because its buffer was full.
+    pub events_lost: bool,
+    /// Why none were read for some time; `None` if they were.
+    pub events_unread: Option<String>,
 }
 
 impl Events {
     /// Reads those of the calling thread's network namespace, once they were [checked](Self::check).
-    pub(super) fn new(clock: WallClock) -> Self {
+    pub(crate) fn new(clock: WallClock) -> Self {
         Self {
             bystander: Bystander::default(),
             clock,
@@ -59,7 +60,7 @@ impl Events {
 
     /// Decides whether to read, from the tokens of all connections, unless that was done a moment ago. Returns why it
     /// does not, if it did not say that before.
-    pub(super) fn check(&mut self, connections: impl IntoIterator<Item = u32>) -> Option<String> {
+    pub(crate) fn check(&mut self, connections: impl IntoIterator<Item = u32>) -> Option<String> {
         let now = self.clock.now();
         if now < self.check_at {
             return None;
@@ -73,7 +74,7 @@ impl Events {
 
     /// Reads events until it is `due`, while `go_on` is true. Where there are some, ends when it is `early`, too.
     /// Returns whether to go on.
-    pub(super) fn read_until(
+    pub(crate) fn read_until(
         &mut self,
         due: Instant,
         early: Option<Instant>,
@@ -117,7 +118,7 @@ impl Events {
     }
 
     /// What there was since the last report.
-    pub(super) fn report(&mut self) -> Interval {
+    pub(crate) fn report(&mut self) -> Interval {
         let unread = self.unread.as_ref().map(ToString::to_string);
         std::mem::replace(&mut self.interval, Interval { events_unread: unread, ..Interval::default() })
     }
@@ -131,13 +132,13 @@ impl Interval {
     }
 
     /// The events as lines; empty if there is nothing to say.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut lines: Vec<String> = self.events.iter().map(Event::line).collect();
         if self.events_omitted > 0 {
             lines.push(format!("  {} more are left out", self.events_omitted));
         }
         if self.events_lost {
-            lines.push("  the kernel dropped some, which found no room".to_owned());
+            lines.push("  the kernel lost events because its buffer was full".to_owned());
         }
         lines.extend(self.events_unread.as_ref().map(|why| format!("  not read: {why}")));
         lines.into_iter().enumerate().fold(String::new(), |text, (number, line)| {
@@ -168,6 +169,6 @@ mod tests {
     fn lost_and_unread_events_are_told() {
         let interval = Interval { events_lost: true, events_unread: Some("why".into()), ..Interval::default() };
         assert_eq!(interval.text().lines().count(), 4, "{}", interval.text());
-        assert!(interval.text().contains("dropped some") && interval.text().contains("not read: why"));
+        assert!(interval.text().contains("lost events") && interval.text().contains("not read: why"));
     }
 }
