@@ -55,6 +55,12 @@ impl Flow {
         Some(ExchangeSizes { request: request.clone(), response: response.clone(), rng })
     }
 
+    /// Whether data may be delivered before earlier data, or earlier data never (SCTP's unordered messages and partial
+    /// reliability).
+    pub fn may_deliver_out_of_order(&self) -> bool {
+        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.unordered) || self.may_give_up()
+    }
+
     /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
     pub fn may_give_up(&self) -> bool {
         matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.reliability != Reliability::Full)

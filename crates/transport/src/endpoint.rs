@@ -1,9 +1,11 @@
 //! A socket of any protocol.
 
+use core::ops::Range;
 use std::net::{IpAddr, Ipv4Addr};
 
 use subflow_quantity::Instant;
 use subflow_wire::icmp::IcmpKind;
+use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::edge::Taken;
@@ -202,7 +204,7 @@ impl Endpoint {
     /// Calls `visit` with each range of the stream that a TCP connection or subflow may send or repeat, in any order,
     /// whole segments at a time. With MPTCP they include data that another subflow has delivered: it is acknowledged
     /// at the data level, and repeated to complete the stream of its subflow (RFC 8684, section 3.3.6).
-    pub fn visit_unacknowledged(&self, mut visit: impl FnMut(core::ops::Range<u64>)) {
+    pub fn visit_unacknowledged(&self, mut visit: impl FnMut(Range<u64>)) {
         match self {
             Self::Tcp(tcp) => tcp.connection.unacknowledged_data().for_each(visit),
             Self::Mptcp(mptcp) => {
@@ -271,6 +273,39 @@ impl Endpoint {
             Self::Tcp(tcp) => tcp.connection.taken(),
             Self::Mptcp(mptcp) => mptcp.taken(),
             Self::Sctp(_) | Self::Udp(_) => None,
+        }
+    }
+
+    /// Calls `visit` with each range of the stream that was accepted of `packet`, the latest one, whose payloads are
+    /// described; and with the number of its chunk, of SCTP ([`TakenChunk`](sctp::TakenChunk)), or 0.
+    pub fn visit_taken(&self, packet: &Packet, mut visit: impl FnMut(u64, Range<u64>)) {
+        match (self, &packet.body) {
+            (Self::Sctp(sctp), Body::Sctp(body)) => {
+                for taken in sctp.taken_chunks() {
+                    if let Some(Chunk::Data(data)) = body.chunks.get(taken.index) {
+                        let start = data.payload.stream_offset;
+                        visit(taken.tsn, start..start + u64::from(data.payload.length));
+                    }
+                }
+            }
+            _ => self.taken().into_iter().for_each(|taken| visit(0, taken.stream)),
+        }
+    }
+
+    /// The chunks that the latest packet has made deliverable, as runs of consecutive numbers: the first and the last of
+    /// each. Empty except for SCTP.
+    pub fn delivered_chunks(&self) -> &[(u64, u64)] {
+        match self {
+            Self::Sctp(sctp) => sctp.delivered_chunks(),
+            Self::Tcp(_) | Self::Mptcp(_) | Self::Udp(_) => &[],
+        }
+    }
+
+    /// The TSN up to which the peer has acknowledged all chunks, so that they are not sent again; of SCTP.
+    pub fn chunks_acknowledged(&self) -> Option<u32> {
+        match self {
+            Self::Sctp(sctp) => Some(sctp.cumulative_tsn_acknowledged()),
+            Self::Tcp(_) | Self::Mptcp(_) | Self::Udp(_) => None,
         }
     }
 

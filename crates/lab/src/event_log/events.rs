@@ -53,9 +53,9 @@ struct Window {
 pub(crate) enum Sending {
     /// It was never sent before.
     New,
-    /// This subflow was the last to carry it.
+    /// This subflow has carried it before; of SCTP, it was sent to this destination last.
     Retransmission,
-    /// Another subflow was.
+    /// Only other subflows have; of SCTP, it was sent to another destination last.
     Copy,
 }
 

@@ -11,9 +11,10 @@ use crate::number;
 pub enum SequenceKind {
     /// It was sent for the first time.
     Sent,
-    /// It was sent again on the subflow that had carried it last.
+    /// It was sent again on a subflow that had carried it before; of SCTP, to the destination that it was sent to last.
     Retransmitted,
-    /// It was sent again on another subflow: a copy of the scheduler, or a reinjection.
+    /// It was sent again, and the subflow had not carried it: a copy of the scheduler, or a reinjection; of SCTP, to
+    /// another destination.
     Copied,
     /// The sender considers it lost.
     Lost,

@@ -9,7 +9,7 @@ use subflow_transport::Endpoint;
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
 
-use super::delays::FlowDelays;
+use super::flow_data::FlowDelays;
 use super::sctp;
 use super::subflow_figures::SubflowFigures;
 use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, GroupMember, SubflowResult, goodput_mbps};

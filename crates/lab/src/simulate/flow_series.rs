@@ -5,9 +5,8 @@ use subflow_transport::Endpoint;
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
-use super::carriers::found;
-use super::data_path::{CarrierSample, DataPath};
 use super::figures::EndFigures;
+use super::flow_data::{DataRecord, SubflowSample, found};
 use super::object_series::{Metric, ObjectSeries};
 use super::path_sample::PathSample;
 use super::sctp;
@@ -21,7 +20,7 @@ pub(crate) struct FlowSeries {
     /// By number.
     subflows: Vec<SubflowSeries>,
     /// By the number in the record of the flow's data: which subflow it is.
-    carriers: Vec<Carrier>,
+    recorded: Vec<RecordedSubflow>,
     /// How often the ends of the flow had been drained at the last sample.
     drains: Option<u64>,
     /// How many of the latest sample times it has samples of.
@@ -39,7 +38,7 @@ struct SubflowSeries {
 
 /// A subflow that has carried data.
 #[derive(Clone, Copy, Debug, Default)]
-struct Carrier {
+struct RecordedSubflow {
     /// Where the sender had it at the last sample, among its subflows.
     place: usize,
     /// Its number there, which no other subflow gets.
@@ -76,7 +75,7 @@ impl FlowSeries {
             own: ObjectSeries::new(name),
             delivered: 0,
             subflows: Vec::new(),
-            carriers: Vec::new(),
+            recorded: Vec::new(),
             drains: None,
             done: 0,
         }
@@ -177,34 +176,34 @@ impl FlowSeries {
     }
 
     /// Finds the subflows of the sender that have carried data, from their ends.
-    pub(super) fn find_carriers(&mut self, sender: &Endpoint, carriers: &[Ends]) {
-        for (number, ends) in carriers.iter().enumerate() {
-            if self.carriers.len() == number {
-                self.carriers.push(Carrier::default());
+    pub(super) fn find_subflows(&mut self, sender: &Endpoint, recorded: &[Ends]) {
+        for (number, ends) in recorded.iter().enumerate() {
+            if self.recorded.len() == number {
+                self.recorded.push(RecordedSubflow::default());
             }
-            self.carriers[number].find(sender, ends);
+            self.recorded[number].find(sender, ends);
         }
     }
 
-    /// Samples the record of the flow's data, whose reader has read `read` bytes.
-    pub(super) fn sample_data(&mut self, path: &mut DataPath, read: u64, at: Moment) {
-        let data = path.sample(read, at.now);
+    /// Samples the record of the flow's data.
+    pub(super) fn sample_data(&mut self, record: &mut DataRecord, at: Moment) {
+        let data = record.sample(at.now);
         let mut push = |metric, value| self.own.push(metric, &at, value);
-        push(Metric::Reassembly, data.held as f64 / 1e3);
+        push(Metric::Reassembly, data.out_of_order as f64 / 1e3);
         push(Metric::Outstanding, data.outstanding as f64 / 1e3);
         if let Some([delay, waited]) = data.delays {
             push(Metric::Delay, delay.as_secs_f64() * 1e3);
             push(Metric::ReassemblyDelay, waited.as_secs_f64() * 1e3);
         }
         push(Metric::Reinjected, goodput_mbps(data.repeated_elsewhere, at.span));
-        for (number, sample) in path.take_carrier_samples().enumerate() {
-            let object = self.carriers.get(number).and_then(|carrier| carrier.object);
+        for (number, sample) in record.take_subflow_samples().enumerate() {
+            let object = self.recorded.get(number).and_then(|recorded| recorded.object);
             let series = match object {
                 None => continue,
                 Some(Object::Flow) => &mut self.own,
                 Some(Object::Subflow(number)) => &mut subflow(&mut self.subflows, &self.own, number).series,
             };
-            push_carrier(series, &sample, at);
+            push_subflow_data(series, &sample, at);
         }
     }
 
@@ -225,7 +224,7 @@ impl SubflowSeries {
     }
 }
 
-impl Carrier {
+impl RecordedSubflow {
     /// Finds it among the subflows of the sender, mostly where it was at the last sample.
     fn find(&mut self, sender: &Endpoint, ends: &Ends) {
         self.object = match sender {
@@ -285,8 +284,8 @@ fn push_path(series: &mut ObjectSeries, sample: &PathSample, at: Moment) {
     }
 }
 
-fn push_carrier(series: &mut ObjectSeries, carrier: &CarrierSample, at: Moment) {
-    let share = carrier.blocked.as_secs_f64() / at.span.as_secs_f64();
+fn push_subflow_data(series: &mut ObjectSeries, sample: &SubflowSample, at: Moment) {
+    let share = sample.blocked.as_secs_f64() / at.span.as_secs_f64();
     series.push(Metric::Blocking, &at, 100.0 * share);
-    series.push(Metric::Sequence, &at, carrier.sequence as f64 / 1e6);
+    series.push(Metric::Sequence, &at, sample.sequence as f64 / 1e6);
 }

@@ -7,8 +7,8 @@ use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::build::Run;
-use super::data_path::DataPath;
 use super::figures::{EndFigures, FlowBaseline, MeasuredFlow};
+use super::flow_data::DataRecord;
 use crate::results::{DirectionResult, FlowResult, LinkResult};
 
 /// The data delivered and transmitted before measuring began.
@@ -22,8 +22,8 @@ impl Run {
     pub(super) fn begin_measuring(&mut self) -> Baseline {
         self.world.nodes.complete_records();
         for flow in 0..self.world.applications.len() {
-            if let Some(path) = self.world.nodes.data_path_mut(flow) {
-                path.begin_delays();
+            if let Some(record) = self.world.nodes.data_record_mut(flow) {
+                record.begin_delays();
             }
         }
         let of = |flow| {
@@ -56,13 +56,13 @@ impl Run {
         self.world.nodes.drains(from, application.from) + self.world.nodes.drains(to, application.to)
     }
 
-    /// Drops what the records of the flows' data keep of data that was read.
-    pub(super) fn forget_what_was_read(&mut self) {
+    /// Brings the records of the flows' data up to date, and drops what they keep of data that is not sent again.
+    pub(super) fn complete_records(&mut self) {
         self.world.nodes.complete_records();
         for flow in 0..self.world.applications.len() {
-            let read = self.data_ends(flow).1.map_or(0, Endpoint::bytes_received);
-            if let Some(path) = self.world.nodes.data_path_mut(flow) {
-                path.forget(read);
+            let acknowledged = self.data_ends(flow).0.and_then(Endpoint::chunks_acknowledged);
+            if let (Some(tsn), Some(record)) = (acknowledged, self.world.nodes.data_record_mut(flow)) {
+                record.forget_chunks_through(tsn);
             }
         }
     }
@@ -93,7 +93,7 @@ impl Run {
                 receiver: receiver.map(EndFigures::of),
                 completed_at: application.completed_at,
                 exchanges: &application.exchanges,
-                delays: self.world.nodes.data_path(index).filter(|_| series).map(DataPath::delays),
+                delays: self.world.nodes.data_record(index).filter(|_| series).map(DataRecord::delays),
             };
             measured.result(scenario, &baseline.flows[index], end)
         };

@@ -3,9 +3,6 @@
 
 mod application;
 pub(crate) mod build;
-mod carriers;
-mod data_path;
-mod delays;
 mod dialogue;
 mod division;
 pub(crate) mod figures;
@@ -18,7 +15,6 @@ mod object_series;
 mod observer;
 mod parts;
 pub(crate) mod path_sample;
-mod pieces;
 pub(crate) mod sample;
 mod sctp;
 pub(crate) mod stacks;
@@ -114,7 +110,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     let series = sampler.map(Sampler::finish).unwrap_or_default();
     let (seed, engine) = (seed, Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s });
     Ok(parts.gathered(|run| {
-        run.world.nodes.complete_records();
+        run.complete_records();
         RunResult {
             seed,
             duration_s: scenario.duration.as_secs_f64(),
@@ -153,7 +149,7 @@ fn run_until(
             advance(parts, at, stop, slice)?;
             match sampler {
                 Some(sampler) => parts.gathered(|run| sampler.sample(run, scenario, at)),
-                None => parts.gathered(Run::forget_what_was_read),
+                None => parts.gathered(Run::complete_records),
             }
             capture.map_or(Ok(()), Capture::check)?;
             parts.check_log()?;

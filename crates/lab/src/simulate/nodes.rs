@@ -6,7 +6,7 @@ use subflow_network::{HostId, InterfaceId, LookAhead, Network, PacketId, TimerId
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
 
-use super::data_path::DataPath;
+use super::flow_data::DataRecord;
 use super::observer::{Observer, Occasion, Watched};
 use crate::RunError;
 
@@ -119,13 +119,13 @@ impl Nodes {
     }
 
     /// The record of a flow's data, if it is kept.
-    pub(super) fn data_path(&self, flow: usize) -> Option<&DataPath> {
-        self.observer.as_ref()?.data_path(flow)
+    pub(super) fn data_record(&self, flow: usize) -> Option<&DataRecord> {
+        self.observer.as_ref()?.data_record(flow)
     }
 
     /// The same, to add to it or to take from it.
-    pub(super) fn data_path_mut(&mut self, flow: usize) -> Option<&mut DataPath> {
-        self.observer.as_mut()?.data_path_mut(flow)
+    pub(super) fn data_record_mut(&mut self, flow: usize) -> Option<&mut DataRecord> {
+        self.observer.as_mut()?.data_record_mut(flow)
     }
 
     /// Exchanges the nodes for which `moves` is true with those of another copy of the same nodes.

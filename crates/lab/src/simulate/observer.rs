@@ -2,12 +2,12 @@
 //! called if nothing is recorded.
 
 use subflow_quantity::Instant;
+use subflow_scenario::Flow;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{Endpoint, Event, Noted};
 use subflow_wire::Packet;
 
-use super::data_path::DataPath;
-use super::flow_data::FlowData;
+use super::flow_data::{DataRecord, FlowData};
 use crate::RunError;
 use crate::event_log::{EventLog, Place};
 
@@ -53,10 +53,10 @@ impl Watched {
 }
 
 impl Observer {
-    /// Records how the data of each flow reaches its reader; `senders` are the nodes that send it. If `later`, the
-    /// record is complete after [`replay`](Self::replay) only.
-    pub(super) fn new(senders: impl Iterator<Item = usize>, later: bool, log: Option<EventLog>) -> Self {
-        let flows = senders.map(|sender| FlowData::new(sender, later)).collect();
+    /// Records how the data of each flow reaches its reader. If `later`, the record is complete after
+    /// [`replay`](Self::replay) only.
+    pub(super) fn new(flows: &[Flow], later: bool, log: Option<EventLog>) -> Self {
+        let flows = flows.iter().map(|flow| FlowData::new(flow, later)).collect();
         Self { flows, later, log, noted: Vec::new() }
     }
 
@@ -94,13 +94,13 @@ impl Observer {
         if self.log.is_some() {
             self.log_sent(packet, endpoint, at);
         } else {
-            self.note_sent(packet, at.flow, at.when);
+            self.batch_sent(packet, at.flow, at.when);
         }
     }
 
     #[inline(never)]
-    fn note_sent(&mut self, packet: &Packet, flow: usize, when: (Instant, u64)) {
-        self.flows[flow].note_sent(packet, when);
+    fn batch_sent(&mut self, packet: &Packet, flow: usize, when: (Instant, u64)) {
+        self.flows[flow].batch_sent(packet, when);
     }
 
     #[cold]
@@ -109,23 +109,23 @@ impl Observer {
             self.take_notes(endpoint, at);
         }
         let Some(log) = &mut self.log else { return };
-        self.flows[at.flow].on_sent(packet, at.node, at.when.0, |way, data, sending| {
-            log.sent(at.place(), way.ends(), data, sending);
+        self.flows[at.flow].on_sent(packet, at.node, at.when.0, |tuple, data, sending| {
+            log.sent(at.place(), tuple.ends(), data, sending);
         });
     }
 
-    /// A packet has arrived at the receiver of a flow's data, which is not logged.
+    /// The receiver of a flow's data, which is not logged, has processed a packet.
     #[inline(never)]
-    pub(super) fn note_arrived(&mut self, packet: &Packet, flow: usize, when: (Instant, u64)) {
-        self.flows[flow].note_arrived(packet, when);
+    pub(super) fn batch_arrived(&mut self, packet: &Packet, endpoint: &Endpoint, flow: usize, when: (Instant, u64)) {
+        self.flows[flow].batch_arrived(packet, endpoint, when);
     }
 
-    /// A packet has arrived at an endpoint that is logged.
+    /// An endpoint that is logged has processed a packet.
     #[cold]
-    pub(super) fn log_arrived(&mut self, packet: &Packet, at: Occasion) {
+    pub(super) fn log_arrived(&mut self, packet: &Packet, endpoint: &Endpoint, at: Occasion) {
         let Some(log) = &mut self.log else { return };
-        self.flows[at.flow].on_arrived(packet, at.node, at.when.0, |way, data, readable| {
-            log.received(at.place(), reversed(way.ends()), data, readable);
+        self.flows[at.flow].on_arrived(packet, endpoint, at.node, at.when.0, |tuple, data, readable| {
+            log.received(at.place(), reversed(tuple.ends()), data, readable);
         });
     }
 
@@ -157,7 +157,7 @@ impl Observer {
         let is_sender = flow.is_sender(node);
         endpoint.take_rtts(|ends, samples| {
             if is_sender {
-                flow.path_mut().on_rtts(ends, samples);
+                flow.record_mut().on_rtts(ends, samples);
             }
         });
     }
@@ -194,17 +194,17 @@ impl Observer {
 
     /// Brings the records of all flows' data up to date, but for RTTs.
     pub(super) fn catch_up(&mut self) {
-        self.flows.iter_mut().for_each(|flow| flow.path_mut().catch_up());
+        self.flows.iter_mut().for_each(|flow| flow.record_mut().catch_up());
     }
 
     /// The record of a flow's data.
-    pub(super) fn data_path(&self, flow: usize) -> Option<&DataPath> {
-        self.flows.get(flow).map(FlowData::path)
+    pub(super) fn data_record(&self, flow: usize) -> Option<&DataRecord> {
+        self.flows.get(flow).map(FlowData::record)
     }
 
     /// The same, to add to it or to take from it.
-    pub(super) fn data_path_mut(&mut self, flow: usize) -> Option<&mut DataPath> {
-        self.flows.get_mut(flow).map(FlowData::path_mut)
+    pub(super) fn data_record_mut(&mut self, flow: usize) -> Option<&mut DataRecord> {
+        self.flows.get_mut(flow).map(FlowData::record_mut)
     }
 
     /// Takes what another part of the run has recorded.

@@ -7,7 +7,7 @@ use std::thread;
 
 use subflow_network::{Exchange, HostId, Network, NetworkMetrics, Partition};
 use subflow_quantity::Instant;
-use subflow_scenario::{Flow, Scenario};
+use subflow_scenario::Scenario;
 
 use super::build::{self, Run};
 use super::division::Division;
@@ -91,8 +91,7 @@ impl Parts {
     pub(super) fn observe(&mut self, scenario: &Scenario, mut log: Option<EventLog>) {
         let later = self.joint.is_some();
         for run in &mut self.runs {
-            let senders = scenario.flows.iter().map(Flow::data_sender);
-            run.world.nodes.observer = Some(Box::new(Observer::new(senders, later, log.take())));
+            run.world.nodes.observer = Some(Box::new(Observer::new(&scenario.flows, later, log.take())));
         }
     }
 

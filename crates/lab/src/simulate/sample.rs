@@ -12,7 +12,7 @@ use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
 use super::build::Run;
-use super::data_path::DataPath;
+use super::flow_data::DataRecord;
 use super::flow_series::{FlowSeries, Moment, delivered_on};
 use super::object_series::{Metric, ObjectSeries};
 use super::sctp;
@@ -67,10 +67,10 @@ impl Sampler {
             self.end_times();
         }
         self.times.push(at);
-        run.world.nodes.complete_records();
+        run.complete_records();
         for (index, flow) in scenario.flows.iter().enumerate() {
             let drains = run.drains(index);
-            let is_waiting = run.world.nodes.data_path(index).is_some_and(DataPath::is_waiting);
+            let is_waiting = run.world.nodes.data_record(index).is_some_and(DataRecord::is_waiting);
             if flow.group.is_none() && !is_waiting && self.flows[index].is_quiet(drains) {
                 continue;
             }
@@ -89,11 +89,11 @@ impl Sampler {
             if let Some(window) = receiver.and_then(Endpoint::receive_window) {
                 series.push_window(window, at);
             }
-            if let (Some(sender), Some(path)) = (sender, run.world.nodes.data_path(index)) {
-                series.find_carriers(sender, path.carriers());
+            if let (Some(sender), Some(record)) = (sender, run.world.nodes.data_record(index)) {
+                series.find_subflows(sender, record.subflow_ends());
             }
-            if let Some(path) = run.world.nodes.data_path_mut(index) {
-                series.sample_data(path, read, at);
+            if let Some(record) = run.world.nodes.data_record_mut(index) {
+                series.sample_data(record, at);
             }
         }
         self.sample_groups(scenario);
@@ -173,8 +173,8 @@ impl Run {
         let mut all = Vec::new();
         for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.group.is_none()) {
             let names = self.data_ends(index).0.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
-            let Some(path) = self.world.nodes.data_path_mut(index) else { continue };
-            all.extend(path.take_sequences().into_iter().filter_map(|(ends, mut sequence)| {
+            let Some(record) = self.world.nodes.data_record_mut(index) else { continue };
+            all.extend(record.take_sequences().into_iter().filter_map(|(ends, mut sequence)| {
                 sequence.of = match ends {
                     Some(ends) => names.get(&ends)?.clone(),
                     None => flow.name.clone(),

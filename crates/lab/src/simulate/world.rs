@@ -92,13 +92,18 @@ impl World {
         self.nodes.transport_mut(host.index()).handle_packet(now, packet)
     }
 
+    /// Hands the connections that the listeners of a host have accepted to their flows.
+    fn register_accepted(&mut self, network: &mut Network, node: usize) {
+        while let Some((flow, accepted)) = self.nodes.next_accepted(network, node) {
+            self.applications[flow].on_accept(&mut self.nodes, node, accepted);
+        }
+    }
+
     /// Sends the replies of a host to the packet that it [accepted](Self::accept) for `endpoint`.
     pub(crate) fn respond(&mut self, network: &mut Network, host: HostId, endpoint: Option<EndpointId>) {
         let node = host.index();
         if self.nodes.transport(node).has_news() {
-            while let Some((flow, accepted)) = self.nodes.next_accepted(network, node) {
-                self.applications[flow].on_accept(&mut self.nodes, node, accepted);
-            }
+            self.register_accepted(network, node);
             self.nodes.send_replies(network, node);
         }
         if let Some(endpoint) = endpoint {
@@ -111,6 +116,8 @@ impl Hosts for World {
     fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId) {
         let endpoint = self.accept(network, host, packet);
         if self.nodes.is_observed() {
+            // The packet that opens a connection may have data.
+            self.register_accepted(network, host.index());
             self.nodes.record_arrival(network, (host, interface), endpoint, packet);
         }
         network.release(packet);

@@ -4,6 +4,7 @@ mod any_scenario;
 mod comparison;
 mod custom_algorithms;
 mod flapping;
+mod from_packets;
 mod groups;
 mod laws;
 mod sctp;

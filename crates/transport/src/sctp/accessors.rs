@@ -103,6 +103,17 @@ impl Association {
         &self.taken
     }
 
+    /// The chunks that the packet last handled made [deliverable](Self::poll_delivery), as runs of consecutive numbers:
+    /// the first and the last of each.
+    pub fn delivered_chunks(&self) -> &[(u64, u64)] {
+        &self.delivered
+    }
+
+    /// The peer's cumulative TSN: it has received all chunks up to it.
+    pub fn cumulative_tsn_acknowledged(&self) -> u32 {
+        self.local_tsns.wire(self.outbound.cumulative())
+    }
+
     /// The two ends: initial addresses and ports.
     pub fn ends(&self) -> Ends {
         let destination = &self.destinations[0];

@@ -135,6 +135,10 @@ impl Association {
     fn deliver(&mut self, out: &mut Vec<Delivery>) {
         for delivery in out.drain(..) {
             self.stream.on_received(delivery.bytes);
+            match self.delivered.last_mut() {
+                Some((_, last)) if *last + 1 == delivery.tsns.0 => *last = delivery.tsns.1,
+                _ => self.delivered.push(delivery.tsns),
+            }
             if self.config.record_deliveries {
                 self.deliveries.push_back(delivery);
             }

@@ -143,6 +143,7 @@ fn footprint(association: &Association) -> usize {
         + association.destinations.len() * size_of::<Destination>()
         + association.outbound.iter().count() * size_of::<SentChunk>()
         + association.taken.capacity() * size_of::<super::TakenChunk>()
+        + association.delivered.capacity() * size_of::<(u64, u64)>()
         + blocks
         + waiting
 }

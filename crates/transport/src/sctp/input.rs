@@ -37,6 +37,7 @@ impl Association {
     /// A packet arrived.
     pub(crate) fn handle_packet(&mut self, now: Instant, ip: &IpHeader, packet: &SctpPacket) {
         self.taken.clear();
+        self.delivered.clear();
         self.clock = now;
         if self.state.is_closed() {
             return;

@@ -161,6 +161,8 @@ pub struct Association {
     reassembly: Reassembly,
     sack: SackSchedule,
     taken: Vec<TakenChunk>,
+    /// The chunks of all deliveries by the same packet, from the first to the last of each run.
+    delivered: Vec<(u64, u64)>,
     deliveries: VecDeque<Delivery>,
     opening: Opening,
     controls: VecDeque<Control>,
@@ -224,6 +226,7 @@ impl Association {
             reassembly: Reassembly::default(),
             sack: SackSchedule::default(),
             taken: Vec::new(),
+            delivered: Vec::new(),
             deliveries: VecDeque::new(),
             opening: Opening::default(),
             controls: VecDeque::new(),

@@ -8,7 +8,8 @@ use super::{Node, Nodes};
 use crate::simulate::observer::{Occasion, Watched};
 
 impl Nodes {
-    /// Records that `packet` has arrived at an interface, for an endpoint if it has one.
+    /// Records that `packet` has arrived at an interface, which its endpoint has processed if it has one, and which is
+    /// registered.
     #[inline]
     pub(in crate::simulate) fn record_arrival(
         &mut self,
@@ -22,13 +23,20 @@ impl Nodes {
             self.cause = order_of_arrival(network, interface);
         }
         let node = host.index();
-        // The packet that opens a connection arrives before its endpoint is registered.
-        let Some(socket) = endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)) else { return };
+        let Some(id) = endpoint else { return };
+        let Node { transport, sockets, .. } = &self.nodes[node];
+        // A connection that no flow listens for is never registered.
+        let Some(socket) = sockets.get(id.0 as usize) else { return };
         let (flow, when) = (socket.flow, (network.now(), self.cause));
         match socket.watched {
             Watched::Nothing | Watched::Sender => {}
-            Watched::Receiver => observer.note_arrived(network.packet(packet), flow, when),
-            Watched::All => observer.log_arrived(network.packet(packet), Occasion { node, flow, when }),
+            Watched::Receiver => {
+                observer.batch_arrived(network.packet(packet), transport.endpoint(id), flow, when);
+            }
+            Watched::All => {
+                let at = Occasion { node, flow, when };
+                observer.log_arrived(network.packet(packet), transport.endpoint(id), at);
+            }
         }
     }
 

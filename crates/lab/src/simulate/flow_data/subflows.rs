@@ -10,22 +10,24 @@ use crate::results::{Sequence, SequenceKind};
 
 /// The subflows of a flow in the order in which something happened on them first; their numbers are their indices.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Carriers {
+pub(super) struct Subflows {
     /// Their ends, as seen by the sender.
     ends: Vec<Ends>,
-    all: Vec<Carrier>,
+    /// The end of what was sent on each, in its sequence numbers.
+    sequence_ends: Vec<Option<u32>>,
+    all: Vec<Subflow>,
     /// The one that was looked for last.
     latest: usize,
-    /// Where packets went last, by a number made of their ports.
-    ways: [Option<KnownWay>; WAYS],
+    /// The 4-tuples of the latest packets, by a number made of their ports.
+    known: [Option<KnownTuple>; KNOWN_TUPLES],
 }
 
-/// The number of ways that are remembered.
-const WAYS: usize = 16;
+/// The number of 4-tuples that are remembered.
+const KNOWN_TUPLES: usize = 16;
 
 /// One subflow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Carrier {
+pub(super) struct Subflow {
     /// How long data that had arrived waited for data on this subflow, since the last sample.
     pub(super) blocked: Duration,
     /// The end of the new data that was sent on it last.
@@ -34,24 +36,24 @@ pub(super) struct Carrier {
     sequences: [Option<Sequence>; SequenceKind::Readable as usize],
 }
 
-/// The way of a subflow's packets: that of a packet is compared with it at once.
+/// The 4-tuple of a subflow's packets: that of a packet is compared with it at once.
 #[derive(Clone, Copy, Debug)]
-struct KnownWay {
+struct KnownTuple {
     source: IpAddr,
     destination: IpAddr,
     ports: [u16; 2],
-    carrier: u32,
+    subflow: u32,
 }
 
-/// From where to where a packet goes.
+/// Addresses and ports of a packet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way<'a> {
+pub(in crate::simulate) struct FourTuple<'a> {
     pub(super) ip: &'a IpHeader,
     pub(super) source_port: u16,
     pub(super) destination_port: u16,
 }
 
-impl Carriers {
+impl Subflows {
     /// The subflow with these ends, if it is known.
     pub(super) fn of_ends(&mut self, ends: Ends) -> Option<usize> {
         // They often take turns.
@@ -63,21 +65,21 @@ impl Carriers {
         found(&self.ends, &mut self.latest, |known| *known == ends).map(|_| self.latest)
     }
 
-    /// The subflow on which the sender's packets go this way, if it is [remembered](Self::remember): packets of several
-    /// subflows take turns.
+    /// The subflow on which the sender's packets have this 4-tuple, if it is [remembered](Self::remember): packets of
+    /// several subflows take turns.
     #[inline]
-    pub(super) fn of_way(&self, way: Way<'_>) -> Option<usize> {
-        let known = self.ways[way.place()].as_ref()?;
-        way.is(known).then_some(known.carrier as usize)
+    pub(super) fn of_tuple(&self, tuple: FourTuple<'_>) -> Option<usize> {
+        let known = self.known[tuple.place()].as_ref()?;
+        tuple.is(known).then_some(known.subflow as usize)
     }
 
-    /// The packets of a subflow go this way.
-    pub(super) fn remember(&mut self, way: Way<'_>, carrier: usize) {
-        self.ways[way.place()] = Some(KnownWay {
-            source: way.ip.source,
-            destination: way.ip.destination,
-            ports: [way.source_port, way.destination_port],
-            carrier: carrier as u32,
+    /// The packets of a subflow have this 4-tuple.
+    pub(super) fn remember(&mut self, tuple: FourTuple<'_>, subflow: usize) {
+        self.known[tuple.place()] = Some(KnownTuple {
+            source: tuple.ip.source,
+            destination: tuple.ip.destination,
+            ports: [tuple.source_port, tuple.destination_port],
+            subflow: subflow as u32,
         });
     }
 
@@ -85,8 +87,20 @@ impl Carriers {
     #[cold]
     pub(super) fn add(&mut self, ends: Ends) -> usize {
         self.ends.push(ends);
-        self.all.push(Carrier::default());
+        self.sequence_ends.push(None);
+        self.all.push(Subflow::default());
         self.all.len() - 1
+    }
+
+    /// `length` bytes from `sequence` on are sent on a subflow of TCP. Returns whether it has not carried them before.
+    #[inline]
+    pub(super) fn advance(&mut self, subflow: usize, sequence: u32, length: u32) -> bool {
+        let end = &mut self.sequence_ends[subflow];
+        let is_first = end.is_none_or(|end| (sequence.wrapping_sub(end) as i32) >= 0);
+        if is_first {
+            *end = Some(sequence.wrapping_add(length));
+        }
+        is_first
     }
 
     /// The ends of all subflows, as seen by the sender.
@@ -96,20 +110,20 @@ impl Carriers {
 
     /// The subflow with this number.
     #[inline]
-    pub(super) fn carrier(&mut self, number: usize) -> &mut Carrier {
+    pub(super) fn subflow(&mut self, number: usize) -> &mut Subflow {
         &mut self.all[number]
     }
 
     /// All subflows.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Carrier> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Subflow> {
         self.all.iter_mut()
     }
 
     /// Takes what has happened, with the ends of the subflow it happened on.
     pub(super) fn take_sequences(&mut self) -> impl Iterator<Item = (Ends, Sequence)> {
-        let of_one = |(ends, carrier): (&Ends, &mut Carrier)| {
+        let of_one = |(ends, subflow): (&Ends, &mut Subflow)| {
             let ends = *ends;
-            core::mem::take(&mut carrier.sequences).into_iter().flatten().map(move |sequence| (ends, sequence))
+            core::mem::take(&mut subflow.sequences).into_iter().flatten().map(move |sequence| (ends, sequence))
         };
         self.ends.iter().zip(&mut self.all).flat_map(of_one)
     }
@@ -117,14 +131,14 @@ impl Carriers {
 
 /// What `is_it` is true for, looked for in its last place first.
 #[inline]
-pub(super) fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
+pub(in crate::simulate) fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
     if !all.get(*place).is_some_and(&is_it) {
         *place = all.iter().position(is_it)?;
     }
     all.get(*place)
 }
 
-impl Carrier {
+impl Subflow {
     /// New data is sent on it.
     #[inline]
     pub(super) fn on_sent(&mut self, start: u64, end: u64, now: Instant) {
@@ -139,10 +153,10 @@ impl Carrier {
     }
 }
 
-impl Way<'_> {
+impl FourTuple<'_> {
     /// The ends, as seen by whoever sends the packet.
     #[inline]
-    pub(super) fn ends(self) -> Ends {
+    pub(in crate::simulate) fn ends(self) -> Ends {
         Ends {
             local: SocketAddr::new(self.ip.source, self.source_port),
             remote: SocketAddr::new(self.ip.destination, self.destination_port),
@@ -152,11 +166,11 @@ impl Way<'_> {
     /// Its place among those remembered.
     #[inline]
     fn place(self) -> usize {
-        usize::from(self.source_port ^ self.destination_port) % WAYS
+        usize::from(self.source_port ^ self.destination_port) % KNOWN_TUPLES
     }
 
     #[inline]
-    fn is(self, known: &KnownWay) -> bool {
+    fn is(self, known: &KnownTuple) -> bool {
         known.ports == [self.source_port, self.destination_port]
             && known.source == self.ip.source
             && known.destination == self.ip.destination
