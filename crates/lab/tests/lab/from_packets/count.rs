@@ -45,6 +45,9 @@ pub(super) struct OfSubflow {
     pub(super) blocked: u64,
     /// The end of what was sent, in sequence numbers.
     end: Option<u32>,
+    /// What the receiver has acknowledged, and the latest timestamp of a segment that it acknowledged (TS.Recent).
+    acknowledged: Option<u32>,
+    recent: Option<u32>,
     pub(super) is_closed: bool,
 }
 
@@ -126,7 +129,8 @@ impl<'a> Count<'a> {
     /// A packet of the sender arrives.
     pub(super) fn on_arrived(&mut self, time: u64, packet: &Packet) {
         self.pass(time);
-        if self.subflow(four_tuple(packet)).is_closed {
+        let subflow = self.subflow(four_tuple(packet));
+        if subflow.is_closed || subflow.is_old(packet) {
             return;
         }
         for Data { range, .. } in self.connection.data(packet) {
@@ -148,11 +152,11 @@ impl<'a> Count<'a> {
     /// The receiver sends a packet.
     pub(super) fn on_answered(&mut self, time: u64, packet: &Packet) {
         self.pass(time);
-        if let Body::Tcp(segment) = &packet.body
-            && segment.flags.contains(TcpFlags::RST)
-        {
+        if let Body::Tcp(segment) = &packet.body {
             let (source, destination, source_port, destination_port) = four_tuple(packet);
-            self.subflow((destination, source, destination_port, source_port)).is_closed = true;
+            let subflow = self.subflow((destination, source, destination_port, source_port));
+            subflow.is_closed |= segment.flags.contains(TcpFlags::RST);
+            subflow.acknowledged = Some(segment.acknowledgment);
         }
         let Some(acknowledged) = self.connection.acknowledged(packet) else { return };
         // A FIN takes a number, too.
@@ -197,6 +201,26 @@ impl<'a> Count<'a> {
             self.counted.subflows.len() - 1
         });
         &mut self.counted.subflows[index].1
+    }
+}
+
+impl OfSubflow {
+    /// Whether the receiver rejects a segment because of its timestamp, which is older than that of a segment that it
+    /// has received in order (PAWS; RFC 7323, sections 4.3 and 5.3).
+    fn is_old(&mut self, packet: &Packet) -> bool {
+        let Body::Tcp(segment) = &packet.body else { return false };
+        let Some(timestamps) = segment.options.timestamps else { return false };
+        let is_before = |one: u32, other: u32| (one.wrapping_sub(other) as i32) < 0;
+        if self.recent.is_some_and(|recent| is_before(timestamps.value, recent)) {
+            return true;
+        }
+        // The timestamp of a segment with nothing new does not count: it is outside of the window.
+        let end = segment.sequence.wrapping_add(segment.payload.length.max(1));
+        let is_next = |acknowledged| !is_before(acknowledged, segment.sequence) && is_before(acknowledged, end);
+        if self.acknowledged.is_none_or(is_next) {
+            self.recent = Some(timestamps.value);
+        }
+        false
     }
 }
 
