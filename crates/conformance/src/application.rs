@@ -266,10 +266,10 @@ fn observe(endpoint: &Endpoint, name: &str) -> Option<Value> {
         ("received", _) => endpoint.bytes_received(),
         ("acknowledged", _) => endpoint.bytes_acknowledged(),
         ("written", _) => endpoint.bytes_written(),
-        ("cwnd", Endpoint::Tcp(tcp)) => tcp.congestion().path(0).cwnd.into(),
-        ("cwnd", Endpoint::Sctp(sctp)) => sctp.congestion().path(sctp.primary()).cwnd.into(),
-        ("ssthresh", Endpoint::Tcp(tcp)) => tcp.congestion().path(0).ssthresh.into(),
-        ("ssthresh", Endpoint::Sctp(sctp)) => sctp.congestion().path(sctp.primary()).ssthresh.into(),
+        ("cwnd", Endpoint::Tcp(tcp)) => tcp.congestion().path(0).cwnd().into(),
+        ("cwnd", Endpoint::Sctp(sctp)) => sctp.congestion().path(sctp.primary()).cwnd().into(),
+        ("ssthresh", Endpoint::Tcp(tcp)) => tcp.congestion().path(0).ssthresh().into(),
+        ("ssthresh", Endpoint::Sctp(sctp)) => sctp.congestion().path(sctp.primary()).ssthresh().into(),
         ("mss", Endpoint::Tcp(tcp)) => tcp.connection().mss().into(),
         ("subflows", Endpoint::Mptcp(mptcp)) => {
             mptcp.subflows().iter().filter(|subflow| subflow.is_established()).count() as u64

@@ -176,7 +176,7 @@ fn send_limit(endpoint: &Endpoint, most: u64) -> u64 {
         Endpoint::Mptcp(connection) => {
             let open = connection.subflows().iter().filter(|subflow| subflow.is_established() && !subflow.is_closed());
             let window = |tcp: &subflow_transport::tcp::Connection| {
-                u64::from(connection.congestion().path(tcp.path()).cwnd) * u64::from(tcp.mss())
+                u64::from(connection.congestion().path(tcp.path()).cwnd()) * u64::from(tcp.mss())
             };
             open.map(|subflow| window(subflow.connection())).sum()
         }

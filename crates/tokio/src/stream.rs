@@ -78,7 +78,7 @@ impl MptcpStream {
                 local: tcp.ends().local,
                 remote: tcp.ends().remote,
                 srtt: tcp.rtt().srtt().map(|srtt| Duration::from_nanos(srtt.as_nanos())),
-                window: connection.congestion().path(tcp.path()).cwnd,
+                window: connection.congestion().path(tcp.path()).cwnd(),
                 bytes_acknowledged: tcp.counters().bytes_acknowledged,
                 bytes_received: tcp.counters().bytes_received,
                 retransmissions: tcp.counters().retransmissions,

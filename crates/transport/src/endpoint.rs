@@ -37,8 +37,8 @@ impl Endpoint {
     /// Processes an arriving packet for subflow `subflow` (0 except for MPTCP).
     pub fn handle_packet(&mut self, now: Instant, subflow: usize, packet: &Packet) {
         match (self, &packet.body) {
-            (Self::Tcp(tcp), Body::Tcp(segment)) => tcp.handle_segment(now, segment),
-            (Self::Mptcp(mptcp), Body::Tcp(segment)) => mptcp.handle_segment(subflow, segment, now),
+            (Self::Tcp(tcp), Body::Tcp(segment)) => tcp.handle_segment(now, &packet.ip, segment),
+            (Self::Mptcp(mptcp), Body::Tcp(segment)) => mptcp.handle_segment(now, subflow, &packet.ip, segment),
             (Self::Sctp(sctp), Body::Sctp(body)) => sctp.handle_packet(now, &packet.ip, body),
             (Self::Udp(udp), Body::Udp(datagram)) => udp.handle_datagram(datagram),
             _ => {}

@@ -324,9 +324,14 @@ impl sctp::Association {
 
     /// Changes the state of loss recovery of a destination.
     pub(crate) fn enter_state(&mut self, index: usize, new: RecoveryState) {
-        let controller: &mut Controller = &mut self.congestion;
-        let old = controller.path(index).state;
-        controller.on_state(index, new);
+        self.note_state_changed_by(index, |congestion| congestion.on_state(index, new));
+    }
+
+    /// Notes the new state of loss recovery of a destination if `event` changes it.
+    pub(crate) fn note_state_changed_by(&mut self, index: usize, event: impl FnOnce(&mut Controller)) {
+        let old = self.congestion.path(index).state();
+        event(&mut self.congestion);
+        let new = self.congestion.path(index).state();
         if self.notes.is_some() && old != new {
             self.note(index, Note::State { old, new });
         }

@@ -88,7 +88,7 @@ impl CongestionControl for PythonCongestionControl {
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[congestion::Path], path: usize, now: Instant) -> u32 {
-        let quantum = paths[path].quantum;
+        let quantum = paths[path].quantum();
         Python::attach(|py| {
             let arguments = (self.views(py, paths), path, now.as_secs_f64());
             self.instance.call_method(intern!(py, "ssthresh_after_loss"), arguments, |found| threshold(&found, quantum))
@@ -126,7 +126,7 @@ impl CongestionControl for PythonCongestionControl {
 fn take(method: &str, views: &Bound<'_, PyTuple>, paths: &mut [congestion::Path]) -> PyResult<()> {
     for (index, (view, path)) in views.iter().zip(paths).enumerate() {
         let view = view.cast::<Path>()?.borrow();
-        let congestion::Path { cwnd, ssthresh, credit, quantum, .. } = view.path;
+        let (cwnd, ssthresh, quantum) = (view.path.cwnd(), view.path.ssthresh(), view.path.quantum());
         let most = largest(quantum);
         for (name, found, most) in [("cwnd", cwnd, most), ("ssthresh", ssthresh, congestion::Path::INFINITE)] {
             if !(quantum..=most).contains(&found) {
@@ -136,7 +136,9 @@ fn take(method: &str, views: &Bound<'_, PyTuple>, paths: &mut [congestion::Path]
                 )));
             }
         }
-        (path.cwnd, path.ssthresh, path.credit) = (cwnd, ssthresh, credit);
+        path.set_cwnd(cwnd);
+        path.set_ssthresh(ssthresh);
+        path.set_credit(view.path.credit());
     }
     Ok(())
 }

@@ -43,54 +43,54 @@ pub(crate) struct Path {
 impl Path {
     #[getter]
     fn cwnd(&self) -> u32 {
-        self.path.cwnd
+        self.path.cwnd()
     }
     #[setter]
     fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.path.cwnd = amount("cwnd", cwnd)?;
+        self.path.set_cwnd(amount("cwnd", cwnd)?);
         Ok(())
     }
     #[getter]
     fn ssthresh(&self) -> u32 {
-        self.path.ssthresh
+        self.path.ssthresh()
     }
     #[setter]
     fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.path.ssthresh = amount("ssthresh", ssthresh)?;
+        self.path.set_ssthresh(amount("ssthresh", ssthresh)?);
         Ok(())
     }
     #[getter]
     fn credit(&self) -> u32 {
-        self.path.credit
+        self.path.credit()
     }
     #[setter]
     fn set_credit(&mut self, credit: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.path.credit = amount("credit", credit)?;
+        self.path.set_credit(amount("credit", credit)?);
         Ok(())
     }
     #[getter]
     fn quantum(&self) -> u32 {
-        self.path.quantum
+        self.path.quantum()
     }
     #[getter]
     fn srtt(&self) -> Option<f64> {
-        self.path.srtt.map(|srtt| srtt.as_secs_f64())
+        self.path.srtt().map(|srtt| srtt.as_secs_f64())
     }
     #[getter]
     fn min_rtt(&self) -> Option<f64> {
-        self.path.min_rtt.map(|rtt| rtt.as_secs_f64())
+        self.path.min_rtt().map(|rtt| rtt.as_secs_f64())
     }
     #[getter]
     fn state(&self) -> &'static str {
-        state_name(self.path.state)
+        state_name(self.path.state())
     }
     #[getter]
     fn established(&self) -> bool {
-        self.path.established
+        self.path.is_established()
     }
     #[getter]
     fn group(&self) -> usize {
-        self.path.group
+        self.path.group()
     }
     /// Whether the window is below the slow-start threshold.
     #[getter]
@@ -126,8 +126,8 @@ impl Path {
     }
 
     fn __repr__(&self) -> String {
-        let congestion::Path { cwnd, ssthresh, state, .. } = self.path;
-        format!("<subflow.Path cwnd={cwnd} ssthresh={ssthresh} state={}>", state_name(state))
+        let (cwnd, ssthresh, state) = (self.path.cwnd(), self.path.ssthresh(), state_name(self.path.state()));
+        format!("<subflow.Path cwnd={cwnd} ssthresh={ssthresh} state={state}>")
     }
 }
 

@@ -42,8 +42,8 @@ impl CongestionControl for CongestionAgent {
         }
         let since = &mut self.paths[path];
         since.delivered += u64::from(ack.acked);
-        let interval = paths[path].srtt.unwrap_or(Duration::ZERO);
-        let repairs = !matches!(paths[path].state, RecoveryState::Open | RecoveryState::Disorder);
+        let interval = paths[path].srtt().unwrap_or(Duration::ZERO);
+        let repairs = !matches!(paths[path].state(), RecoveryState::Open | RecoveryState::Disorder);
         if repairs || interval == Duration::ZERO || ack.now < since.at + interval {
             return;
         }
@@ -54,9 +54,9 @@ impl CongestionControl for CongestionAgent {
         let state =
             State::Congestion { now: ack.now.as_secs_f64(), path, paths: paths.to_vec(), delivered, losses, elapsed };
         let factor = self.port.ask(state);
-        let Path { cwnd, quantum, .. } = paths[path];
+        let (cwnd, quantum) = (paths[path].cwnd(), paths[path].quantum());
         let (least, most) = (f64::from(2 * quantum), f64::from(LARGEST_WINDOW) * f64::from(quantum));
-        paths[path].cwnd = (f64::from(cwnd) * factor).round().clamp(least, most) as u32;
+        paths[path].set_cwnd((f64::from(cwnd) * factor).round().clamp(least, most) as u32);
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
@@ -71,8 +71,8 @@ impl CongestionControl for CongestionAgent {
         }
         self.paths[path].losses += 1;
         // β = 0.7, as in CUBIC (RFC 9438, section 4.6).
-        let reduced = u64::from(paths[path].cwnd) * 7 / 10;
-        (reduced as u32).max(2 * paths[path].quantum)
+        let reduced = u64::from(paths[path].cwnd()) * 7 / 10;
+        (reduced as u32).max(2 * paths[path].quantum())
     }
 
     fn begin(&mut self, end: FlowEnd) {

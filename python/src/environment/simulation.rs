@@ -215,12 +215,12 @@ impl From<State> for Decision {
             }
             State::Congestion { now, path, paths, delivered, losses, elapsed } => {
                 let row = |path: &subflow_policy::congestion::Path| {
-                    let segments = |window: u32| f64::from(window) / f64::from(path.quantum);
-                    let established = f64::from(u8::from(path.established));
-                    let (cwnd, ssthresh) = (segments(path.cwnd), segments(path.ssthresh));
-                    vec![established, seconds(path.srtt), seconds(path.min_rtt), cwnd, ssthresh]
+                    let segments = |window: u32| f64::from(window) / f64::from(path.quantum());
+                    let established = f64::from(u8::from(path.is_established()));
+                    let (cwnd, ssthresh) = (segments(path.cwnd()), segments(path.ssthresh()));
+                    vec![established, seconds(path.srtt()), seconds(path.min_rtt()), cwnd, ssthresh]
                 };
-                let delivered = delivered as f64 / f64::from(paths[path].quantum);
+                let delivered = delivered as f64 / f64::from(paths[path].quantum());
                 let rows = paths.iter().map(row).collect();
                 Self { now, path, rows, totals: vec![delivered, f64::from(losses), elapsed] }
             }

@@ -222,7 +222,8 @@ impl EventLog {
     }
 
     fn window(&mut self, at: Place, tcp: &subflow_transport::tcp::Connection, controller: &Controller) {
-        let Path { cwnd, ssthresh, .. } = *controller.path(tcp.path());
+        let path = controller.path(tcp.path());
+        let (cwnd, ssthresh) = (path.cwnd(), path.ssthresh());
         let windows = &mut self.windows[at.flow];
         if windows.len() <= tcp.path() {
             windows.resize(tcp.path() + 1, [None; 2]);

@@ -24,8 +24,8 @@ impl PathSample {
     pub(super) fn of_tcp(tcp: &Connection, controller: &Controller) -> Self {
         let path = controller.path(tcp.path());
         Self {
-            cwnd: path.cwnd.into(),
-            ssthresh: (path.ssthresh < subflow_policy::congestion::Path::INFINITE).then(|| path.ssthresh.into()),
+            cwnd: path.cwnd().into(),
+            ssthresh: (path.ssthresh() < subflow_policy::congestion::Path::INFINITE).then(|| path.ssthresh().into()),
             in_flight: tcp.in_flight().into(),
             flight_size: tcp.unacknowledged_bytes(),
             srtt: tcp.rtt().srtt(),

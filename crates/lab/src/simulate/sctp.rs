@@ -122,10 +122,10 @@ pub(super) fn abandoned(association: &Association) -> Abandoned {
 pub(super) fn samples(association: &Association) -> impl Iterator<Item = (u64, PathSample)> {
     association.destinations().iter().enumerate().map(|(index, destination)| {
         let path = association.congestion().path(index);
-        let in_packets = |bytes: f64| bytes / f64::from(path.quantum);
+        let in_packets = |bytes: f64| bytes / f64::from(path.quantum());
         let sample = PathSample {
-            cwnd: in_packets(path.cwnd.into()),
-            ssthresh: (path.ssthresh < Path::INFINITE).then(|| in_packets(path.ssthresh.into())),
+            cwnd: in_packets(path.cwnd().into()),
+            ssthresh: (path.ssthresh() < Path::INFINITE).then(|| in_packets(path.ssthresh().into())),
             in_flight: in_packets(destination.bytes_in_flight() as f64),
             flight_size: destination.bytes_in_flight(),
             srtt: destination.rtt().srtt(),
@@ -146,5 +146,5 @@ pub(super) fn ends(association: &Association, index: usize) -> Ends {
 
 /// A window in packets of the path's MTU; SCTP counts bytes.
 fn in_packets(path: &Path) -> f64 {
-    f64::from(path.cwnd) / f64::from(path.quantum)
+    f64::from(path.cwnd()) / f64::from(path.quantum())
 }

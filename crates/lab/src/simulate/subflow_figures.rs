@@ -53,7 +53,7 @@ impl SubflowFigures {
             bytes_received: connection.counters().bytes_received,
             copies: 0,
             srtt: connection.rtt().srtt(),
-            cwnd: tcp.congestion().path(connection.path()).cwnd,
+            cwnd: tcp.congestion().path(connection.path()).cwnd(),
         })
     }
 }

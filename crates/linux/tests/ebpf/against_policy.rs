@@ -183,9 +183,9 @@ fn same_counted_window(before: &Socket, event: Event, ours: Answer, theirs: Answ
     let Event::Ack { acked } = event else { return ours.asked.abs_diff(theirs.asked) <= 1 };
     let mut path = path(before);
     let left = if path.in_slow_start() { slow_start(&mut path, acked) } else { acked };
-    let counted = path.credit + left;
+    let counted = path.credit() + left;
     // Of what was counted, each step took a window.
-    let window = |answer: Answer| match answer.cwnd - path.cwnd {
+    let window = |answer: Answer| match answer.cwnd - path.cwnd() {
         0 => counted + 1,
         steps => (counted - answer.credit) / steps,
     };
@@ -231,22 +231,23 @@ fn decisions(algorithm: &str, case: &Case) -> Vec<Answer> {
             Event::Loss => asked = algorithm.ssthresh_after_loss(&paths, at, Instant::ZERO),
             Event::State(state) => {
                 algorithm.on_state(&paths, at, recovery(state));
-                paths[at].state = recovery(state);
+                paths[at] = paths[at].clone().with_state(recovery(state));
             }
             Event::Restart => algorithm.on_window_restart(&paths, at),
         }
         if matches!(event, Event::Ack { .. } | Event::Loss) {
-            let Path { cwnd, ssthresh, credit, .. } = paths[at];
-            answers.push(Answer { cwnd, ssthresh, credit, asked });
+            let path = &paths[at];
+            answers.push(Answer { cwnd: path.cwnd(), ssthresh: path.ssthresh(), credit: path.credit(), asked });
         }
     }
     answers
 }
 
 fn path(socket: &Socket) -> Path {
-    let mut path = Path::new(1, socket.cwnd);
-    (path.ssthresh, path.credit) = (socket.ssthresh, socket.credit);
-    (path.state, path.established) = (recovery(socket.recovery), socket.state == ESTABLISHED);
+    let path = Path::new(1, socket.cwnd).with_state(recovery(socket.recovery));
+    let mut path = path.with_established(socket.state == ESTABLISHED);
+    path.set_ssthresh(socket.ssthresh);
+    path.set_credit(socket.credit);
     if socket.srtt > 0 {
         path.set_srtt(Duration::from_nanos(u64::from(socket.srtt) * 125));
     }

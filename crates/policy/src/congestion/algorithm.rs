@@ -109,16 +109,76 @@ macro_rules! algorithms {
                     Self::Custom(a) => a.on_sample(paths, path, ack),
                 }
             }
+            fn on_delivered(&mut self, paths: &mut [Path], path: usize, sample: &DeliverySample) {
+                match self {
+                    $(Self::$variant(a) => a.on_delivered(paths, path, sample),)+
+                    Self::Custom(a) => a.on_delivered(paths, path, sample),
+                }
+            }
             fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
                 match self {
                     $(Self::$variant(a) => a.on_ack(paths, path, ack),)+
                     Self::Custom(a) => a.on_ack(paths, path, ack),
                 }
             }
+            fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, ack: &Ack, acked: u32) {
+                match self {
+                    $(Self::$variant(a) => a.avoid_congestion(paths, path, ack, acked),)+
+                    Self::Custom(a) => a.avoid_congestion(paths, path, ack, acked),
+                }
+            }
             fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, now: Instant) -> u32 {
                 match self {
                     $(Self::$variant(a) => a.ssthresh_after_loss(paths, path, now),)+
                     Self::Custom(a) => a.ssthresh_after_loss(paths, path, now),
+                }
+            }
+            fn enter_recovery(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
+                match self {
+                    $(Self::$variant(a) => a.enter_recovery(paths, path, loss),)+
+                    Self::Custom(a) => a.enter_recovery(paths, path, loss),
+                }
+            }
+            fn leave_recovery(&mut self, paths: &mut [Path], path: usize) {
+                match self {
+                    $(Self::$variant(a) => a.leave_recovery(paths, path),)+
+                    Self::Custom(a) => a.leave_recovery(paths, path),
+                }
+            }
+            fn on_timeout(&mut self, paths: &mut [Path], path: usize, timeout: &Timeout) {
+                match self {
+                    $(Self::$variant(a) => a.on_timeout(paths, path, timeout),)+
+                    Self::Custom(a) => a.on_timeout(paths, path, timeout),
+                }
+            }
+            fn undo(&mut self, paths: &mut [Path], path: usize) {
+                match self {
+                    $(Self::$variant(a) => a.undo(paths, path),)+
+                    Self::Custom(a) => a.undo(paths, path),
+                }
+            }
+            fn restart_after_idle(&mut self, paths: &mut [Path], path: usize, timeouts: u32) {
+                match self {
+                    $(Self::$variant(a) => a.restart_after_idle(paths, path, timeouts),)+
+                    Self::Custom(a) => a.restart_after_idle(paths, path, timeouts),
+                }
+            }
+            fn on_application_limited(&mut self, paths: &mut [Path], path: usize, used: u32) {
+                match self {
+                    $(Self::$variant(a) => a.on_application_limited(paths, path, used),)+
+                    Self::Custom(a) => a.on_application_limited(paths, path, used),
+                }
+            }
+            fn penalise(&mut self, paths: &mut [Path], path: usize) {
+                match self {
+                    $(Self::$variant(a) => a.penalise(paths, path),)+
+                    Self::Custom(a) => a.penalise(paths, path),
+                }
+            }
+            fn pacing_rate(&self, paths: &[Path], path: usize, outstanding: Outstanding) -> Option<u64> {
+                match self {
+                    $(Self::$variant(a) => a.pacing_rate(paths, path, outstanding),)+
+                    Self::Custom(a) => a.pacing_rate(paths, path, outstanding),
                 }
             }
             fn on_state(&mut self, paths: &[Path], path: usize, state: RecoveryState) {

@@ -19,7 +19,7 @@
 use subflow_quantity::Instant;
 
 use super::siblings::{established, sibling, siblings};
-use super::{Ack, CongestionControl, Path, additive_increase, reno, slow_start};
+use super::{Ack, CongestionControl, Path, additive_increase, reno};
 
 /// The upper bound of the factor by which half a window is multiplied on loss.
 const MAX_DECREASE: f64 = 1.5;
@@ -58,16 +58,9 @@ impl Balia {
 }
 
 impl CongestionControl for Balia {
-    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
-        let mut left = ack.acked;
-        if paths[path].in_slow_start() {
-            left = slow_start(&mut paths[path], ack.acked);
-            if left == 0 {
-                return;
-            }
-        }
+    fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, _ack: &Ack, acked: u32) {
         let window = window(paths, path);
-        additive_increase(&mut paths[path], window, left);
+        additive_increase(&mut paths[path], window, acked);
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {

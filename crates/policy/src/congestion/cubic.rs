@@ -27,7 +27,7 @@
 use subflow_quantity::{Duration, Instant, Ratio};
 
 use super::hystart::{HyStart, Sample};
-use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_state, slow_start};
+use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_state};
 
 /// Length of a Linux tick at HZ = 250.
 const TICK: Duration = Duration::from_millis(4);
@@ -139,17 +139,10 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+    fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, ack: &Ack, acked: u32) {
         let (state, path) = (&mut self.paths[path], &mut paths[path]);
-        let mut left = ack.acked;
-        if path.in_slow_start() {
-            left = slow_start(path, ack.acked);
-            if left == 0 {
-                return;
-            }
-        }
-        state.update(path, left, tick(ack.now), &self.constants);
-        additive_increase(path, state.cnt.saturating_mul(path.quantum), left);
+        state.update(path, acked, tick(ack.now), &self.constants);
+        additive_increase(path, state.cnt.saturating_mul(path.quantum), acked);
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {

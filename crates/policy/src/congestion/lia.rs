@@ -20,7 +20,7 @@
 use subflow_quantity::Instant;
 
 use super::siblings::{established, siblings};
-use super::{Ack, CongestionControl, Path, additive_increase, reno, slow_start};
+use super::{Ack, CongestionControl, Path, additive_increase, reno};
 
 /// The scale of α / w_total in the MPTCP kernel's fixed-point arithmetic.
 const FIXED_POINT: f64 = 4096.0;
@@ -56,16 +56,9 @@ impl Lia {
 }
 
 impl CongestionControl for Lia {
-    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
-        let mut left = ack.acked;
-        if paths[path].in_slow_start() {
-            left = slow_start(&mut paths[path], ack.acked);
-            if left == 0 {
-                return;
-            }
-        }
+    fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, _ack: &Ack, acked: u32) {
         let window = self.window(paths, path);
-        additive_increase(&mut paths[path], window, left);
+        additive_increase(&mut paths[path], window, acked);
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {

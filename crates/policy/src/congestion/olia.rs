@@ -30,7 +30,7 @@
 use subflow_quantity::Instant;
 
 use super::siblings::{Sibling, established, sibling, siblings, total_rate};
-use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state, slow_start};
+use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state};
 
 /// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
 const FIXED_POINT: f64 = 1024.0;
@@ -134,24 +134,17 @@ impl CongestionControl for Olia {
         state.una = state.una.max(ack.una);
     }
 
-    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
-        let mut left = ack.acked;
-        if paths[path].in_slow_start() {
-            left = slow_start(&mut paths[path], ack.acked);
-            if left == 0 {
-                return;
-            }
-        }
+    fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, _ack: &Ack, acked: u32) {
         let Some(own) = sibling(paths, path) else {
-            return reno::grow(&mut paths[path], left);
+            return reno::grow(&mut paths[path], acked);
         };
-        let (quantum, growth) = (f64::from(paths[path].quantum), paths[path].growth);
+        let (quantum, growth) = (f64::from(paths[path].quantum), paths[path].growth());
         let mut increase = self.increase(paths, own) * quantum;
         if self.fixed_point {
             increase = (increase * FIXED_POINT).trunc() / FIXED_POINT;
         }
         let state = &mut self.paths[path];
-        let counted = if growth.count_acks { 1.0 } else { f64::from(left) / quantum };
+        let counted = if growth.count_acks { 1.0 } else { f64::from(acked) / quantum };
         state.credit += increase * counted;
         let whole = state.credit.trunc();
         state.credit -= whole;

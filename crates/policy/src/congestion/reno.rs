@@ -11,17 +11,13 @@
 
 use subflow_quantity::Instant;
 
-use super::{Ack, CongestionControl, Path, additive_increase, slow_start};
+use super::{CongestionControl, Path, additive_increase, slow_start};
 
 /// The standard TCP congestion control (RFC 5681).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
 
 impl CongestionControl for Reno {
-    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
-        grow(&mut paths[path], ack.acked);
-    }
-
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
         half(&paths[path], 2)
     }

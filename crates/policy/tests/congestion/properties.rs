@@ -1,17 +1,26 @@
 //! Properties that hold in every state that a transport can reach, and in many that it cannot.
 
 use proptest::prelude::*;
-use subflow_policy::congestion::{Ack, Algorithm, CmtRpV2Form, Controller, Options, RecoveryState, cubic, wvegas};
+use subflow_policy::congestion::{
+    Ack, Algorithm, CmtRpV2Form, CongestionControl, Loss, Options, Path, RecoveryState, Rules, Timeout, cubic, wvegas,
+};
 use subflow_quantity::{Duration, Instant, Ratio};
 
-/// An event that a transport reports to its controller.
+use crate::rounds::delivery;
+
+/// What happens to an algorithm: an event of the transport, or another window than it has set.
 #[derive(Clone, Debug)]
 enum Event {
     Ack { acked: u32, rtt: Option<u64> },
-    Loss,
+    Delivery { acked: u32 },
+    Loss { by_timer: bool },
+    Recovered,
+    Timeout { repeated: bool },
     State(RecoveryState),
     Idle { nanos: u64 },
-    Restart,
+    Restart { timeouts: u32 },
+    Unused { used: u32 },
+    Penalty,
     Rtt { nanos: u64 },
     Window { cwnd: u32, ssthresh: u32 },
     Established(bool),
@@ -35,64 +44,107 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         8 => (prop_oneof![1_u32..4, window()], prop::option::of(span()))
             .prop_map(|(acked, rtt)| Event::Ack { acked, rtt }),
-        2 => Just(Event::Loss),
+        2 => window().prop_map(|acked| Event::Delivery { acked }),
+        2 => any::<bool>().prop_map(|by_timer| Event::Loss { by_timer }),
+        1 => Just(Event::Recovered),
+        1 => any::<bool>().prop_map(|repeated| Event::Timeout { repeated }),
         2 => state().prop_map(Event::State),
         1 => span().prop_map(|nanos| Event::Idle { nanos }),
-        1 => Just(Event::Restart),
+        1 => (0_u32..40).prop_map(|timeouts| Event::Restart { timeouts }),
+        1 => window().prop_map(|used| Event::Unused { used }),
+        1 => Just(Event::Penalty),
         2 => span().prop_map(|nanos| Event::Rtt { nanos }),
         2 => (window(), any::<u32>()).prop_map(|(cwnd, ssthresh)| Event::Window { cwnd, ssthresh }),
         1 => any::<bool>().prop_map(Event::Established),
     ]
 }
 
-/// A connection with the offsets of its streams.
+/// A connection with the offsets of its streams. Its windows follow the rules of TCP if they are in packets, else those
+/// of SCTP.
 struct Driver {
-    controller: Controller,
+    algorithm: Algorithm,
+    paths: Vec<Path>,
     now: Instant,
     una: u64,
 }
 
 impl Driver {
     fn new(name: &str, options: Options, paths: usize, quantum: u32) -> Self {
-        let mut controller = Controller::new(Algorithm::with_options(name, options).expect("a name of the catalogue"));
-        for _ in 0..paths {
-            let path = controller.add_path(quantum, 10 * quantum);
-            controller.set_established(path, true);
+        let algorithm = Algorithm::with_options(name, options).expect("a name of the catalogue");
+        let mut driver = Self { algorithm, paths: Vec::new(), now: Instant::ZERO, una: 0 };
+        for index in 0..paths {
+            driver.paths.push(new_path(quantum));
+            driver.algorithm.on_path_added(&driver.paths, index);
         }
-        Self { controller, now: Instant::ZERO, una: 0 }
+        driver
+    }
+
+    /// Path 1 is a new one from now on.
+    fn replace_path_1(&mut self) {
+        self.paths[1] = new_path(1);
+        self.algorithm.on_path_added(&self.paths, 1);
     }
 
     fn tell(&mut self, path: usize, event: &Event) {
-        let controller = &mut self.controller;
+        let (algorithm, paths, now) = (&mut self.algorithm, &mut self.paths, self.now);
         match *event {
             Event::Ack { acked, rtt } => {
                 self.now += Duration::from_millis(1);
                 self.una += u64::from(acked);
-                let rtt = rtt.map(Duration::from_nanos);
-                let ack = Ack { now: self.now, acked, rtt, una: self.una, nxt: self.una + 10, in_flight: acked };
-                controller.on_sample(path, &ack);
-                controller.on_ack(path, &ack);
+                let ack = self.ack(acked, rtt);
+                self.algorithm.on_sample(&mut self.paths, path, &ack);
+                self.algorithm.on_ack(&mut self.paths, path, &ack);
             }
-            Event::Loss => {
-                let ssthresh = controller.ssthresh_after_loss(path, self.now);
-                controller.on_state(path, RecoveryState::Recovery);
-                controller.path_mut(path).cwnd = ssthresh;
+            Event::Delivery { acked } => {
+                self.una += u64::from(acked);
+                let sample = delivery(self.ack(acked, None), true);
+                self.algorithm.on_delivered(&mut self.paths, path, &sample);
             }
-            Event::State(state) => controller.on_state(path, state),
+            Event::Loss { by_timer } => {
+                let in_flight = paths[path].cwnd();
+                algorithm.enter_recovery(paths, path, &Loss { now, in_flight, by_timer });
+                self.set_state(path, RecoveryState::Recovery);
+            }
+            Event::Recovered => {
+                algorithm.leave_recovery(paths, path);
+                self.set_state(path, RecoveryState::Open);
+            }
+            Event::Timeout { repeated } => {
+                algorithm.on_timeout(paths, path, &Timeout { now, in_flight: 0, repeated });
+                self.set_state(path, RecoveryState::Loss);
+            }
+            Event::State(state) => self.set_state(path, state),
             Event::Idle { nanos } => {
                 self.now += Duration::from_nanos(nanos);
-                controller.on_transmit_after_idle(path, self.now, Duration::from_nanos(nanos));
+                algorithm.on_transmit_after_idle(paths, path, self.now, Duration::from_nanos(nanos));
             }
-            Event::Restart => controller.on_window_restart(path),
-            Event::Rtt { nanos } => controller.set_rtt(path, Duration::from_nanos(nanos), Duration::from_nanos(1)),
+            Event::Restart { timeouts } => algorithm.restart_after_idle(paths, path, timeouts),
+            Event::Unused { used } => algorithm.on_application_limited(paths, path, used),
+            Event::Penalty => algorithm.penalise(paths, path),
+            Event::Rtt { nanos } => paths[path].set_srtt(Duration::from_nanos(nanos)),
             Event::Window { cwnd, ssthresh } => {
-                let path = controller.path_mut(path);
-                path.cwnd = cwnd.max(path.quantum);
-                path.ssthresh = ssthresh;
+                let cwnd = cwnd.max(paths[path].quantum());
+                paths[path].set_cwnd(cwnd);
+                paths[path].set_ssthresh(ssthresh);
             }
-            Event::Established(established) => controller.set_established(path, established),
+            Event::Established(established) => paths[path] = paths[path].clone().with_established(established),
         }
     }
+
+    fn ack(&self, acked: u32, rtt: Option<u64>) -> Ack {
+        let rtt = rtt.map(Duration::from_nanos);
+        Ack { now: self.now, acked, rtt, una: self.una, nxt: self.una + 10, in_flight: acked }
+    }
+
+    fn set_state(&mut self, path: usize, state: RecoveryState) {
+        self.algorithm.on_state(&self.paths, path, state);
+        self.paths[path] = self.paths[path].clone().with_state(state);
+    }
+}
+
+fn new_path(quantum: u32) -> Path {
+    let rules = if quantum == 1 { Rules::default() } else { Rules::Rfc9260 };
+    Path::new(quantum, 10 * quantum).with_rules(rules).with_established(true)
 }
 
 proptest! {
@@ -117,9 +169,9 @@ proptest! {
         for (index, event) in &events {
             let path = index.index(paths);
             driver.tell(path, event);
-            prop_assert!(driver.controller.path(path).cwnd >= quantum, "{name}: window after {event:?}");
-            if matches!(event, Event::Loss) {
-                prop_assert!(driver.controller.path(path).ssthresh >= quantum, "{name}: threshold");
+            prop_assert!(driver.paths[path].cwnd() >= quantum, "{name}: window after {event:?}");
+            if matches!(event, Event::Loss { .. } | Event::Timeout { repeated: false }) {
+                prop_assert!(driver.paths[path].ssthresh() >= quantum, "{name}: threshold");
             }
         }
     }
@@ -135,19 +187,20 @@ proptest! {
         let mut used = Driver::new(name, options, 2, 1);
         let mut fresh = Driver::new(name, options, 2, 1);
         before.iter().for_each(|event| used.tell(1, event));
-        used.controller.set_established(1, false);
+        used.tell(1, &Event::Established(false));
         fresh.now = used.now;
         used.una = 0;
-        for driver in [&mut used, &mut fresh] {
-            driver.controller.set_path(1, 1, 10);
-            driver.controller.set_established(1, true);
-        }
+        used.replace_path_1();
+        fresh.replace_path_1();
         for (path, event) in &after {
             used.tell(*path, event);
             fresh.tell(*path, event);
             for index in 0..2 {
-                let [a, b] = [&used, &fresh].map(|driver| driver.controller.path(index).clone());
-                prop_assert_eq!((a.cwnd, a.ssthresh, a.credit, a.state), (b.cwnd, b.ssthresh, b.credit, b.state));
+                let [a, b] = [&used, &fresh].map(|driver| {
+                    let path = &driver.paths[index];
+                    (path.cwnd(), path.ssthresh(), path.credit(), path.state())
+                });
+                prop_assert_eq!(a, b);
             }
         }
     }
@@ -163,7 +216,7 @@ proptest! {
             driver.tell(0, &Event::Rtt { nanos: 50_000_000 });
             driver.tell(0, &Event::Window { cwnd, ssthresh: 1 });
             (0..acks).for_each(|_| driver.tell(0, &Event::Ack { acked: 1, rtt: None }));
-            driver.controller.path(0).cwnd
+            driver.paths[0].cwnd()
         };
         prop_assert!(grown(name) <= grown("reno"));
     }
@@ -181,7 +234,7 @@ proptest! {
                 alone.tell(0, event);
             }
             both.tell(*path, event);
-            prop_assert_eq!(both.controller.path(0).cwnd, alone.controller.path(0).cwnd);
+            prop_assert_eq!(both.paths[0].cwnd(), alone.paths[0].cwnd());
         }
     }
 }

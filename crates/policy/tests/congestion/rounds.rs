@@ -1,6 +1,6 @@
 //! Rounds without a network: a window of packets is sent and acknowledged one round trip later.
 
-use subflow_policy::congestion::{Ack, Algorithm, Controller, Path, RecoveryState};
+use subflow_policy::congestion::{Ack, Algorithm, Controller, DeliverySample, Loss, Path, RecoveryState, Rules};
 use subflow_quantity::{Duration, Instant};
 
 /// The link of a path.
@@ -63,13 +63,18 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Creates a connection with `algorithm`, initial windows of 10 packets and slow-start threshold `ssthresh`.
     pub(crate) fn new(algorithm: &str, links: &[Link], ssthresh: u32) -> Self {
+        Self::with_window(algorithm, links, 10, ssthresh)
+    }
+
+    /// The same with initial windows of `window` packets.
+    pub(crate) fn with_window(algorithm: &str, links: &[Link], window: u32, ssthresh: u32) -> Self {
         let algorithm = Algorithm::from_name(algorithm).expect("a name of the catalogue");
-        let mut controller = Controller::new(algorithm);
+        let mut controller = Controller::new(algorithm, Rules::default());
         for link in links {
-            let path = controller.add_path(1, 10);
+            let path = controller.add_path(1, window);
             controller.set_established(path, true);
             controller.set_rtt(path, link.delay, link.delay);
-            controller.path_mut(path).ssthresh = ssthresh;
+            controller.set_initial_ssthresh(path, ssthresh);
         }
         Self { controller, links: links.to_vec(), progress: vec![Progress::default(); links.len()], random: 1 }
     }
@@ -86,7 +91,7 @@ impl Rounds {
 
     /// The path's current window.
     pub(crate) fn window(&self, path: usize) -> u32 {
-        self.controller.path(path).cwnd
+        self.controller.path(path).cwnd()
     }
 
     /// Simulates one round trip of one path.
@@ -107,9 +112,7 @@ impl Rounds {
             let nxt = una + u64::from(self.window(path));
             let ack = Ack { now, acked: 1, rtt: Some(rtt), una, nxt, in_flight: window };
             self.controller.on_sample(path, &ack);
-            if !lost {
-                self.controller.on_ack(path, &ack);
-            }
+            self.controller.on_delivered(path, &delivery(ack, !lost));
         }
         if lost {
             self.lose(path, begin + rtt);
@@ -121,9 +124,8 @@ impl Rounds {
 
     /// A fast retransmit that completes at once.
     pub(crate) fn lose(&mut self, path: usize, now: Instant) {
-        let ssthresh = self.controller.ssthresh_after_loss(path, now);
-        self.controller.on_state(path, RecoveryState::Recovery);
-        self.controller.path_mut(path).cwnd = ssthresh;
+        self.controller.enter_recovery(path, &Loss { now, in_flight: self.window(path), by_timer: false });
+        self.controller.leave_recovery(path);
         self.controller.on_state(path, RecoveryState::Open);
     }
 
@@ -133,6 +135,20 @@ impl Rounds {
         self.random ^= self.random << 25;
         self.random ^= self.random >> 27;
         (self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// What `ack` delivered; the window may grow if it is `progress`.
+pub(crate) fn delivery(ack: Ack, progress: bool) -> DeliverySample {
+    DeliverySample {
+        ack,
+        delivered: ack.una,
+        lost: 0,
+        in_flight: ack.in_flight,
+        ce: 0,
+        advanced: true,
+        progress,
+        window_limited: true,
     }
 }
 

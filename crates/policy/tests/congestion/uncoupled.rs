@@ -3,7 +3,7 @@
 use subflow_policy::congestion::Ack;
 use subflow_quantity::{Duration, Instant};
 
-use crate::rounds::{INFINITE, Link, Rounds, throughput};
+use crate::rounds::{INFINITE, Link, Rounds, delivery, throughput};
 
 #[test]
 fn renos_window_oscillates_between_half_the_pipe_and_all_of_it() {
@@ -37,8 +37,7 @@ fn slow_start_doubles_each_round() {
 
 /// CUBIC after a loss at 500 packets, on a path of 50 ms that never loses again.
 fn cubic_after_loss() -> Rounds {
-    let mut rounds = Rounds::new("cubic", &[Link::lossy(50, 0.0)], 2);
-    rounds.controller.path_mut(0).cwnd = 500;
+    let mut rounds = Rounds::with_window("cubic", &[Link::lossy(50, 0.0)], 500, 2);
     rounds.lose(0, Instant::ZERO);
     rounds
 }
@@ -84,7 +83,7 @@ fn hystart_ends_slow_start_when_a_queue_forms() {
     // The path holds 100 packets and its queue 1000: without HyStart the window would exceed 1000.
     let mut rounds = Rounds::new("cubic", &[Link::queueing(100, 1000.0, 1000.0)], INFINITE);
     rounds.run(Duration::from_secs(2));
-    let ssthresh = rounds.controller.path(0).ssthresh;
+    let ssthresh = rounds.controller.path(0).ssthresh();
     assert!((80..=200).contains(&ssthresh), "{ssthresh}");
 }
 
@@ -92,15 +91,14 @@ fn hystart_ends_slow_start_when_a_queue_forms() {
 fn cubic_grows_as_linux_6_12_did() {
     // Reference run cubic 50/20/100, windows after its first loss at 280 packets. From 0.553 s on the link delivers two
     // packets every 480 µs, independent of the window.
-    let mut rounds = Rounds::new("cubic", &[Link::lossy(40, 0.0)], 2);
-    rounds.controller.path_mut(0).cwnd = 280;
+    let mut rounds = Rounds::with_window("cubic", &[Link::lossy(40, 0.0)], 280, 2);
     let ack = |now, rtt| Ack { now, acked: 2, rtt, una: 0, nxt: 1000, in_flight: 200 };
     rounds.controller.on_sample(0, &ack(Instant::ZERO, Some(Duration::from_micros(40_044))));
     let mut now = Instant::ZERO + Duration::from_millis(553);
     rounds.lose(0, now);
     for (ms, window) in [(801, 206), (1001, 214), (1502, 230), (2002, 244), (2502, 255), (3003, 263), (3253, 267)] {
         while now < Instant::ZERO + Duration::from_millis(ms) {
-            rounds.controller.on_ack(0, &ack(now, None));
+            rounds.controller.on_delivered(0, &delivery(ack(now, None), true));
             now += Duration::from_micros(480);
         }
         assert!(rounds.window(0).abs_diff(window) <= 1, "at {ms} ms: {} against {window}", rounds.window(0));

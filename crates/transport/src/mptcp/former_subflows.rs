@@ -90,7 +90,7 @@ impl subflow::Subflow {
             bytes_received: self.bytes_received,
             copies: self.copies,
             srtt: self.tcp.rtt().srtt(),
-            cwnd: congestion.path(self.tcp.path()).cwnd,
+            cwnd: congestion.path(self.tcp.path()).cwnd(),
         }
     }
 }
@@ -127,6 +127,7 @@ impl AddAssign for Counters {
             recoveries,
             undos,
             loss_probes,
+            ce_received,
             bytes_received,
             bytes_acknowledged,
         } = other;
@@ -138,6 +139,7 @@ impl AddAssign for Counters {
         self.recoveries += recoveries;
         self.undos += undos;
         self.loss_probes += loss_probes;
+        self.ce_received += ce_received;
         self.bytes_received += bytes_received;
         self.bytes_acknowledged += bytes_acknowledged;
     }

@@ -112,7 +112,7 @@ impl Connection {
             peer_is_wide: false,
             subflows: Vec::new(),
             former: FormerSubflows::default(),
-            congestion: Controller::new(config.congestion.clone()).with_growth(config.tcp.growth),
+            congestion: Controller::new(config.congestion.clone(), config.tcp.window_rules()),
             scheduler: config.scheduler.clone(),
             path_manager: config.path_manager.clone(),
             views: Vec::new(),

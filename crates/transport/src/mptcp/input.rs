@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use subflow_quantity::Instant;
+use subflow_wire::IpHeader;
 use subflow_wire::icmp::IcmpError;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
@@ -20,8 +21,8 @@ use crate::Change;
 use crate::tcp::{Answer, State, Verdict};
 
 impl Connection {
-    /// Processes a segment for subflow `index`.
-    pub(crate) fn handle_segment(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
+    /// Processes a segment for subflow `index`, which arrived with the network header `ip`.
+    pub(crate) fn handle_segment(&mut self, now: Instant, index: usize, ip: &IpHeader, segment: &TcpSegment) {
         self.touch(index);
         self.passed_to = None;
         if self.subflows[index].is_closed() {
@@ -31,10 +32,10 @@ impl Connection {
         let accepted = match verdict {
             Verdict::Acceptable(offsets) => {
                 // A SYN takes a sequence number and is not a byte of the stream.
-                self.take_in(index, segment, verdict, offsets.start.saturating_sub(1), now)
+                self.take_in(index, ip, segment, verdict, offsets.start.saturating_sub(1), now)
             }
             Verdict::Reset | Verdict::Unacceptable(_) => {
-                self.refuse_segment(index, segment, verdict, now);
+                self.refuse_segment(index, ip, segment, verdict, now);
                 false
             }
         };
@@ -67,7 +68,7 @@ impl Connection {
 
     /// Processes a reset or an unacceptable segment: TCP closes the subflow, or answers.
     #[cold]
-    fn refuse_segment(&mut self, index: usize, segment: &TcpSegment, verdict: Verdict, now: Instant) {
+    fn refuse_segment(&mut self, index: usize, ip: &IpHeader, segment: &TcpSegment, verdict: Verdict, now: Instant) {
         let reset = segment.flags.contains(TcpFlags::RST);
         // The key authenticates a reset. If segments before it were lost, its sequence number is not the expected one.
         let in_window = matches!(verdict, Verdict::Reset | Verdict::Unacceptable(Answer::Challenge));
@@ -82,7 +83,7 @@ impl Connection {
             self.keys_shown = false;
         }
         let tcp = &mut self.subflows[index].tcp;
-        tcp.on_judged_segment(segment, verdict, None, now, &mut self.congestion);
+        tcp.on_judged_segment(ip, segment, verdict, None, now, &mut self.congestion);
         if reset && tcp.state().is_closed() {
             self.subflows[index].reset_reason = reset_reason_of(segment);
         }
@@ -90,7 +91,15 @@ impl Connection {
 
     /// Processes an acceptable segment whose first byte is byte `offset` of the subflow's stream. Returns whether it
     /// was accepted at the data level.
-    fn take_in(&mut self, index: usize, segment: &TcpSegment, verdict: Verdict, offset: u64, now: Instant) -> bool {
+    fn take_in(
+        &mut self,
+        index: usize,
+        ip: &IpHeader,
+        segment: &TcpSegment,
+        verdict: Verdict,
+        offset: u64,
+        now: Instant,
+    ) -> bool {
         let was = self.subflows[index].tcp.state();
         if was == State::SynReceived && index == 0 && self.mode == Mode::Opening && !self.on_capable_ack(segment, now) {
             return false;
@@ -123,7 +132,7 @@ impl Connection {
                 (segment, Some(DISCARD + offset))
             }
         };
-        let accepted = self.pass_to_tcp(index, segment, verdict, data, now);
+        let accepted = self.pass_to_tcp(index, ip, segment, verdict, data, now);
         match placement {
             Placement::Piece(_) => self.note_piece(index, segment, offset, now),
             Placement::Repeated(_) => self.passed_to = None,
@@ -154,6 +163,7 @@ impl Connection {
     fn pass_to_tcp(
         &mut self,
         index: usize,
+        ip: &IpHeader,
         segment: &TcpSegment,
         verdict: Verdict,
         data: Option<u64>,
@@ -161,7 +171,7 @@ impl Connection {
     ) -> bool {
         self.passed_to = Some(index);
         let tcp = &mut self.subflows[index].tcp;
-        let accepted = tcp.on_judged_segment(segment, verdict, data, now, &mut self.congestion);
+        let accepted = tcp.on_judged_segment(ip, segment, verdict, data, now, &mut self.congestion);
         self.subflows[index].delivery.received_segments += u64::from(accepted);
         if accepted && self.observation.is_some() {
             self.observe(index, segment, now);

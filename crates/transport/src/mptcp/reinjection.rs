@@ -141,8 +141,8 @@ impl Connection {
         }
     }
 
-    /// Halves the window of the newest other subflow that carries the blocking data, if it is slower than `fast` and
-    /// sees no loss; at most once per round trip of `fast`. The threshold is halved too, but not in slow start.
+    /// Penalises the newest other subflow that carries the blocking data, if it is slower than `fast` and sees no loss;
+    /// at most once per round trip of `fast`.
     fn penalise_first_carrier(&mut self, fast: usize, carriers: SubflowSet, now: Instant) {
         let Some(srtt) = self.views[fast].srtt else { return };
         let tick = self.config.tcp.timer_tick;
@@ -153,15 +153,11 @@ impl Connection {
             return;
         }
         let Some(slow) = self.other_carriers(fast, carriers).next() else { return };
-        let path = self.congestion.path_mut(self.subflows[slow].tcp.path());
-        if self.views[slow].srtt <= Some(srtt) || path.state != RecoveryState::Open {
+        let path = self.subflows[slow].tcp.path();
+        if self.views[slow].srtt <= Some(srtt) || self.congestion.path(path).state() != RecoveryState::Open {
             return;
         }
-        let was_in_slow_start = path.in_slow_start();
-        path.cwnd = (path.cwnd / 2).max(path.quantum);
-        if !was_in_slow_start {
-            path.ssthresh = (path.ssthresh / 2).max(2 * path.quantum);
-        }
+        self.congestion.penalise(path);
         self.subflows[fast].penalised_another_at = Some(now);
         self.counters.penalties += 1;
         self.update_view(slow);
@@ -177,7 +173,7 @@ impl Connection {
         let mut is_worth_it = false;
         for slow in self.other_carriers(fast, carriers) {
             let path = self.congestion.path(self.subflows[slow].tcp.path());
-            if path.cwnd <= 4 * path.quantum {
+            if path.cwnd() <= 4 * path.quantum() {
                 return true;
             }
             is_worth_it = srtt(fast).saturating_mul(4) < srtt(slow);

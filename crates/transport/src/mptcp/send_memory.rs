@@ -227,9 +227,9 @@ impl Connection {
         let subflow = &self.subflows[index];
         let path = self.congestion.path(subflow.tcp.path());
         let waiting = self.stream.is_blocked() || !memory.limits_writes();
-        let grows = memory.buffer(index) == 0 || waiting && subflow.tcp.in_flight() < path.cwnd;
+        let grows = memory.buffer(index) == 0 || waiting && subflow.tcp.in_flight() < path.cwnd();
         if grows && subflow.tcp.state().is_synchronised() {
-            memory.expand(index, path.cwnd);
+            memory.expand(index, path.cwnd());
         }
         if memory.limits_writes() && memory.is_writable() {
             self.stream.unblock();

@@ -38,7 +38,7 @@ impl Connection {
         let waiting = if queued == 0 { 0 } else { queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32 };
         let in_flight = tcp.in_flight() + waiting;
         let stuck = match self.config.stale_loss_count {
-            0 => path.state == RecoveryState::Loss && tcp.timed_out(),
+            0 => path.state() == RecoveryState::Loss && tcp.timed_out(),
             _ => subflow.delivery.is_stale(),
         };
         // A client may send on the initial subflow before the peer's first DSS confirms the connection.
@@ -47,7 +47,7 @@ impl Connection {
         let (held_bytes, buffer_full) = match &mut self.memory {
             Some(memory) => {
                 if memory.buffer(index) == 0 && tcp.state().is_synchronised() && !subflow.is_closed() {
-                    memory.expand(index, path.cwnd);
+                    memory.expand(index, path.cwnd());
                 } else if subflow.is_closed() {
                     memory.remove(index);
                 }
@@ -56,19 +56,19 @@ impl Connection {
             }
             None => (u64::from(in_flight) * u64::from(mss), false),
         };
-        let can_send = established && !stuck && in_flight < path.cwnd && tcp.has_no_losses();
+        let can_send = established && !stuck && in_flight < path.cwnd() && tcp.has_no_losses();
         self.views[index] = SubflowView {
             local_id: subflow.local_id,
             srtt: tcp.rtt().srtt(),
             rtt_variation: tcp.rtt().variation(),
             latest_rtt: tcp.rtt().latest(),
-            cwnd: path.cwnd,
+            cwnd: path.cwnd(),
             in_flight,
             mss,
             queued_bytes: queued,
             held_bytes,
             buffer_full,
-            pacing_rate: tcp.pacing_rate(path),
+            pacing_rate: tcp.pacing_rate(&self.congestion),
             packets_sent: tcp.counters().data_segments_sent + tcp.counters().retransmissions,
             packets_resent: tcp.counters().retransmissions,
             slow_start: path.in_slow_start(),

@@ -193,6 +193,11 @@ impl Destination {
         Some(tsn)
     }
 
+    /// The amount in flight as congestion control counts it.
+    pub(crate) fn amount_in_flight(&self) -> u32 {
+        u32::try_from(self.in_flight).unwrap_or(u32::MAX)
+    }
+
     /// So many bytes more are in flight.
     pub(crate) fn add_in_flight(&mut self, length: u64) {
         self.in_flight += length;

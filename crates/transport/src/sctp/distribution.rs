@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use subflow_policy::congestion::Outstanding;
 use subflow_policy::scheduler::{
     Assignment, QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What,
 };
@@ -72,7 +73,7 @@ impl Association {
     /// Whether a destination has free window and free space in its part of the buffers.
     pub(super) fn has_window(&self, index: usize) -> bool {
         let in_flight = self.destinations[index].in_flight;
-        in_flight < u64::from(self.congestion.path(index).cwnd) && in_flight < self.buffer_part()
+        in_flight < u64::from(self.congestion.path(index).cwnd()) && in_flight < self.buffer_part()
     }
 
     /// The part of the buffers that a destination may use, if they are split. One chunk is always allowed.
@@ -199,7 +200,7 @@ impl Association {
             if !self.takes_data(index) {
                 continue;
             }
-            let free = u64::from(self.congestion.path(index).cwnd).saturating_sub(self.destinations[index].in_flight);
+            let free = u64::from(self.congestion.path(index).cwnd()).saturating_sub(self.destinations[index].in_flight);
             if best.is_none_or(|(_, most)| free > most) && self.may_send_new(index, now) {
                 best = Some((index, free));
             }
@@ -308,13 +309,10 @@ impl Association {
             let path = self.congestion.path(index);
             let destination = &self.destinations[index];
             let queued = destination.queued_bytes.div_ceil(u64::from(mss));
-            let gain = if path.in_slow_start() { 20 } else { 12 };
-            let pacing_rate = destination
-                .rto
-                .srtt()
-                .map_or(u64::MAX, |srtt| u64::from(path.cwnd) * gain / 10 * 1_000_000_000 / srtt.as_nanos().max(1));
+            let outstanding = Outstanding { amount: destination.amount_in_flight(), unit_bytes: 1 };
+            let pacing_rate = self.congestion.pacing_rate(index, outstanding).unwrap_or(u64::MAX);
             let packets = destination.chunks_in_flight + queued;
-            let window = u64::from((path.cwnd / self.config.mtu).max(MIN_QUEUED_WINDOW));
+            let window = u64::from((path.cwnd() / self.config.mtu).max(MIN_QUEUED_WINDOW));
             views.push(SubflowView {
                 local_id: 0,
                 held_bytes: packets * u64::from(mss),
@@ -322,7 +320,7 @@ impl Association {
                 srtt: destination.rto.srtt(),
                 rtt_variation: destination.rto.variation(),
                 latest_rtt: destination.rto.latest(),
-                cwnd: path.cwnd / self.config.mtu,
+                cwnd: path.cwnd() / self.config.mtu,
                 in_flight: packets as u32,
                 mss,
                 queued_bytes: destination.queued_bytes,

@@ -173,7 +173,7 @@ impl Association {
             InitialThreshold::Infinite => return,
         };
         for index in 0..self.destinations.len() {
-            self.congestion.path_mut(index).ssthresh = threshold.max(1);
+            self.congestion.set_initial_ssthresh(index, threshold);
         }
     }
 

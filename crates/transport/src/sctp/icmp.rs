@@ -58,10 +58,8 @@ impl Association {
     /// Chunks in flight that no longer fit into a packet were dropped with theirs: they are sent again at once, each in
     /// a packet of its own that routers may fragment, since a chunk with a TSN cannot be cut again (section 6.9).
     fn lower_mtu(&mut self, mtu: u32) {
-        self.mtu = mtu;
-        for index in 0..self.destinations.len() {
-            self.congestion.path_mut(index).quantum = mtu;
-        }
+        let before = core::mem::replace(&mut self.mtu, mtu);
+        (0..self.destinations.len()).for_each(|index| self.congestion.scale_to_mtu(index, before, mtu));
         let room = self.room();
         let too_large: Vec<u64> = self
             .outbound

@@ -79,7 +79,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use subflow_policy::congestion::Controller;
+use subflow_policy::congestion::{Controller, Rules};
 use subflow_quantity::Instant;
 use subflow_wire::icmp::IcmpKind;
 use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
@@ -210,7 +210,7 @@ impl Association {
             inbound_streams: config.inbound_streams,
             destinations: Vec::new(),
             primary: 0,
-            congestion: Controller::new(config.congestion.clone()),
+            congestion: Controller::new(config.congestion.clone(), Rules::Rfc9260),
             scheduler: SchedulerState::of(&config),
             messages: Messages::default(),
             outbound: Outbound::default(),

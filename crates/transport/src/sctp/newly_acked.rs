@@ -118,9 +118,9 @@ impl Association {
             let deadline = self.deadline(now, rto);
             let destination = &mut self.destinations[index];
             if destination.in_flight == 0 {
-                // Rule R2, and section 7.2.2: partial_bytes_acked is reset.
+                // Rule R2.
                 destination.t3 = None;
-                self.congestion.path_mut(index).credit = 0;
+                self.congestion.on_all_acknowledged(index);
             } else if update.restart_timer || destination.t3.is_none() {
                 destination.t3 = Some(deadline);
             }

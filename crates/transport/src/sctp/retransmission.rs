@@ -75,7 +75,7 @@ impl Association {
     pub(super) fn allow_retransmission_packet(&mut self, index: usize) {
         let packet = self.room();
         let whole = match self.config.segmentation_offload {
-            true => packet.max(MAX_OFFLOADED_BYTES.min(self.congestion.path(index).cwnd / 2)),
+            true => packet.max(MAX_OFFLOADED_BYTES.min(self.congestion.path(index).cwnd() / 2)),
             false => packet,
         };
         self.retransmission_room = Some(self.retransmission_room.unwrap_or(0) + whole);
@@ -92,8 +92,8 @@ impl Association {
         let best = match self.config.retransmission {
             Same | Alternate => return Some(self.same_or_next(last, fast)),
             Asap => return self.any_with_window(last, fast, forced),
-            LargestWindow => self.best_active(|index| f64::from(path(index).cwnd)),
-            LargestThreshold => self.best_active(|index| f64::from(path(index).ssthresh)),
+            LargestWindow => self.best_active(|index| f64::from(path(index).cwnd())),
+            LargestThreshold => self.best_active(|index| f64::from(path(index).ssthresh())),
             LowestLossRate => self.best_active(|index| -self.destinations[index].loss_rate()),
         };
         Some(best.unwrap_or_else(|| self.current_destination()))

@@ -1,6 +1,6 @@
 //! T3-rtx (RFC 9260, section 6.3.3).
 
-use subflow_policy::congestion::RecoveryState;
+use subflow_policy::congestion::Timeout;
 use subflow_quantity::Instant;
 
 use super::Association;
@@ -62,12 +62,11 @@ impl Association {
         }
     }
 
-    /// Section 7.2.3: down to one PMTU.
+    /// Section 7.2.3.
     fn lower_window(&mut self, index: usize, now: Instant) {
-        self.congestion.ssthresh_after_loss(index, now);
-        let path = self.congestion.path_mut(index);
-        path.cwnd = path.quantum;
-        self.enter_state(index, RecoveryState::Loss);
+        let in_flight = self.destinations[index].amount_in_flight();
+        let timeout = Timeout { now, in_flight, repeated: false };
+        self.note_state_changed_by(index, |congestion| congestion.on_timeout(index, &timeout));
         self.end_recovery_by_timeout(index);
     }
 }

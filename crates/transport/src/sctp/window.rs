@@ -1,6 +1,6 @@
 //! Which acknowledgments grow windows, and fast recovery (RFC 9260, section 7.2; leitner2019, chapter 3).
 
-use subflow_policy::congestion::{Ack, RecoveryState};
+use subflow_policy::congestion::{Ack, DeliverySample, Loss, RecoveryState};
 use subflow_quantity::Instant;
 
 use super::Association;
@@ -8,8 +8,7 @@ use super::config::{RecoveryScope, WindowGrowth};
 use super::newly_acked::{DestinationUpdate, SackSummary};
 
 impl Association {
-    /// `update.bytes` sent to a destination are newly acknowledged: its window grows, where the mode allows it and the
-    /// window was fully used.
+    /// `update.bytes` sent to a destination are newly acknowledged: its window may grow, where the mode allows it.
     pub(super) fn grow_window(
         &mut self,
         index: usize,
@@ -18,33 +17,33 @@ impl Association {
         now: Instant,
     ) {
         let path = self.congestion.path(index);
-        let (cwnd, quantum) = (path.cwnd, path.quantum);
-        let slow_start = cwnd <= path.ssthresh;
-        if path.state == RecoveryState::Loss {
+        let slow_start = path.cwnd() <= path.ssthresh();
+        let window_limited = update.flight_before >= u64::from(path.cwnd());
+        let acked = path.counted(u32::try_from(update.bytes).unwrap_or(u32::MAX));
+        if path.state() == RecoveryState::Loss {
             self.enter_state(index, RecoveryState::Open);
         }
-        let bytes = u32::try_from(update.bytes).unwrap_or(u32::MAX);
-        // Section 7.2.1: at most one PMTU per SACK, so that a receiver cannot split acknowledgments to its advantage.
-        let acked = if slow_start { bytes.min(quantum) } else { bytes };
+        let destination = &self.destinations[index];
         let ack = Ack {
             now,
             acked,
-            rtt: self.destinations[index].rto.latest(),
-            una: self.destinations[index].counters.bytes_acknowledged,
-            nxt: self.destinations[index].counters.data_bytes_sent,
+            rtt: destination.rto.latest(),
+            una: destination.counters.bytes_acknowledged,
+            nxt: destination.counters.data_bytes_sent,
             in_flight: u32::try_from(update.flight_before).unwrap_or(u32::MAX),
         };
+        let sample = DeliverySample {
+            ack,
+            delivered: ack.una,
+            lost: 0,
+            in_flight: destination.amount_in_flight(),
+            ce: 0,
+            advanced: summary.cumulative_advanced,
+            progress: self.may_grow(index, slow_start, summary),
+            window_limited,
+        };
         self.congestion.on_sample(index, &ack);
-        if !self.may_grow(index, slow_start, summary) {
-            return;
-        }
-        if update.flight_before >= u64::from(cwnd) {
-            self.congestion.on_ack(index, &ack);
-        } else if !slow_start {
-            // Section 7.2.2, (3): partial_bytes_acked saves up at most one window.
-            let path = self.congestion.path_mut(index);
-            path.credit = path.credit.saturating_add(bytes).min(cwnd);
-        }
+        self.congestion.on_delivered(index, &sample);
     }
 
     fn may_grow(&self, index: usize, slow_start: bool, summary: &SackSummary) -> bool {
@@ -88,9 +87,9 @@ impl Association {
 
     /// Section 7.2.3 for a fast retransmission; fast recovery lasts until everything up to `exit` is acknowledged.
     fn reduce_window(&mut self, index: usize, exit: u64, now: Instant) {
-        let ssthresh = self.congestion.ssthresh_after_loss(index, now);
-        self.congestion.path_mut(index).cwnd = ssthresh;
-        self.enter_state(index, RecoveryState::Recovery);
+        let in_flight = self.destinations[index].amount_in_flight();
+        let loss = Loss { now, in_flight, by_timer: false };
+        self.note_state_changed_by(index, |congestion| congestion.enter_recovery(index, &loss));
         self.destinations[index].counters.fast_recoveries += 1;
         match self.config.fast_recovery {
             RecoveryScope::Association => self.recovery_exit = Some(exit),
@@ -105,7 +104,7 @@ impl Association {
         let all = is_over(&mut self.recovery_exit);
         for index in 0..self.destinations.len() {
             let own = is_over(&mut self.destinations[index].recovery_exit);
-            if (all || own) && self.congestion.path(index).state == RecoveryState::Recovery {
+            if (all || own) && self.congestion.path(index).state() == RecoveryState::Recovery {
                 self.enter_state(index, RecoveryState::Open);
             }
         }
@@ -119,7 +118,7 @@ impl Association {
         }
     }
 
-    /// A window that was not used shrinks by half for every RTO without data, down to four PMTU (section 7.2.1).
+    /// A window that was not used shrinks for every RTO without data (section 7.2.1).
     pub(super) fn decay_idle_window(&mut self, index: usize, now: Instant) {
         if !self.config.idle_decay || self.destinations[index].in_flight > 0 {
             return;
@@ -129,8 +128,8 @@ impl Association {
         // If the window is queried repeatedly meanwhile, it does not shrink again.
         let halvings = due.saturating_sub(destination.halvings).min(31) as u32;
         destination.halvings = destination.halvings.max(due);
-        let path = self.congestion.path_mut(index);
-        let floor = path.quantum.saturating_mul(4).min(path.cwnd);
-        path.cwnd = (path.cwnd >> halvings).max(floor);
+        if halvings > 0 {
+            self.congestion.restart_after_idle(index, halvings);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Processing of acknowledgments (RFC 9293, section 3.10.7.4; the order of steps is that of Linux `tcp_ack`).
 
-use subflow_policy::congestion::{Ack, Controller, RecoveryState};
+use subflow_policy::congestion::{Ack, Controller, DeliverySample, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
@@ -8,7 +8,6 @@ use super::Connection;
 use super::acceptability::Offsets;
 use super::ack_findings::AckFindings;
 use super::loss_detection::DUP_THRESH;
-use super::recovery::is_reducing;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
 
@@ -84,7 +83,7 @@ impl Connection {
 
     /// Updates the recovery state, the retransmission timer and the congestion window.
     fn recover_and_grow(&mut self, findings: &mut AckFindings, before: Before, now: Instant, cc: &mut Controller) {
-        let mut sample = Ack {
+        let mut ack = Ack {
             now,
             acked: (self.recovery.delivered - before.delivered) as u32,
             rtt: findings.rtt,
@@ -92,7 +91,7 @@ impl Connection {
             nxt: self.send.nxt,
             in_flight: before.in_flight,
         };
-        cc.on_sample(self.path, &sample);
+        cc.on_sample(self.path, &ack);
         let settled = self.recovery_state(cc) == RecoveryState::Open
             && findings.newly_sacked == 0
             && !findings.dsack
@@ -101,12 +100,12 @@ impl Connection {
             self.recovery.undo.first_retransmission = None;
         } else {
             self.on_dubious_ack(findings, now, cc);
-            sample.acked = (self.recovery.delivered - before.delivered) as u32;
+            ack.acked = (self.recovery.delivered - before.delivered) as u32;
         }
         if findings.rearm_timer {
             self.set_transmission_timer(now, cc);
         }
-        self.control_window(&sample, findings, before.lost, cc);
+        self.report_delivery(ack, findings, before.lost, cc);
     }
 
     /// Updates SND.WND from the newest segment (RFC 9293, section 3.10.7.4). Of segments with equal numbers, the one
@@ -208,18 +207,22 @@ impl Connection {
         }
     }
 
-    /// Increases or reduces the congestion window (Linux `tcp_cong_control`).
-    fn control_window(&mut self, sample: &Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
-        if is_reducing(self.recovery_state(cc)) {
-            let newly_lost = self.sent.lost_total > lost_before;
-            return self.reduce_window(sample.acked, newly_lost, findings.una_advanced, cc);
-        }
+    /// Reports the delivery, by which the congestion window grows or shrinks (Linux `tcp_cong_control`).
+    fn report_delivery(&mut self, ack: Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
         // SACKed data counts as progress only if the network is known to reorder (Linux `tcp_may_raise_cwnd`).
         let progress =
             findings.acknowledged > 0 || (self.recovery.reordering > DUP_THRESH && findings.newly_sacked > 0);
-        if progress && sample.acked > 0 && self.was_window_limited(cc) {
-            cc.on_ack(self.path, sample);
-        }
+        let sample = DeliverySample {
+            ack,
+            delivered: self.recovery.delivered,
+            lost: self.sent.lost_total.saturating_sub(lost_before) as u32,
+            in_flight: self.sent.in_flight(),
+            ce: 0,
+            advanced: findings.una_advanced,
+            progress,
+            window_limited: progress && self.was_window_limited(cc),
+        };
+        cc.on_delivered(self.path, &sample);
     }
 
     /// Nothing was outstanding: a D-SACK may prove an earlier reduction wrong, or the send window may have opened

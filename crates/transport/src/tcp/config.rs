@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use subflow_policy::congestion::Growth;
+use subflow_policy::congestion::{Growth, Rules};
 use subflow_quantity::Duration;
+
+pub use subflow_policy::congestion::WindowReduction;
 
 use super::Connection;
 use super::timers::Tick;
@@ -16,15 +18,6 @@ pub enum LossDetection {
     Rack,
     /// RFC 6675: three SACKed segments above the hole.
     DupThresh,
-}
-
-/// Reduction of the congestion window in fast recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowReduction {
-    /// Proportional rate reduction with the slow-start reduction bound (RFC 6937; Linux `tcp_cwnd_reduction`).
-    Proportional,
-    /// Immediately to the slow start threshold; the pipe of RFC 6675 then governs transmission.
-    Immediate,
 }
 
 /// Acknowledgment policy (RFC 9293, section 3.8.6.3).
@@ -161,6 +154,11 @@ impl Config {
             _ => return false,
         }
         true
+    }
+
+    /// The rules for its windows.
+    pub(crate) fn window_rules(&self) -> Rules {
+        Rules::Linux { growth: self.growth, reduction: self.window_reduction }
     }
 
     /// The granularity of timers.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use subflow_policy::congestion::{Algorithm, Controller};
 use subflow_quantity::Instant;
-use subflow_wire::TcpSegment;
 use subflow_wire::icmp::IcmpError;
+use subflow_wire::{IpHeader, TcpSegment};
 
 use super::{Config, Connection, Ends, State};
 use crate::Event;
@@ -48,7 +48,7 @@ impl TcpEndpoint {
     }
 
     fn controller(options: &TcpOptions) -> Controller {
-        let mut congestion = Controller::new(options.congestion.clone()).with_growth(options.config.growth);
+        let mut congestion = Controller::new(options.congestion.clone(), options.config.window_rules());
         congestion.add_path(1, options.config.initial_window);
         congestion
     }
@@ -101,8 +101,8 @@ impl TcpEndpoint {
         self.connection.set_unread(self.stream.unread(), now);
     }
 
-    pub(crate) fn handle_segment(&mut self, now: Instant, segment: &TcpSegment) {
-        self.connection.on_segment(segment, None, now, &mut self.congestion);
+    pub(crate) fn handle_segment(&mut self, now: Instant, ip: &IpHeader, segment: &TcpSegment) {
+        self.connection.on_segment(ip, segment, None, now, &mut self.congestion);
         if self.connection.has_received() {
             self.scratch.clear();
             self.connection.take_received(&mut self.scratch);

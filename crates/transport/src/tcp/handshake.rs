@@ -230,8 +230,7 @@ impl Connection {
             self.publish_rtt(cc);
         }
         if self.handshake.repeated > 1 {
-            // RFC 5681, section 3.1: after loss of a SYN the initial window is one segment.
-            cc.path_mut(self.path).cwnd = 1;
+            cc.on_handshake_loss(self.path);
         }
         cc.set_established(self.path, true);
     }

@@ -66,7 +66,8 @@ impl Connection {
         }
         if self.recovery_state(cc) != RecoveryState::Loss {
             self.recovery.point = self.send.nxt;
-            (self.recovery.undo.prior_ssthresh, self.recovery.undo.marker) = (None, None);
+            self.recovery.undo.marker = None;
+            cc.forget_undo(self.path);
             self.enter_state(RecoveryState::Loss, cc);
         }
         (self.recovery.probe, self.recovery.frto) = (None, false);

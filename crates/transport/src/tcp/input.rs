@@ -3,6 +3,7 @@
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
+use subflow_wire::{Ecn, IpHeader};
 
 use super::acceptability::{Answer, Offsets, Verdict};
 use super::send_queue::Reset;
@@ -12,18 +13,26 @@ use super::{Closed, Connection, State, sequence};
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Connection {
-    /// Processes `segment`. `data` is the application-stream offset of its first payload byte, or `None` if the stream
-    /// is the connection's own (plain TCP). Returns whether the segment was acceptable; one that was not has no effect
-    /// apart from the answer to it.
-    pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) -> bool {
+    /// Processes `segment`, which arrived with the network header `ip`. `data` is the application-stream offset of its
+    /// first payload byte, or `None` if the stream is the connection's own (plain TCP). Returns whether the segment was
+    /// acceptable; one that was not has no effect apart from the answer to it.
+    pub fn on_segment(
+        &mut self,
+        ip: &IpHeader,
+        segment: &TcpSegment,
+        data: Option<u64>,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> bool {
         let verdict = self.judge(segment, now);
-        self.on_judged_segment(segment, verdict, data, now, cc)
+        self.on_judged_segment(ip, segment, verdict, data, now, cc)
     }
 
     /// [`on_segment`](Self::on_segment) with the `verdict` that [`judge`](Self::judge) returned for the segment.
     #[inline(always)]
     pub fn on_judged_segment(
         &mut self,
+        ip: &IpHeader,
         segment: &TcpSegment,
         verdict: Verdict,
         data: Option<u64>,
@@ -32,7 +41,10 @@ impl Connection {
     ) -> bool {
         self.receive.taken = None;
         match verdict {
-            Verdict::Acceptable(offsets) => return self.on_acceptable_segment(segment, offsets, data, now, cc),
+            Verdict::Acceptable(offsets) => {
+                self.counters.ce_received += u64::from(ip.ecn == Ecn::CongestionExperienced);
+                return self.on_acceptable_segment(segment, offsets, data, now, cc);
+            }
             Verdict::Reset => self.on_valid_reset(),
             Verdict::Unacceptable(answer) => self.answer_unacceptable(answer, segment, now),
         }

@@ -20,16 +20,16 @@
 //! | concern | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
-//! | SYN for a connection in TIME-WAIT | `time_wait.rs` |
+//! | states, closing; SYN for a connection in TIME-WAIT | `state.rs` |
 //! | acceptability of arriving segments | `acceptability.rs`; PAWS in `timestamps.rs` |
 //! | processing of acceptable segments | `input.rs`; data and FIN in `data_input.rs` |
 //! | acknowledgments | `ack_input.rs`; SACK in `sack_input.rs`; peers without SACK in `duplicate_acks.rs` |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
-//! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
+//! | recovery states, undo, F-RTO | `recovery.rs`, `undo.rs` |
 //! | timers, timeouts and probes | `timers.rs`, `timeout.rs`, `loss_probe.rs` |
 //! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
 //! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs`, `settled.rs` |
-//! | congestion window validation | `window_use.rs` |
+//! | use of the congestion window | `window_use.rs` |
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
@@ -53,7 +53,6 @@ mod output;
 mod reassembly;
 mod receive_window;
 mod recovery;
-mod reduction;
 mod rtt;
 mod sack_input;
 mod segment;
@@ -65,7 +64,6 @@ mod sent_segment;
 mod sequence;
 mod settled;
 mod state;
-mod time_wait;
 mod timeout;
 pub(crate) mod timers;
 mod timestamps;
@@ -76,6 +74,7 @@ mod window_use;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use subflow_policy::congestion::{Controller, Outstanding};
 use subflow_quantity::Instant;
 use subflow_wire::icmp::IcmpKind;
 use subflow_wire::{Ecn, IpHeader};
@@ -117,6 +116,8 @@ pub struct Counters {
     pub undos: u64,
     /// Tail loss probes sent.
     pub loss_probes: u64,
+    /// Acceptable segments that arrived with the ECN codepoint CE.
+    pub ce_received: u64,
     /// Payload bytes accepted in order.
     pub bytes_received: u64,
     /// Payload bytes acknowledged by the peer.
@@ -210,7 +211,7 @@ pub(crate) struct Negotiated {
 pub struct Connection {
     config: Arc<Config>,
     ends: Ends,
-    /// The network header of every outgoing packet.
+    /// The network header of the segment that was built last; each segment has its own ECN codepoint.
     ip: IpHeader,
     path: usize,
     state: State,
@@ -255,7 +256,7 @@ impl Connection {
         self.ends
     }
 
-    /// The network header of outgoing packets.
+    /// The network header of the segment that [`poll_transmit`](Self::poll_transmit) has returned last.
     #[inline]
     pub fn ip_header(&self) -> IpHeader {
         self.ip
@@ -312,12 +313,10 @@ impl Connection {
         self.sent.lost_out <= self.sent.retrans_out
     }
 
-    /// Linux's pacing rate in bytes per second: the congestion window per smoothed RTT, multiplied by 2 in slow start
-    /// and by 1.2 in congestion avoidance. Zero without an RTT sample.
-    pub fn pacing_rate(&self, path: &subflow_policy::congestion::Path) -> u64 {
-        let percent = if path.cwnd < path.ssthresh / 2 { 200 } else { 120 };
-        let window = u64::from(path.cwnd.max(self.sent.packets_out())) * u64::from(self.send.mss);
-        self.rtt.pace(window, percent)
+    /// The pacing rate in bytes per second (Linux: `sk_pacing_rate`). Zero without an RTT sample.
+    pub fn pacing_rate(&self, cc: &Controller) -> u64 {
+        let outstanding = Outstanding { amount: self.sent.packets_out(), unit_bytes: self.send.mss };
+        cc.pacing_rate(self.path, outstanding).unwrap_or(0)
     }
 
     /// Offset, in this connection's own stream, at which data pushed now will start. The relative subflow sequence

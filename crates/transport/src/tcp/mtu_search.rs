@@ -87,9 +87,9 @@ impl Connection {
         let may = search.probe.is_none()
             && now >= search.due
             && self.negotiated.sack
-            && path.state == RecoveryState::Open
-            && path.cwnd >= LEAST_WINDOW
-            && self.sent.in_flight() + 2 <= path.cwnd;
+            && path.state() == RecoveryState::Open
+            && path.cwnd() >= LEAST_WINDOW
+            && self.sent.in_flight() + 2 <= path.cwnd();
         let mtu = next_size(self.path_mtu, search.failed, self.largest_mtu()).filter(|_| may)?;
         let payload = u64::from(self.mss_within(mtu.into()));
         let fits = self.send.nxt + self.data_for_probe(payload) <= self.send.window_end;
@@ -126,11 +126,9 @@ impl Connection {
         let Some(probe) = search.probe.filter(|probe| probe.end <= self.send.una) else { return };
         search.probe = None;
         search.due = now;
-        let before = u64::from(core::mem::replace(&mut self.path_mtu, probe.mtu));
+        let before = core::mem::replace(&mut self.path_mtu, probe.mtu);
         self.fit_mss();
-        // The window is in packets, which are larger now.
-        let path = cc.path_mut(self.path);
-        path.cwnd = (u64::from(path.cwnd) * before / u64::from(probe.mtu)).max(1) as u32;
+        cc.scale_to_mtu(self.path, before.into(), probe.mtu.into());
         self.end_mtu_search_if_done(now);
     }
 

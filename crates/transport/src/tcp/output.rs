@@ -4,7 +4,7 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 
-use super::recovery::{Due, is_reducing};
+use super::recovery::Due;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
 use super::{Connection, State};
@@ -118,7 +118,7 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) -> Option<u64> {
-        if self.sent.in_flight() >= cc.path(self.path).cwnd {
+        if self.sent.in_flight() >= cc.path(self.path).cwnd() {
             return None;
         }
         let id = self.sent.next_to_retransmit()?;
@@ -136,7 +136,7 @@ impl Connection {
         if self.sent.is_empty() {
             self.restart_after_idle(now, cc);
         }
-        self.sent.in_flight() < cc.path(self.path).cwnd && self.admits_next()
+        self.sent.in_flight() < cc.path(self.path).cwnd() && self.admits_next()
     }
 
     /// Whether the send window and Nagle's algorithm admit the next new segment.
@@ -195,9 +195,7 @@ impl Connection {
         self.send.last_sent_at = now;
         self.window_use.has_sent = true;
         self.counters.data_segments_sent += u64::from(length > 0);
-        if is_reducing(self.recovery_state(cc)) {
-            self.recovery.reduction.on_sent();
-        }
+        cc.on_sent(self.path, 1);
         self.acknowledge.on_data_sent(now);
         if idle_before || self.pending(Purpose::LossProbe) || self.pending(Purpose::WindowProbe) {
             self.rearm_retransmission(now);
@@ -211,9 +209,7 @@ impl Connection {
         self.recovery.undo.first_retransmission.get_or_insert(super::timestamps::timestamp(now));
         let undo = &mut self.recovery.undo;
         undo.unreported = undo.unreported.max(0) + 1;
-        if is_reducing(self.recovery_state(cc)) {
-            self.recovery.reduction.on_sent();
-        }
+        cc.on_sent(self.path, 1);
         if id == self.sent.head_id() && !self.pending(Purpose::Reordering) {
             self.arm(Purpose::Retransmission, now, self.backed_off_rto());
         }

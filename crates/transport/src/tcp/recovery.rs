@@ -3,12 +3,11 @@
 use core::ops::Range;
 
 use arrayvec::ArrayVec;
-use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_policy::congestion::{Controller, Loss, RecoveryState};
 use subflow_quantity::Instant;
 
 use super::ack_findings::AckFindings;
 use super::loss_detection::{DUP_THRESH, Rack};
-use super::reduction::Reduction;
 use super::undo::Undo;
 use super::{Config, Connection};
 use crate::Note;
@@ -23,7 +22,6 @@ pub(crate) struct Recovery {
     /// Reordering has been observed.
     pub(crate) reordering_seen: bool,
     pub(crate) rack: Rack,
-    pub(crate) reduction: Reduction,
     pub(crate) undo: Undo,
     /// Segments delivered since the connection began, acknowledged or SACKed.
     pub(crate) delivered: u64,
@@ -62,7 +60,6 @@ impl Default for Recovery {
             reordering: DUP_THRESH,
             reordering_seen: false,
             rack: Rack::default(),
-            reduction: Reduction::default(),
             undo: Undo::default(),
             delivered: 0,
             probe: None,
@@ -80,23 +77,24 @@ impl Recovery {
     }
 }
 
-/// Whether `state` is one in which the congestion window is being reduced.
-pub(crate) fn is_reducing(state: RecoveryState) -> bool {
-    matches!(state, RecoveryState::WindowReduced | RecoveryState::Recovery)
-}
-
 impl Connection {
     pub(crate) fn recovery_state(&self, cc: &Controller) -> RecoveryState {
-        cc.path(self.path).state
+        cc.path(self.path).state()
     }
 
     pub(crate) fn enter_state(&mut self, state: RecoveryState, cc: &mut Controller) {
+        if self.recovery_state(cc) != state {
+            self.note_state_changed_by(cc, |cc, path| cc.on_state(path, state));
+        }
+    }
+
+    /// Notes the new recovery state if `event` changes it.
+    pub(super) fn note_state_changed_by(&mut self, cc: &mut Controller, event: impl FnOnce(&mut Controller, usize)) {
         let old = self.recovery_state(cc);
-        if old != state {
-            cc.on_state(self.path, state);
-            if self.notes.is_some() {
-                self.note(Note::State { old, new: state });
-            }
+        event(cc, self.path);
+        let new = self.recovery_state(cc);
+        if old != new && self.notes.is_some() {
+            self.note(Note::State { old, new });
         }
     }
 
@@ -109,7 +107,7 @@ impl Connection {
         if self.send.una >= self.recovery.point {
             match self.recovery_state(cc) {
                 RecoveryState::WindowReduced if self.send.una > self.recovery.point => {
-                    self.end_reduction(cc);
+                    cc.leave_recovery(self.path);
                     self.enter_state(RecoveryState::Open, cc);
                 }
                 RecoveryState::Recovery => {
@@ -117,7 +115,10 @@ impl Connection {
                     if !self.leave_recovery(cc) {
                         return;
                     }
-                    self.end_reduction_after_recovery(cc);
+                    // A later D-SACK may still undo it.
+                    if self.recovery.undo.marker.is_some() {
+                        cc.leave_recovery(self.path);
+                    }
                 }
                 _ => {}
             }
@@ -149,7 +150,7 @@ impl Connection {
         if self.is_mtu_probe_lost(cc) {
             return self.on_mtu_probe_lost(now, cc);
         }
-        self.enter_recovery(now, cc);
+        self.enter_recovery(false, now, cc);
         self.recovery.due.retransmissions = true;
     }
 
@@ -167,7 +168,7 @@ impl Connection {
                 return;
             }
             // The reduction was undone, but a loss was detected: a new episode begins.
-            self.enter_recovery(now, cc);
+            self.enter_recovery(false, now, cc);
         }
         self.recovery.due.retransmissions = true;
     }
@@ -217,29 +218,30 @@ impl Connection {
         self.recovery.due.retransmissions = true;
     }
 
-    /// Enters fast recovery (RFC 6675, section 5, step 4).
-    pub(crate) fn enter_recovery(&mut self, now: Instant, cc: &mut Controller) {
+    /// Enters fast recovery (RFC 6675, section 5, step 4), for a loss that an acknowledgment or a timer detected.
+    pub(crate) fn enter_recovery(&mut self, by_timer: bool, now: Instant, cc: &mut Controller) {
         self.begin_undo_episode();
-        if !is_reducing(self.recovery_state(cc)) {
-            self.recovery.undo.prior_ssthresh = Some(self.threshold_to_restore(cc));
-            self.begin_reduction(now, cc);
-        }
         self.counters.recoveries += 1;
-        self.enter_state(RecoveryState::Recovery, cc);
-        if self.config.window_reduction == super::config::WindowReduction::Immediate {
-            let path = cc.path_mut(self.path);
-            path.cwnd = path.ssthresh;
+        if self.recovery_state(cc).is_reducing() {
+            return self.enter_state(RecoveryState::Recovery, cc);
         }
+        self.begin_reduction();
+        let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer };
+        self.note_state_changed_by(cc, |cc, path| cc.enter_recovery(path, &loss));
+    }
+
+    fn begin_reduction(&mut self) {
+        self.recovery.point = self.send.nxt;
+        self.recovery.probe = None;
     }
 
     /// Reduces the congestion window once, without fast recovery: a tail loss probe repaired a loss (RFC 8985, section
     /// 7.4.2).
     pub(crate) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
-        self.recovery.undo.prior_ssthresh = None;
-        self.begin_reduction(now, cc);
+        self.begin_reduction();
         self.recovery.undo.marker = None;
-        self.enter_state(RecoveryState::WindowReduced, cc);
-        self.end_reduction(cc);
+        let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer: false };
+        self.note_state_changed_by(cc, |cc, path| cc.reduce_once(path, &loss));
         self.keep_open(cc);
     }
 

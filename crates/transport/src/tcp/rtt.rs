@@ -2,8 +2,6 @@
 
 use subflow_quantity::Duration;
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
-
 /// SRTT, RTTVAR and the RTO that follows from them. Nanoseconds; `srtt8` holds 8·SRTT, the deviations 4·RTTVAR.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
@@ -104,19 +102,6 @@ impl RttEstimator {
         self.min
     }
 
-    /// `percent` of a window of `bytes` per SRTT, in bytes per second; 0 before the first sample. A rate beyond 64 bits
-    /// is the largest of 64 bits, as a socket without a limit of its rate has in Linux (`tcp_update_pacing_rate`).
-    pub fn pace(&self, bytes: u64, percent: u32) -> u64 {
-        let Some(srtt) = self.srtt() else { return 0 };
-        let srtt = srtt.as_nanos().max(1);
-        let factor = u64::from(percent) * (NANOS_PER_SECOND / 100);
-        match bytes.checked_mul(factor) {
-            Some(scaled) => scaled / srtt,
-            // From windows of some millions of packets on.
-            None => u64::try_from(u128::from(bytes) * u128::from(factor) / u128::from(srtt)).unwrap_or(u64::MAX),
-        }
-    }
-
     /// SRTT + variance term; `None` before the first sample.
     pub fn rto(&self) -> Option<Duration> {
         (self.srtt8 != 0).then(|| Duration::from_nanos((self.srtt8 >> 3) + self.rttvar))
@@ -126,21 +111,6 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_window_of_any_size_has_a_pace() {
-        let mut rtt = RttEstimator::new(Duration::from_millis(200));
-        assert_eq!(rtt.pace(14_480, 200), 0);
-        rtt.sample(Duration::from_millis(100), 1, 10);
-        assert_eq!(rtt.pace(14_480, 200), 289_600);
-        assert_eq!(rtt.pace(14_480, 120), 173_760);
-        // Ten million packets: the product of bytes and nanoseconds is beyond 64 bits, the rate is not.
-        assert_eq!(rtt.pace(10_000_000 * 1448, 200), 289_600_000_000);
-        // The largest window of the largest segments, acknowledged at once.
-        let mut rtt = RttEstimator::new(Duration::from_millis(200));
-        rtt.sample(Duration::from_nanos(1), 1, 10);
-        assert_eq!(rtt.pace(u64::from(u32::MAX) * 65_535, 200), u64::MAX);
-    }
 
     #[test]
     fn the_first_sample_sets_srtt_and_a_variance_of_at_least_the_minimum() {

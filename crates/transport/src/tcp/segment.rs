@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use subflow_quantity::Instant;
-use subflow_wire::Payload;
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use subflow_wire::{Ecn, Payload};
 
 use super::send_queue::Reset;
 use super::timestamps::timestamp;
@@ -19,6 +19,8 @@ impl Connection {
     #[inline(always)]
     fn header(&mut self, segment: &mut TcpSegment, flags: TcpFlags, sequence: u64, now: Instant) {
         self.counters.segments_sent += 1;
+        // ECN is not negotiated (RFC 3168, section 6.1.1).
+        self.ip.ecn = Ecn::NotEct;
         segment.source_port = self.ends.local.port();
         segment.destination_port = self.ends.remote.port();
         segment.sequence = sequence::wrap(sequence, self.send.initial);

@@ -1,6 +1,6 @@
 //! Retransmission timeouts (RFC 6298, section 5) and zero-window probes (RFC 9293, section 3.8.6.1).
 
-use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_policy::congestion::{Controller, RecoveryState, Timeout};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
@@ -52,20 +52,13 @@ impl Connection {
             || self.send.una >= self.recovery.point
             || (state == RecoveryState::Loss && self.retries == 0);
         if first_of_episode {
-            self.recovery.undo.prior_ssthresh = Some(self.threshold_to_restore(cc));
-            let cwnd = cc.path(self.path).cwnd;
-            self.recovery.reduction.note_prior_cwnd(cwnd);
-            cc.ssthresh_after_loss(self.path, now);
             self.begin_undo_episode();
         }
         if new_recovery && self.sent.sacked_out >= DUP_THRESH {
             self.recovery.reordering = self.recovery.reordering.min(DUP_THRESH);
         }
-        self.enter_state(RecoveryState::Loss, cc);
-        let in_flight = self.sent.in_flight();
-        let path = cc.path_mut(self.path);
-        path.cwnd = in_flight + 1;
-        path.credit = 0;
+        let timeout = Timeout { now, in_flight: self.sent.in_flight(), repeated: !first_of_episode };
+        self.note_state_changed_by(cc, |cc, path| cc.on_timeout(path, &timeout));
         self.recovery.point = self.send.nxt;
         self.recovery.probe = None;
         self.recovery.frto = self.config.frto && (new_recovery || self.retries > 0);
@@ -94,8 +87,7 @@ impl Connection {
             self.on_mtu_probe_lost(now, cc);
         } else if self.sent.in_flight() != in_flight {
             if self.recovery_state(cc) != RecoveryState::Recovery && self.recovery_state(cc) != RecoveryState::Loss {
-                self.enter_recovery(now, cc);
-                self.reduce_window(1, true, false, cc);
+                self.enter_recovery(true, now, cc);
             }
             self.recovery.due.retransmissions = true;
         }

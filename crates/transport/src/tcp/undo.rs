@@ -16,8 +16,6 @@ pub(crate) struct Undo {
     pub(crate) unreported: i64,
     /// TSval of the episode's first retransmission.
     pub(crate) first_retransmission: Option<u32>,
-    /// Slow start threshold to restore.
-    pub(crate) prior_ssthresh: Option<u32>,
 }
 
 impl Connection {
@@ -27,15 +25,6 @@ impl Connection {
         let outstanding = i64::from(self.sent.retrans_out) + i64::from(probe);
         self.recovery.undo.marker = self.config.undo.then_some(self.send.una);
         self.recovery.undo.unreported = if outstanding == 0 { -1 } else { outstanding };
-    }
-
-    /// The threshold that an undo restores (Linux `tcp_current_ssthresh`): at least three quarters of the window.
-    pub(crate) fn threshold_to_restore(&self, cc: &Controller) -> u32 {
-        let path = cc.path(self.path);
-        match path.state {
-            RecoveryState::Recovery | RecoveryState::WindowReduced => path.ssthresh,
-            _ => path.ssthresh.max(path.cwnd / 2 + path.cwnd / 4),
-        }
     }
 
     /// Whether TSecr precedes the first retransmission, which proves that the original arrived.
@@ -55,10 +44,7 @@ impl Connection {
         if unmark_losses {
             self.sent.forget_losses();
         }
-        if let Some(prior) = self.recovery.undo.prior_ssthresh {
-            let path = cc.path_mut(self.path);
-            path.cwnd = path.cwnd.max(self.recovery.reduction.prior_cwnd());
-            path.ssthresh = path.ssthresh.max(prior);
+        if cc.undo(self.path) {
             self.counters.undos += 1;
             if self.notes.is_some() {
                 self.note(Note::Undone);

@@ -1,7 +1,7 @@
-//! Congestion window validation: reduction of a window that is not used (Linux `tcp_cwnd_validate`, similar to RFC
-//! 7661), and restart after idle periods (RFC 5681, section 4.1; Linux `tcp_cwnd_restart`).
+//! Congestion window validation: how much of the window is used (Linux `tcp_cwnd_validate`, similar to RFC 7661), and
+//! idle periods (RFC 5681, section 4.1). The controller reduces what is not used.
 
-use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
 
 use super::Connection;
@@ -24,24 +24,15 @@ pub(crate) struct WindowUse {
 }
 
 impl Connection {
-    /// Reduces the window after an idle period of more than an RTO (RFC 5681, section 4.1; Linux `tcp_cwnd_restart`).
+    /// Reports an idle period of more than an RTO.
     pub(super) fn restart_after_idle(&mut self, now: Instant, cc: &mut Controller) {
         let rto = self.backed_off_rto();
-        let mut idle = now.since(self.send.last_sent_at);
+        let idle = now.since(self.send.last_sent_at);
         if !self.config.slow_start_after_idle || idle <= rto || rto.is_zero() {
             return;
         }
-        cc.on_window_restart(self.path);
-        let ssthresh = self.threshold_to_restore(cc);
-        let path = cc.path_mut(self.path);
-        let restart = self.config.initial_window.min(path.cwnd);
-        path.ssthresh = ssthresh;
-        while idle > rto && path.cwnd > restart {
-            path.cwnd /= 2;
-            idle -= rto;
-        }
-        path.cwnd = path.cwnd.max(restart);
-        path.credit = 0;
+        let timeouts = (idle.as_nanos() - 1) / rto.as_nanos();
+        cc.restart_after_idle(self.path, u32::try_from(timeouts).unwrap_or(u32::MAX));
         self.window_use = WindowUse { has_sent: self.window_use.has_sent, full_at: now, ..WindowUse::default() };
         self.send.last_sent_at = now;
     }
@@ -49,7 +40,7 @@ impl Connection {
     /// Updates the use of the window once nothing more can be sent, and starts the probe timers.
     pub(super) fn on_transmission_over(&mut self, now: Instant, cc: &mut Controller) {
         let has_sent = core::mem::take(&mut self.window_use.has_sent);
-        let full = self.sent.in_flight() >= cc.path(self.path).cwnd && (has_sent || !self.queue.is_empty());
+        let full = self.sent.in_flight() >= cc.path(self.path).cwnd() && (has_sent || !self.queue.is_empty());
         if has_sent || full {
             self.validate_window(full, now, cc);
         }
@@ -60,8 +51,7 @@ impl Connection {
         }
     }
 
-    /// Reduces a window that has not been full for an RTO to the mean of the window and its used part (Linux
-    /// `tcp_cwnd_application_limited`).
+    /// Reports a window that has not been full for an RTO.
     fn validate_window(&mut self, full: bool, now: Instant, cc: &mut Controller) {
         let out = self.sent.packets_out();
         let rto = self.backed_off_rto();
@@ -79,14 +69,8 @@ impl Connection {
         let usage = &mut self.window_use;
         usage.used = usage.used.max(out);
         if self.config.slow_start_after_idle && now.since(usage.full_at) >= rto {
-            let used = core::mem::take(&mut usage.used).max(self.config.initial_window);
             usage.full_at = now;
-            let ssthresh = self.threshold_to_restore(cc);
-            let path = cc.path_mut(self.path);
-            if path.state == RecoveryState::Open && used < path.cwnd {
-                path.ssthresh = ssthresh;
-                path.cwnd = (path.cwnd + used) / 2;
-            }
+            cc.on_application_limited(self.path, core::mem::take(&mut usage.used));
         }
     }
 
@@ -94,6 +78,6 @@ impl Connection {
     pub(crate) fn was_window_limited(&self, cc: &Controller) -> bool {
         let path = cc.path(self.path);
         let usage = &self.window_use;
-        !self.config.window_validation || usage.limited || (path.in_slow_start() && path.cwnd < 2 * usage.most_out)
+        !self.config.window_validation || usage.limited || (path.in_slow_start() && path.cwnd() < 2 * usage.most_out)
     }
 }

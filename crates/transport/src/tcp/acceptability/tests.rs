@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use subflow_policy::congestion::{Algorithm, Controller};
+use subflow_policy::congestion::{Algorithm, Controller, Rules};
 use subflow_quantity::Duration;
 use subflow_wire::tcp::Timestamps;
+use subflow_wire::{Ecn, IpHeader};
 
 use super::*;
 use crate::tcp::{Config, Ends};
@@ -44,7 +45,8 @@ impl Two {
         let ends = Ends { local: ([10, 0, 0, 1], 1).into(), remote: ([10, 0, 0, 2], 2).into() };
         let config = Arc::new(Config::default());
         let now = Instant::from_nanos(1_000_000_000);
-        let mut controllers = [0, 1].map(|_| Controller::new(Algorithm::from_name("reno").expect("it is one")));
+        let mut controllers =
+            [0, 1].map(|_| Controller::new(Algorithm::from_name("reno").expect("it is one"), Rules::default()));
         controllers.iter_mut().for_each(|controller| _ = controller.add_path(1, 10));
         let mut client = Connection::connect(config.clone(), ends, 0, initial[0], now);
         let mut syn = TcpSegment::default();
@@ -83,7 +85,8 @@ impl Two {
             Step::Finish(side) => self.ends[side].finish(),
             Step::Deliver(side, index) if index < self.under_way[side].len() => {
                 let segment = self.under_way[side].remove(index);
-                self.ends[side].on_segment(&segment, None, self.now, &mut self.controllers[side]);
+                let ip = self.ends[1 - side].ip_header();
+                self.ends[side].on_segment(&ip, &segment, None, self.now, &mut self.controllers[side]);
             }
             Step::Deliver(..) => {}
             Step::Lose(side) => self.under_way[side].clear(),
@@ -191,8 +194,22 @@ proptest! {
         prop_assert_eq!(matches!(verdict, Verdict::Unacceptable(_)), !segment.may_count(&before), "{:?}", verdict);
         prop_assert_eq!(verdict.is_acceptable(), matches!(verdict, Verdict::Acceptable(_)));
         if matches!(verdict, Verdict::Unacceptable(_)) {
-            two.ends[side].on_segment(&arriving, None, two.now, &mut two.controllers[side]);
+            let ip = two.ends[1 - side].ip_header();
+            two.ends[side].on_segment(&ip, &arriving, None, two.now, &mut two.controllers[side]);
             prop_assert_eq!(image(&two.ends[side], &before), image(&before, &before));
         }
+    }
+}
+
+#[test]
+fn a_ce_mark_is_counted_where_its_segment_is_acceptable() {
+    let mut two = Two::new([1, 2]);
+    two.take(Step::Write(0, 1000));
+    let segment = two.under_way[1].pop().expect("the data");
+    let marked = IpHeader { ecn: Ecn::CongestionExperienced, ..two.ends[0].ip_header() };
+    let forged = TcpSegment { acknowledgment: segment.acknowledgment.wrapping_add(1 << 30), ..segment.clone() };
+    for (arriving, counted) in [(forged, 0), (segment, 1)] {
+        two.ends[1].on_segment(&marked, &arriving, None, two.now, &mut two.controllers[1]);
+        assert_eq!(two.ends[1].counters().ce_received, counted);
     }
 }

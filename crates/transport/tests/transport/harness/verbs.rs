@@ -88,9 +88,9 @@ impl Pair {
     /// Congestion window of path `path`.
     pub(crate) fn cwnd(&self, side: usize, path: usize) -> u32 {
         match self.endpoint(side) {
-            Endpoint::Tcp(tcp) => tcp.congestion().path(path).cwnd,
-            Endpoint::Mptcp(mptcp) => mptcp.congestion().path(path).cwnd,
-            Endpoint::Sctp(sctp) => sctp.congestion().path(path).cwnd,
+            Endpoint::Tcp(tcp) => tcp.congestion().path(path).cwnd(),
+            Endpoint::Mptcp(mptcp) => mptcp.congestion().path(path).cwnd(),
+            Endpoint::Sctp(sctp) => sctp.congestion().path(path).cwnd(),
             Endpoint::Udp(_) => panic!("UDP has no window"),
         }
     }

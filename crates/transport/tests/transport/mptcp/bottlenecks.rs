@@ -50,7 +50,7 @@ fn subflows_that_are_found_apart_are_not_coupled_any_more() {
     let groups = |regroup| {
         let pair = sent(|config| config.bottleneck = Some(detector(regroup)));
         let congestion = pair.mptcp(CLIENT).congestion();
-        [congestion.path(0).group, congestion.path(1).group]
+        [congestion.path(0).group(), congestion.path(1).group()]
     };
     assert_eq!(groups(None), [0, 0], "all are coupled unless coupling is by bottleneck");
     assert_eq!(groups(Some(ms(50))), [0, 1]);

@@ -50,10 +50,10 @@ fn a_subflow_holds_no_more_than_its_buffer_and_the_piece_that_filled_it() {
     while pair.received(SERVER) < 3_000_000 && pair.step() {
         let client = pair.mptcp(CLIENT);
         for ((subflow, path), widest) in client.subflows().iter().zip(client.congestion().paths()).zip(&mut widest) {
-            *widest = path.cwnd.max(*widest);
+            *widest = path.cwnd().max(*widest);
             let held = subflow.connection().unacknowledged_bytes() + subflow.connection().queued_bytes();
             let largest = 4608 * u64::from(*widest) + 33_000;
-            assert!(held < largest, "{held} bytes of a window of {}", path.cwnd);
+            assert!(held < largest, "{held} bytes of a window of {}", path.cwnd());
         }
     }
     exchange_and_close(&mut pair);

@@ -180,8 +180,8 @@ fn opportunistic_retransmission_and_penalisation_make_a_small_buffer_bearable() 
 fn a_penalty_in_slow_start_halves_the_window_and_leaves_the_threshold() {
     let (_, pair) = over_a_slow_path(ms(150), true, true);
     let slow = pair.mptcp(CLIENT).congestion().path(1);
-    assert!(slow.in_slow_start() && slow.ssthresh > 1000, "nothing was lost on it: {slow:?}");
-    assert!(slow.cwnd < 10, "the window it began with: {slow:?}");
+    assert!(slow.in_slow_start() && slow.ssthresh() > 1000, "nothing was lost on it: {slow:?}");
+    assert!(slow.cwnd() < 10, "the window it began with: {slow:?}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn after_a_black_hole() -> Pair {
 /// The client's slow start threshold.
 fn threshold(pair: &Pair) -> u32 {
     match pair.endpoint(CLIENT) {
-        Endpoint::Tcp(tcp) => tcp.congestion().path(0).ssthresh,
+        Endpoint::Tcp(tcp) => tcp.congestion().path(0).ssthresh(),
         _ => panic!("no TCP connection"),
     }
 }

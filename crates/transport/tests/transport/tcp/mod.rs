@@ -4,6 +4,7 @@ mod acknowledgments;
 mod black_holes;
 mod bounds;
 mod close;
+mod custom_congestion;
 mod dishonest_acks;
 mod handshake;
 mod negotiation;

@@ -9,7 +9,7 @@ use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
 
 fn recovery_state(pair: &Pair) -> RecoveryState {
     match pair.endpoint(CLIENT) {
-        Endpoint::Tcp(tcp) => tcp.congestion().path(0).state,
+        Endpoint::Tcp(tcp) => tcp.congestion().path(0).state(),
         _ => panic!("plain TCP"),
     }
 }
