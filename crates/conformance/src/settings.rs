@@ -9,7 +9,9 @@ use subflow_quantity::Duration;
 use subflow_scenario::file::{Place, Problem, did_you_mean, list};
 use subflow_transport::mptcp::DataAcks;
 use subflow_transport::tcp::TcpOptions;
-use subflow_transport::tcp::config::{AckPolicy, LossDetection, ReceiveBuffer, WindowReduction};
+use subflow_transport::tcp::config::{
+    AckPolicy, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
+};
 use subflow_transport::{Change, Limits, Listener, mptcp, sctp, tcp};
 
 use crate::script::Protocol;
@@ -21,7 +23,6 @@ pub(crate) struct Settings {
     protocol: Protocol,
     tcp: tcp::Config,
     congestion: Algorithm,
-    send_buffer: Option<u64>,
     mptcp: mptcp::Config,
     sctp: sctp::Config,
     /// Names of what was set.
@@ -73,7 +74,7 @@ const SETTINGS: &[Setting] = &[
     setting("idle_restart", STREAMS, Kind::Switch(|s, on| s.tcp.slow_start_after_idle = on)),
     setting("nagle", STREAMS, Kind::Switch(|s, on| s.tcp.nagle = on)),
     setting("receive_buffer", STREAMS, Kind::Number(LARGEST, |s, n| s.tcp.receive_buffer = ReceiveBuffer::Fixed(n))),
-    setting("send_buffer", STREAMS, Kind::Number(LARGEST, |s, n| s.send_buffer = Some(n))),
+    setting("send_buffer", STREAMS, Kind::Number(LARGEST, |s, n| s.tcp.send_buffer = SendBuffer::Fixed(n))),
     setting("time_wait", STREAMS, Kind::Time(|s, time| s.tcp.time_wait = time)),
     setting("backlog", STREAMS, Kind::Number(4096, |s, n| s.limits.backlog = n as usize)),
     setting("data_acks", MPTCP, Kind::Name(&["as_peer", "short"], set_data_acks)),
@@ -134,7 +135,6 @@ impl Settings {
             protocol,
             tcp: tcp::Config { timer_tick: Duration::ZERO, timer_wheel: false, ..tcp::Config::default() },
             congestion: reno(),
-            send_buffer: None,
             mptcp: mptcp::Config { data_acks: DataAcks::AsPeer, ..mptcp::Config::new(reno(), scheduler, path_manager) },
             sctp: sctp::Config::rfc9260(),
             names: Vec::new(),
@@ -186,11 +186,7 @@ impl Settings {
     }
 
     pub(crate) fn tcp_options(&self) -> TcpOptions {
-        TcpOptions {
-            config: Arc::new(self.tcp.clone()),
-            congestion: self.congestion.clone(),
-            send_buffer: self.send_buffer,
-        }
+        TcpOptions { config: Arc::new(self.tcp.clone()), congestion: self.congestion.clone() }
     }
 
     /// The names of what was set.
@@ -206,8 +202,7 @@ impl Settings {
     }
 
     pub(crate) fn mptcp(&self) -> Arc<mptcp::Config> {
-        let (tcp, send_buffer) = (Arc::new(self.tcp.clone()), self.send_buffer);
-        Arc::new(mptcp::Config { tcp, send_buffer, ..self.mptcp.clone() })
+        Arc::new(mptcp::Config { tcp: Arc::new(self.tcp.clone()), ..self.mptcp.clone() })
     }
 
     pub(crate) fn sctp(&self) -> Arc<sctp::Config> {
@@ -224,11 +219,10 @@ impl Settings {
 }
 
 fn set_acks(settings: &mut Settings, name: &str) {
-    let (minimum, maximum) = (Duration::from_millis(40), Duration::from_millis(200));
     settings.tcp.ack_policy = match name {
         "every" => AckPolicy::EverySegment,
-        "delayed" => AckPolicy::Delayed { segments: 2, minimum, maximum, quick_start: false },
-        _ => AckPolicy::Delayed { segments: 2, minimum, maximum, quick_start: true },
+        "delayed" => AckPolicy::Delayed(DelayedAck { quick_start: false, ..DelayedAck::default() }),
+        _ => AckPolicy::Delayed(DelayedAck::default()),
     };
 }
 

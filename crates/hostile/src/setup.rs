@@ -10,7 +10,7 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_transport::sctp::config::{MessageOptions, Reliability, WindowGrowth};
 use subflow_transport::tcp::TcpOptions;
-use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBuffer, WindowReduction};
+use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction};
 use subflow_transport::{Listener, mptcp, sctp};
 
 use crate::stack::Stack;
@@ -164,6 +164,7 @@ impl End {
             black_hole_detection: self.black_hole_detection,
             ack_policy: if self.every_segment { AckPolicy::EverySegment } else { base.ack_policy },
             receive_buffer: self.receive_buffer.map_or(base.receive_buffer, ReceiveBuffer::Fixed),
+            send_buffer: SendBuffer::Fixed(self.send_buffer),
             ..base
         }
     }
@@ -173,11 +174,7 @@ impl End {
     }
 
     fn tcp_options(&self) -> TcpOptions {
-        TcpOptions {
-            config: Arc::new(self.tcp_config()),
-            congestion: self.congestion(),
-            send_buffer: Some(self.send_buffer),
-        }
+        TcpOptions { config: Arc::new(self.tcp_config()), congestion: self.congestion() }
     }
 
     fn mptcp_config(&self) -> mptcp::Config {
@@ -187,7 +184,6 @@ impl End {
         let path_manager = path_manager.unwrap_or_else(|| panic!("no path manager {:?}", self.path_manager));
         mptcp::Config {
             tcp: Arc::new(self.tcp_config()),
-            send_buffer: Some(self.send_buffer),
             checksum: self.checksum,
             deny_join_to_initial_address: self.deny_join,
             opportunistic_retransmission: self.opportunistic,

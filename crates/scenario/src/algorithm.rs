@@ -5,29 +5,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use subflow_policy::bottleneck::{BottleneckDetection, DetectorEntry, Parameters};
+use subflow_policy::catalogue::Description;
 use subflow_policy::congestion::{Algorithm, Options, cubic, wvegas};
 use subflow_policy::path_manager::{Options as PathManagerOptions, PathManagement};
 use subflow_policy::scheduler::{Options as SchedulerOptions, Scheduling};
 
-use super::TcpOptions;
 use super::custom::Prototypes;
 
-/// One line of a catalogue: what there is to know of an algorithm before it is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CatalogueEntry {
-    /// The name that scenarios use and results print.
-    pub name: &'static str,
-    /// Other names that mean the same.
-    pub aliases: &'static [&'static str],
-    /// What it does, in one line.
-    pub summary: &'static str,
-    /// Where it is defined; empty where there is nothing to cite.
-    pub source: &'static str,
-}
-
 /// The entry with this name or alias.
-fn find(catalogue: &[CatalogueEntry], name: &str) -> Option<&'static str> {
-    let known = |entry: &&CatalogueEntry| entry.name == name || entry.aliases.contains(&name);
+fn find(catalogue: &[Description], name: &str) -> Option<&'static str> {
+    let known = |entry: &&Description| entry.name == name || entry.aliases.contains(&name);
     catalogue.iter().find(known).map(|entry| entry.name)
 }
 
@@ -35,7 +22,7 @@ macro_rules! names {
     ($(#[$doc:meta])* $name:ident of $algorithm:ty, $catalogue:expr) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub struct $name {
+        pub(crate) struct $name {
             name: Cow<'static, str>,
             /// A prototype of one that is not in the catalogue.
             custom: Option<Arc<$algorithm>>,
@@ -43,11 +30,11 @@ macro_rules! names {
 
         impl $name {
             /// All entries of the catalogue.
-            pub fn catalogue() -> Vec<CatalogueEntry> {
+            pub(crate) fn catalogue() -> Vec<Description> {
                 $catalogue
             }
             /// The algorithm with this name or alias, if there is one.
-            pub fn parse(name: &str) -> Option<Self> {
+            pub(crate) fn parse(name: &str) -> Option<Self> {
                 find(&Self::catalogue(), name).map(|name| Self { name: name.into(), custom: None })
             }
             /// The algorithm with this name or alias, which may be one of `custom`.
@@ -57,7 +44,7 @@ macro_rules! names {
                 own.or_else(|| Self::parse(name))
             }
             /// Its name.
-            pub fn name(&self) -> &str {
+            pub(crate) fn name(&self) -> &str {
                 &self.name
             }
         }
@@ -79,7 +66,7 @@ names! {
     CongestionName of Algorithm,
     Algorithm::all()
         .iter()
-        .map(|a| CatalogueEntry { name: a.name, aliases: &[], summary: a.summary, source: a.source })
+        .map(|a| Description { name: a.name, aliases: &[], summary: a.summary, source: a.source })
         .collect()
 }
 names! {
@@ -87,7 +74,7 @@ names! {
     SchedulerName of Scheduling,
     Scheduling::all()
         .iter()
-        .map(|s| CatalogueEntry { name: s.name, aliases: s.aliases, summary: s.description, source: s.source })
+        .map(|s| Description { name: s.name, aliases: s.aliases, summary: s.description, source: s.source })
         .collect()
 }
 names! {
@@ -95,45 +82,45 @@ names! {
     PathManagerName of PathManagement,
     PathManagement::all()
         .iter()
-        .map(|p| CatalogueEntry { name: p.name, aliases: p.aliases, summary: p.description, source: p.source })
+        .map(|p| Description { name: p.name, aliases: p.aliases, summary: p.description, source: p.source })
         .collect()
 }
 
 /// The name of a shared-bottleneck detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DetectorName(&'static str);
+pub(crate) struct DetectorName(&'static str);
 
 impl DetectorName {
     /// All entries of the catalogue.
-    pub fn catalogue() -> Vec<CatalogueEntry> {
+    pub(crate) fn catalogue() -> Vec<Description> {
         BottleneckDetection::all()
             .iter()
-            .map(|d| CatalogueEntry { name: d.name, aliases: d.aliases, summary: d.description, source: d.source })
+            .map(|d| Description { name: d.name, aliases: d.aliases, summary: d.description, source: d.source })
             .collect()
     }
     /// The detector with this name or alias, if there is one.
-    pub fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
         find(&Self::catalogue(), name).map(Self)
     }
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.0
     }
 }
 
 impl DetectorName {
     /// Its default parameters.
-    pub fn defaults(self) -> Parameters {
+    pub(crate) fn defaults(self) -> Parameters {
         self.entry().defaults
     }
-    pub(super) fn entry(self) -> &'static DetectorEntry {
+    pub(crate) fn entry(self) -> &'static DetectorEntry {
         BottleneckDetection::entry(self.0).expect("the name came out of the catalogue")
     }
 }
 
 impl CongestionName {
     /// The options that it takes.
-    pub fn options(&self) -> &'static [&'static str] {
+    pub(crate) fn options(&self) -> &'static [&'static str] {
         let entry = Algorithm::all().iter().find(|entry| entry.name == self.name);
         // One that is not in the catalogue takes its options where it is made.
         entry.map_or(&[], |entry| entry.options)
@@ -142,43 +129,38 @@ impl CongestionName {
 
 /// A congestion control with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Congestion {
+pub(crate) struct Congestion {
     /// Which one.
-    pub name: CongestionName,
+    pub(crate) name: CongestionName,
     /// CUBIC's constants.
-    pub cubic: cubic::Constants,
+    pub(crate) cubic: cubic::Constants,
     /// Those of wVegas.
-    pub wvegas: wvegas::Constants,
+    pub(crate) wvegas: wvegas::Constants,
 }
 
 impl Congestion {
     /// One with its options at their defaults.
-    pub fn new(name: CongestionName) -> Self {
+    pub(crate) fn new(name: CongestionName) -> Self {
         Self { name, cubic: cubic::Constants::default(), wvegas: wvegas::Constants::default() }
     }
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.name.name()
     }
-    /// Whether its options are at their defaults.
-    pub fn is_default(&self) -> bool {
-        *self == Self::new(self.name.clone())
-    }
     /// A new instance of the algorithm, for one connection.
-    pub fn build(&self, stack: &TcpOptions) -> Algorithm {
+    pub(crate) fn build(&self, stack: &Options) -> Algorithm {
         if let Some(prototype) = &self.name.custom {
             return Algorithm::clone(prototype);
         }
-        let TcpOptions { hystart, fixed_point, two_segment_floor, cmt_rpv2, .. } = *stack;
         let Self { cubic, wvegas, .. } = *self;
-        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2, cubic, wvegas };
+        let options = Options { cubic, wvegas, ..*stack };
         Algorithm::with_options(self.name(), options).expect("the name came out of the catalogue")
     }
 }
 
 impl PathManagerName {
     /// The options that it takes.
-    pub fn options(&self) -> &'static [&'static str] {
+    pub(crate) fn options(&self) -> &'static [&'static str] {
         let entry = PathManagement::all().iter().find(|entry| entry.name == self.name);
         // One that is not in the catalogue takes its options where it is made.
         entry.map_or(&[], |entry| entry.options)
@@ -187,20 +169,20 @@ impl PathManagerName {
 
 /// A path manager with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathManager {
+pub(crate) struct PathManager {
     /// Which one.
-    pub name: PathManagerName,
+    pub(crate) name: PathManagerName,
     /// Its options; those of others are at their defaults.
-    pub options: PathManagerOptions,
+    pub(crate) options: PathManagerOptions,
 }
 
 impl PathManager {
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.name.name()
     }
     /// A new instance of the path manager, for one connection.
-    pub fn build(&self) -> PathManagement {
+    pub(crate) fn build(&self) -> PathManagement {
         if let Some(prototype) = &self.name.custom {
             return PathManagement::clone(prototype);
         }
@@ -210,7 +192,7 @@ impl PathManager {
 
 impl SchedulerName {
     /// The options that it takes.
-    pub fn options(&self) -> &'static [&'static str] {
+    pub(crate) fn options(&self) -> &'static [&'static str] {
         let entry = Scheduling::all().iter().find(|entry| entry.name == self.name);
         // One that is not in the catalogue takes its options where it is made.
         entry.map_or(&[], |entry| entry.options)
@@ -219,20 +201,20 @@ impl SchedulerName {
 
 /// A packet scheduler with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scheduler {
+pub(crate) struct Scheduler {
     /// Which one.
-    pub name: SchedulerName,
+    pub(crate) name: SchedulerName,
     /// Its options; those of others are at their defaults.
-    pub options: SchedulerOptions,
+    pub(crate) options: SchedulerOptions,
 }
 
 impl Scheduler {
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.name.name()
     }
     /// A new instance of the scheduler, for one connection.
-    pub fn build(&self) -> Scheduling {
+    pub(crate) fn build(&self) -> Scheduling {
         if let Some(prototype) = &self.name.custom {
             return Scheduling::clone(prototype);
         }

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use subflow_network::{CustomQueue, Discipline};
+use subflow_policy::catalogue::Description;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::custom::{CustomCongestionControl, CustomPathManager, CustomScheduler};
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 
 use crate::file::{Problem, check_name};
-use crate::read::words;
-use crate::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName};
+use crate::schema::DISCIPLINES;
+use crate::table::descriptions;
+use crate::{CongestionName, PathManagerName, SchedulerName};
 
 /// Prototypes of algorithms of one kind, by name.
 pub(crate) type Prototypes<T> = Vec<(String, Arc<T>)>;
@@ -29,19 +31,19 @@ impl CustomAlgorithms {
     /// Adds a congestion control, in the place of an earlier one of this name. Every connection takes a clone of
     /// `prototype`. Fails if the name is not one, or is in the catalogue.
     pub fn congestion(&mut self, name: &str, prototype: impl CustomCongestionControl + 'static) -> Result<(), Problem> {
-        let prototype = Algorithm::Custom(Box::new(prototype));
+        let prototype = Algorithm::Custom(name.into(), Box::new(prototype));
         add(&mut self.congestion, "congestion control", &CongestionName::catalogue(), name, prototype)
     }
 
     /// Adds a scheduler, as [`congestion`](Self::congestion) does.
     pub fn scheduler(&mut self, name: &str, prototype: impl CustomScheduler + 'static) -> Result<(), Problem> {
-        let prototype = Scheduling::Custom(Box::new(prototype));
+        let prototype = Scheduling::Custom(name.into(), Box::new(prototype));
         add(&mut self.schedulers, "scheduler", &SchedulerName::catalogue(), name, prototype)
     }
 
     /// Adds a path manager, as [`congestion`](Self::congestion) does.
     pub fn path_manager(&mut self, name: &str, prototype: impl CustomPathManager + 'static) -> Result<(), Problem> {
-        let prototype = PathManagement::Custom(Box::new(prototype));
+        let prototype = PathManagement::Custom(name.into(), Box::new(prototype));
         add(&mut self.path_managers, "path manager", &PathManagerName::catalogue(), name, prototype)
     }
 
@@ -49,7 +51,7 @@ impl CustomAlgorithms {
     /// `queue = { discipline = "NAME", limit = "100 packets" }`, takes a clone.
     pub fn queue(&mut self, name: &str, prototype: impl CustomQueue + 'static) -> Result<(), Problem> {
         let prototype = Discipline::Custom(Box::new(prototype));
-        add(&mut self.queues, "queue discipline", &words::queues(), name, prototype)
+        add(&mut self.queues, "queue discipline", &descriptions(&DISCIPLINES), name, prototype)
     }
 
     /// Whether there are none.
@@ -64,12 +66,12 @@ impl CustomAlgorithms {
 fn add<T>(
     prototypes: &mut Prototypes<T>,
     kind: &str,
-    catalogue: &[CatalogueEntry],
+    catalogue: &[Description],
     name: &str,
     prototype: T,
 ) -> Result<(), Problem> {
     check_name(name, kind).map_err(|(message, help)| Problem::nowhere(message).help(help))?;
-    if catalogue.iter().any(|entry| entry.name == name || entry.aliases.contains(&name)) {
+    if catalogue.iter().any(|entry| entry.is_called(name)) {
         return Err(Problem::nowhere(format!(
             "found {name:?} as the name of a custom {kind}, which is a built-in one"
         ))

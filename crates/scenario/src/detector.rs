@@ -7,18 +7,18 @@ use super::DetectorName;
 
 /// A detector with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Detector {
+pub(crate) struct Detector {
     /// Which one.
-    pub name: DetectorName,
+    pub(crate) name: DetectorName,
     /// What it is tuned by.
-    pub parameters: Parameters,
+    pub(crate) parameters: Parameters,
     /// How often coupling looks at what it finds.
-    pub regroup: Duration,
+    pub(crate) regroup: Duration,
 }
 
 /// Which subflows of a connection coupled congestion control couples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Coupling {
+pub(crate) enum Coupling {
     /// All (RFC 6356).
     #[default]
     Connection,
@@ -31,12 +31,12 @@ impl Detector {
     pub(crate) const REGROUP: Duration = Duration::from_millis(350);
 
     /// The detector of this name with its defaults.
-    pub fn of(name: DetectorName) -> Self {
+    pub(crate) fn of(name: DetectorName) -> Self {
         Self { name, parameters: name.defaults(), regroup: Self::REGROUP }
     }
 
     /// A new instance, for one connection.
-    pub fn build(self) -> BottleneckDetection {
+    pub(crate) fn build(self) -> BottleneckDetection {
         self.name.entry().create(self.parameters)
     }
 }

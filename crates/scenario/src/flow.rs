@@ -1,15 +1,21 @@
 //! Traffic: the ends of each flow, its protocol, and the data that it sends.
 
+use std::sync::Arc;
+
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::stream;
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::sctp::config::Reliability;
+use subflow_transport::tcp::TcpOptions;
+use subflow_transport::{mptcp, sctp};
 
-use super::{Congestion, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, SizeDistribution, Stack};
+use super::{InterfaceIndex, SizeDistribution};
 
 /// One connection (or stream of datagrams) from a host to another.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Flow {
     /// Its name in the scenario; with `count`, the name, a dot and a number counted from 1.
     pub name: String,
@@ -58,20 +64,31 @@ impl Flow {
     /// Whether data may be delivered before earlier data, or earlier data never (SCTP's unordered messages and partial
     /// reliability).
     pub fn may_deliver_out_of_order(&self) -> bool {
-        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.unordered) || self.may_give_up()
+        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.ends.from.message.unordered) || self.may_give_up()
+    }
+
+    /// Its congestion control, which both ends have; `None` for UDP.
+    pub fn congestion(&self) -> Option<&Algorithm> {
+        match &self.protocol {
+            Protocol::Tcp(ends) => Some(&ends.from.congestion),
+            Protocol::Mptcp(mptcp) => Some(&mptcp.ends.from.congestion),
+            Protocol::Sctp(sctp) => Some(&sctp.ends.from.congestion),
+            Protocol::Udp => None,
+        }
     }
 
     /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
     pub fn may_give_up(&self) -> bool {
-        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.reliability != Reliability::Full)
+        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.ends.from.message.reliability != Reliability::Full)
     }
 }
 
-/// The protocol of a flow.
-#[derive(Clone, Debug, PartialEq)]
+/// The protocol of a flow, with the configuration of each end. The algorithms in it are prototypes: each connection
+/// takes a clone.
+#[derive(Clone, Debug)]
 pub enum Protocol {
     /// Plain TCP.
-    Tcp(Tcp),
+    Tcp(PerEnd<TcpOptions>),
     /// Multipath TCP, version 1.
     Mptcp(Mptcp),
     /// SCTP, with or without concurrent multipath transfer.
@@ -80,36 +97,31 @@ pub enum Protocol {
     Udp,
 }
 
-/// A TCP flow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tcp {
-    /// Congestion control of both ends.
-    pub congestion: Congestion,
-    /// The stack at [`Flow::from`].
-    pub from_stack: Stack,
-    /// The stack at [`Flow::to`].
-    pub to_stack: Stack,
+/// One value for each end of a flow.
+#[derive(Clone, Debug)]
+pub struct PerEnd<T> {
+    /// That of [`Flow::from`].
+    pub from: T,
+    /// That of [`Flow::to`].
+    pub to: T,
 }
 
 /// An MPTCP flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Mptcp {
-    /// Congestion control of both ends.
-    pub congestion: Congestion,
-    /// Packet scheduler of both ends.
-    pub scheduler: Scheduler,
-    /// Path manager of both ends.
-    pub path_manager: PathManager,
-    /// Shared-bottleneck detection at both ends.
-    pub bottleneck: Option<Detector>,
-    /// Which subflows are coupled; where only those that share a bottleneck are, there is a detector.
-    pub coupling: Coupling,
+    /// The configuration of each end.
+    pub ends: PerEnd<Arc<mptcp::Config>>,
     /// Subflows that the opening end makes by itself, next to those of the path manager.
     pub subflows: Vec<SubflowPlan>,
-    /// The stack at [`Flow::from`].
-    pub from_stack: Stack,
-    /// The stack at [`Flow::to`].
-    pub to_stack: Stack,
+}
+
+/// An SCTP flow.
+#[derive(Clone, Debug)]
+pub struct Sctp {
+    /// The configuration of each end.
+    pub ends: PerEnd<Arc<sctp::Config>>,
+    /// The scheduler that the scenario names. Ends with concurrent multipath transfer distribute data by it.
+    pub scheduler: Option<Scheduling>,
 }
 
 /// A subflow named in the scenario, opened as soon as the connection is established.

@@ -36,7 +36,6 @@
 
 mod algorithm;
 pub mod builder;
-mod choice;
 mod conditions;
 mod csv_table;
 mod custom;
@@ -47,27 +46,24 @@ mod groups;
 pub mod input;
 mod read;
 pub mod schema;
-mod sctp;
 mod sizes;
-mod stack;
 pub mod sweep;
+mod switches;
+mod table;
 mod timeline;
 mod topology;
 
 use subflow_network::RoutingConfig;
+pub use subflow_policy::catalogue::Description;
 use subflow_quantity::Duration;
 
-pub use algorithm::{
-    CatalogueEntry, Congestion, CongestionName, DetectorName, PathManager, PathManagerName, Scheduler, SchedulerName,
-};
+pub(crate) use algorithm::{Congestion, CongestionName, DetectorName, PathManagerName, SchedulerName};
 pub use custom::CustomAlgorithms;
-pub use detector::{Coupling, Detector};
-pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
+pub(crate) use detector::{Coupling, Detector};
+pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
 pub(crate) use read::{Traces, without_effect};
-pub use sctp::{Sctp, SctpOptions};
 pub use sizes::{SizeDistribution, SizeTable};
-pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 pub use timeline::{HostEvent, LinkEvent};
 pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
 

@@ -9,7 +9,7 @@ use subflow_policy::scheduler::{Scheduler, Scheduling};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::{self, Bottleneck};
 use subflow_transport::tcp;
-use subflow_transport::tcp::config::ReceiveBuffer;
+use subflow_transport::tcp::config::{Autotuning, ReceiveBuffer};
 
 /// The algorithms and bounds of all connections of a [`Stack`](crate::Stack).
 #[derive(Clone, Debug)]
@@ -88,7 +88,10 @@ impl Options {
             mtu: self.mtu,
             // What an application writes at once is to leave at once, as with TCP_NODELAY.
             nagle: false,
-            receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: self.receive_buffer },
+            receive_buffer: ReceiveBuffer::Automatic(Autotuning {
+                maximum: self.receive_buffer,
+                ..Autotuning::LINUX_RECEIVE
+            }),
             black_hole_detection: true,
             // Timers are not rounded to the ticks of a kernel.
             timer_tick: Duration::ZERO,

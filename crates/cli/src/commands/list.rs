@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use subflow_scenario::CatalogueEntry;
+use subflow_scenario::Description;
 use subflow_scenario::schema::{FieldSchema, TABLES, TableSchema};
 
 use crate::arguments::Catalogue;
@@ -57,20 +57,20 @@ pub(crate) fn list(what: Option<Catalogue>) -> Result<(), Failure> {
 
 fn entries(listed: Listed) -> String {
     match listed {
-        Listed::Key(path, key) => described(&names(path, key)),
+        Listed::Key(path, key) => described(names(path, key)),
         Listed::FurtherKeys => further_keys(),
         Listed::Papers => registered_papers(),
     }
 }
 
-fn names(path: &str, key: &str) -> Vec<CatalogueEntry> {
+fn names(path: &str, key: &str) -> &'static [Description] {
     let table = TABLES.iter().find(|table| table.path == path).expect("the schema has this table");
     table.field(key).names().expect("the schema has names for this key")
 }
 
 /// Every key whose names are in no other list, with its names.
 fn further_keys() -> String {
-    let listed: Vec<Vec<CatalogueEntry>> = ALL
+    let listed: Vec<&[Description]> = ALL
         .iter()
         .filter_map(|(_, _, listed)| match listed {
             Listed::Key(path, key) => Some(names(path, key)),
@@ -84,12 +84,12 @@ fn further_keys() -> String {
         }
         let break_before = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{break_before}{} in {}", field.key, table.path);
-        text += &indented(&described(&entries));
+        text += &indented(&described(entries));
     }
     text
 }
 
-fn keys_with_names() -> impl Iterator<Item = (&'static TableSchema, &'static FieldSchema, Vec<CatalogueEntry>)> {
+fn keys_with_names() -> impl Iterator<Item = (&'static TableSchema, &'static FieldSchema, &'static [Description])> {
     let fields = TABLES.iter().flat_map(|table| table.fields.iter().map(move |field| (*table, field)));
     fields.filter_map(|(table, field)| Some((table, field, field.names()?)))
 }
@@ -98,9 +98,8 @@ fn keys_with_names() -> impl Iterator<Item = (&'static TableSchema, &'static Fie
 const WIDTH: usize = 98;
 
 /// Each entry's name with its summary beside it; its source and other names below.
-fn described(entries: &[CatalogueEntry]) -> String {
-    let below = |CatalogueEntry { aliases, source, .. }: &CatalogueEntry| match (source.is_empty(), aliases.is_empty())
-    {
+fn described(entries: &[Description]) -> String {
+    let below = |Description { aliases, source, .. }: &Description| match (source.is_empty(), aliases.is_empty()) {
         (true, _) => String::new(),
         (false, true) => format!("from {source}"),
         (false, false) => format!("from {source}; also {}", aliases.join(", ")),

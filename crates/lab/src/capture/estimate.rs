@@ -162,10 +162,10 @@ struct Stream {
 impl Stream {
     fn all_of(scenario: &Scenario, flow: &Flow) -> Vec<Self> {
         let (mtu, uses_all) = match &flow.protocol {
-            Protocol::Tcp(tcp) => (tcp.from_stack.tcp.mtu, false),
-            Protocol::Mptcp(mptcp) => (mptcp.from_stack.tcp.mtu, true),
-            Protocol::Sctp(sctp) => (sctp.from_stack.sctp.mtu, true),
-            Protocol::Udp => (u16::MAX, false),
+            Protocol::Tcp(ends) => (ends.from.config.mtu.into(), false),
+            Protocol::Mptcp(mptcp) => (mptcp.ends.from.tcp.mtu.into(), true),
+            Protocol::Sctp(sctp) => (sctp.ends.from.mtu, true),
+            Protocol::Udp => (u16::MAX.into(), false),
         };
         let interfaces = |end: InterfaceIndex| match uses_all {
             true => (0..scenario.hosts[end.host].interfaces.len())

@@ -8,7 +8,9 @@ use subflow_linux::congestion::kernel_name;
 use subflow_linux::{Result, StreamOptions, Transport, listen, udp};
 use subflow_network::stream;
 use subflow_quantity::Instant;
-use subflow_scenario::{Buffer, ExchangeSizes, Flow, Protocol, Scenario, Stack, Traffic};
+use subflow_scenario::{ExchangeSizes, Flow, Protocol, Scenario, Traffic};
+use subflow_transport::tcp;
+use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
 use super::addresses::socket_address;
 use super::hosts::KernelHosts;
@@ -115,29 +117,27 @@ impl KernelFlow {
 }
 
 fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
-    let options = |transport, congestion: &str, stack: &Stack| StreamOptions {
+    let congestion = kernel_name(flow.congestion()?.name());
+    let options = |transport, config: &tcp::Config| StreamOptions {
         transport,
         congestion: subflow_linux::congestion_controls()
-            .is_ok_and(|known| known.iter().any(|name| name == kernel_name(congestion)))
-            .then(|| kernel_name(congestion).to_owned()),
-        nagle: stack.tcp.nagle,
-        receive_buffer: fixed(stack.tcp.receive_buffer),
-        send_buffer: fixed(stack.tcp.send_buffer),
+            .is_ok_and(|known| known.iter().any(|name| name == congestion))
+            .then(|| congestion.to_owned()),
+        nagle: config.nagle,
+        receive_buffer: match config.receive_buffer {
+            ReceiveBuffer::Fixed(bytes) => Some(bytes as usize),
+            ReceiveBuffer::Automatic(_) => None,
+        },
+        send_buffer: match config.send_buffer {
+            SendBuffer::Fixed(bytes) => Some(bytes as usize),
+            SendBuffer::Unlimited | SendBuffer::Automatic(_) => None,
+        },
     };
     match &flow.protocol {
-        Protocol::Tcp(tcp) => {
-            Some([&tcp.from_stack, &tcp.to_stack].map(|stack| options(Transport::Tcp, tcp.congestion.name(), stack)))
+        Protocol::Tcp(ends) => Some([&ends.from, &ends.to].map(|end| options(Transport::Tcp, &end.config))),
+        Protocol::Mptcp(mptcp) => {
+            Some([&mptcp.ends.from, &mptcp.ends.to].map(|end| options(Transport::Mptcp, &end.tcp)))
         }
-        Protocol::Mptcp(mptcp) => Some(
-            [&mptcp.from_stack, &mptcp.to_stack].map(|stack| options(Transport::Mptcp, mptcp.congestion.name(), stack)),
-        ),
         Protocol::Sctp(_) | Protocol::Udp => None,
-    }
-}
-
-fn fixed(buffer: Buffer) -> Option<usize> {
-    match buffer {
-        Buffer::Fixed(bytes) => Some(bytes as usize),
-        Buffer::Unlimited | Buffer::Automatic { .. } => None,
     }
 }

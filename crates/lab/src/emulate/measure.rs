@@ -201,12 +201,8 @@ fn real_time(
 /// Flows whose scenario gives a congestion control constants that the kernel's does not take.
 fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
-        let congestion = match &flow.protocol {
-            Protocol::Tcp(tcp) => &tcp.congestion,
-            Protocol::Mptcp(mptcp) => &mptcp.congestion,
-            Protocol::Sctp(_) | Protocol::Udp => return None,
-        };
-        (is_sent_by_kernel(scenario, flow) && !congestion.is_default()).then(|| {
+        let congestion = flow.congestion().filter(|_| !matches!(flow.protocol, Protocol::Sctp(_)))?;
+        (is_sent_by_kernel(scenario, flow) && !congestion.has_default_constants()).then(|| {
             format!("{}: the kernel's {:?} has constants of its own, not the scenario's", flow.key(), congestion.name())
         })
     })
@@ -216,11 +212,11 @@ fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
 fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
         let Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
-        (is_sent_by_kernel(scenario, flow) && mptcp.scheduler.name() != "linux-default").then(|| {
+        (is_sent_by_kernel(scenario, flow) && mptcp.ends.from.scheduler.name() != "linux-default").then(|| {
             format!(
                 "{}: the kernel has its own scheduler, not {:?}; compare with linux-default",
                 flow.key(),
-                mptcp.scheduler.name()
+                mptcp.ends.from.scheduler.name()
             )
         })
     })

@@ -304,14 +304,10 @@ fn needs(scenario: &Scenario) -> Needs {
         if !kernel {
             continue;
         }
-        let congestion = match &flow.protocol {
-            Protocol::Tcp(tcp) => &tcp.congestion,
-            Protocol::Mptcp(mptcp) => {
-                needs.mptcp = true;
-                &mptcp.congestion
-            }
-            Protocol::Sctp(_) | Protocol::Udp => continue,
+        let (Protocol::Tcp(_) | Protocol::Mptcp(_), Some(congestion)) = (&flow.protocol, flow.congestion()) else {
+            continue;
         };
+        needs.mptcp |= matches!(flow.protocol, Protocol::Mptcp(_));
         // Both ends have the setting, but only the sender of data uses it.
         if is_sent_by_kernel(scenario, flow) {
             needs.congestion.push(congestion.name().to_owned());

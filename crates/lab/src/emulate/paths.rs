@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use subflow_linux::paths::{Driver, InterfaceRule, InterfaceRules, NamedSubflow, Plan, Rules};
 use subflow_linux::{Interrupt, KernelHost, Priority, Result, WallClock};
-use subflow_policy::path_manager::FourTuple;
+use subflow_policy::path_manager::{FourTuple, PathManager};
 use subflow_quantity::Instant;
 use subflow_scenario::{Flow, Host, HostStack, Mptcp, Protocol, Scenario};
 
 use super::addresses::{address, socket_address};
 use super::hosts::KernelHosts;
-use crate::simulate::stacks::{Side, flow_end, path_manager};
+use crate::simulate::stacks::{Side, flow_end};
 
 /// The interval of checks for the end of the run.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
@@ -56,7 +56,8 @@ fn rules(scenario: &Scenario, seed: u64, host: usize, interfaces: InterfaceRules
         for (side, end) in [(Side::From, flow.from.host), (Side::To, flow.to.host)] {
             if end == host {
                 let subflows = if side == Side::From { named(scenario, flow, mptcp) } else { Vec::new() };
-                let path_manager = path_manager(&mptcp.path_manager, flow_end(flow, side, seed));
+                let mut path_manager = side.of(&mptcp.ends).path_manager.clone();
+                path_manager.begin(flow_end(flow, side, seed));
                 plans.push((listening, side == Side::From, Plan { path_manager, subflows }));
             }
         }

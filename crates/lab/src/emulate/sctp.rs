@@ -85,6 +85,6 @@ impl KernelSctp {
 /// How the packets of `flow` are carried at `host`; `None` if it is not SCTP.
 fn carrier(flow: &Flow, host: usize) -> Option<SctpCarrier> {
     let Protocol::Sctp(sctp) = &flow.protocol else { return None };
-    let stack = if flow.from.host == host { &sctp.from_stack } else { &sctp.to_stack };
-    Some(if stack.sctp.udp_encapsulation { SctpCarrier::Udp } else { SctpCarrier::Ip })
+    let config = if flow.from.host == host { &sctp.ends.from } else { &sctp.ends.to };
+    Some(if config.encapsulation.is_some() { SctpCarrier::Udp } else { SctpCarrier::Ip })
 }

@@ -1,8 +1,12 @@
 //! The settings of a host's kernel, from the scenario's switches, and the switches that the kernel does not have.
 
 use subflow_linux::KernelSettings;
-use subflow_quantity::Duration;
-use subflow_scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
+use subflow_policy::congestion::Algorithm;
+use subflow_scenario::{Flow, HostStack, Protocol, Scenario, Traffic};
+use subflow_transport::tcp::config::{
+    AckPolicy, Autotuning, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
+};
+use subflow_transport::{mptcp, tcp};
 
 use super::addresses::address;
 use super::paths::has_mptcp;
@@ -31,30 +35,30 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         return Ok(Plan::default());
     }
     let name = &scenario.hosts[host].name;
-    let mut stack: Option<(&Stack, &Flow)> = None;
+    let mut stack: Option<(Stack<'_>, &Flow)> = None;
     for flow in &scenario.flows {
         let Some(own) = own_stack(flow, host) else { continue };
         match stack {
-            Some((other, first)) if other != own => return Err(differ(name, first, flow)),
-            _ => stack = Some((own, flow)),
+            Some((other, first)) if other.differs(own) => return Err(differ(name, first, flow)),
+            Some((other, _)) => stack = Some((Stack { mptcp: own.mptcp.or(other.mptcp), ..own }, flow)),
+            None => stack = Some((own, flow)),
         }
     }
     let mut plan = Plan::default();
-    if let Some((stack, _)) = stack {
-        plan.settings.mtu = stack.tcp.mtu.into();
-        plan.settings.initial_window = stack.tcp.initial_window;
+    if let Some((Stack { tcp, mptcp, hystart }, _)) = stack {
+        plan.settings.mtu = tcp.mtu.into();
+        plan.settings.initial_window = tcp.initial_window;
         // With zero the kernel would choose the number.
-        plan.settings.minimum_rto_ms = stack.tcp.min_rto.as_millis().max(1) as u32;
-        plan.settings.sysctls = sysctls(&stack.tcp);
+        plan.settings.minimum_rto_ms = tcp.min_rto.as_millis().max(1) as u32;
+        plan.settings.sysctls = sysctls(tcp);
         let set = |name: &str, value: bool| (format!("mptcp/{name}"), u32::from(value).to_string());
-        plan.settings.sysctls.push(set("checksum_enabled", stack.mptcp.checksum));
-        if stack.mptcp.stale_loss_count > 0 {
-            let count = stack.mptcp.stale_loss_count.to_string();
-            plan.settings.sysctls.push(("mptcp/stale_loss_cnt".to_owned(), count));
+        plan.settings.sysctls.push(set("checksum_enabled", mptcp.is_some_and(|mptcp| mptcp.checksum)));
+        if let Some(count) = mptcp.map(|mptcp| mptcp.stale_loss_count).filter(|count| *count > 0) {
+            plan.settings.sysctls.push(("mptcp/stale_loss_cnt".to_owned(), count.to_string()));
         }
         plan.settings.sysctls.push(set("pm_type", has_mptcp(scenario, host)));
         plan.notes =
-            fixed(&stack.tcp).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
+            fixed(tcp, hystart).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
     }
     fit_sctp(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
     fit_packets(scenario, host, stack.is_some() || has_sctp(scenario, host), &mut plan.settings.mtu)?;
@@ -72,12 +76,11 @@ fn has_sctp(scenario: &Scenario, host: usize) -> bool {
 fn fit_sctp(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Result<(), RunError> {
     for flow in &scenario.flows {
         let Protocol::Sctp(sctp) = &flow.protocol else { continue };
-        let stack = match host {
-            host if host == flow.from.host => &sctp.from_stack,
-            host if host == flow.to.host => &sctp.to_stack,
+        let own = match host {
+            host if host == flow.from.host => sctp.ends.from.mtu,
+            host if host == flow.to.host => sctp.ends.to.mtu,
             _ => continue,
         };
-        let own = u32::from(stack.sctp.mtu);
         if own > *mtu && needs {
             return Err(RunError::refused(format!(
                 "{}: found an MTU of {own} bytes, expected at most {mtu}, that of TCP on {}; the packets of both leave \
@@ -128,11 +131,38 @@ fn differ(host: &str, first: &Flow, second: &Flow) -> RunError {
     ))
 }
 
-/// The stack switches of `host` in `flow`.
-fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
+/// What the scenario sets of a kernel's TCP and MPTCP for one end of a flow.
+#[derive(Clone, Copy)]
+struct Stack<'a> {
+    tcp: &'a tcp::Config,
+    /// `None` for plain TCP.
+    mptcp: Option<&'a mptcp::Config>,
+    /// Whether CUBIC, if that is the congestion control, has HyStart.
+    hystart: bool,
+}
+
+impl Stack<'_> {
+    fn differs(&self, other: Stack<'_>) -> bool {
+        let of_mptcp = |config: &mptcp::Config| {
+            (
+                (config.checksum, config.max_subflows, config.stale_loss_count, config.subflows_open_window),
+                (config.opportunistic_retransmission, config.penalisation),
+            )
+        };
+        let both = self.mptcp.zip(other.mptcp);
+        (self.tcp, self.hystart) != (other.tcp, other.hystart)
+            || both.is_some_and(|(one, other)| of_mptcp(one) != of_mptcp(other))
+    }
+}
+
+/// What is set for the end of `flow` on `host`.
+fn own_stack(flow: &Flow, host: usize) -> Option<Stack<'_>> {
+    let hystart = !matches!(flow.congestion()?, Algorithm::Cubic(cubic) if !cubic.has_hystart());
     let [from, to] = match &flow.protocol {
-        Protocol::Tcp(tcp) => [&tcp.from_stack, &tcp.to_stack],
-        Protocol::Mptcp(mptcp) => [&mptcp.from_stack, &mptcp.to_stack],
+        Protocol::Tcp(ends) => [&ends.from, &ends.to].map(|end| Stack { tcp: &end.config, mptcp: None, hystart }),
+        Protocol::Mptcp(mptcp) => {
+            [&mptcp.ends.from, &mptcp.ends.to].map(|end| Stack { tcp: &end.tcp, mptcp: Some(end), hystart })
+        }
         Protocol::Sctp(_) | Protocol::Udp => return None,
     };
     match host {
@@ -142,12 +172,10 @@ fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
     }
 }
 
-fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
+fn sysctls(tcp: &tcp::Config) -> Vec<(String, String)> {
     let flag = |on: bool| u32::from(on).to_string();
-    let sizes = |buffer, unlimited| match buffer {
-        Buffer::Automatic { initial, maximum } => format!("4096 {initial} {maximum}"),
-        Buffer::Unlimited | Buffer::Fixed(_) => format!("4096 {unlimited} {unlimited}"),
-    };
+    let growing = |Autotuning { initial, maximum }| format!("4096 {initial} {maximum}");
+    let unlimited = |bytes: u64| format!("4096 {bytes} {bytes}");
     let [delay, slack, count] = tcp.sack_compression.map_or([0; 3], |compression| {
         [compression.delay.as_nanos(), compression.slack.as_nanos(), compression.count.into()]
     });
@@ -159,34 +187,41 @@ fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
         ("tcp_syn_retries", tcp.syn_retries.clamp(1, 127).to_string()),
         ("tcp_retries2", tcp.max_retries.to_string()),
         ("tcp_recovery", flag(tcp.loss_detection == LossDetection::Rack)),
-        ("tcp_early_retrans", (3 * u32::from(tcp.tlp)).to_string()),
+        ("tcp_early_retrans", (3 * u32::from(tcp.tail_loss_probe)).to_string()),
         ("tcp_frto", (2 * u32::from(tcp.frto)).to_string()),
         ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
         ("tcp_comp_sack_delay_ns", delay.to_string()),
         ("tcp_comp_sack_slack_ns", slack.to_string()),
         ("tcp_comp_sack_nr", count.min(255).to_string()),
         ("tcp_rto_max_ms", tcp.max_rto.as_millis().clamp(1000, 120_000).to_string()),
-        ("tcp_rmem", sizes(tcp.receive_buffer, UNLIMITED)),
-        ("tcp_wmem", sizes(tcp.send_buffer, SEND_BUFFER)),
+        (
+            "tcp_rmem",
+            match tcp.receive_buffer {
+                ReceiveBuffer::Automatic(bounds) => growing(bounds),
+                ReceiveBuffer::Fixed(_) => unlimited(UNLIMITED),
+            },
+        ),
+        (
+            "tcp_wmem",
+            match tcp.send_buffer {
+                SendBuffer::Automatic(bounds) => growing(bounds),
+                SendBuffer::Unlimited | SendBuffer::Fixed(_) => unlimited(SEND_BUFFER),
+            },
+        ),
     ];
     values.into_iter().map(|(name, value)| (format!("ipv4/{name}"), value)).collect()
 }
 
 /// Switches that differ from the kernel's behaviour and cannot be set there.
-fn fixed(tcp: &TcpOptions) -> Vec<&'static str> {
-    let delayed = tcp.delayed_ack.is_some_and(|delayed| {
-        delayed.quick_start
-            && delayed.packets == 2
-            && delayed.minimum == Duration::from_millis(40)
-            && delayed.maximum == Duration::from_millis(200)
-    });
+fn fixed(tcp: &tcp::Config, hystart: bool) -> Vec<&'static str> {
+    let usual = tcp::Config::default();
     let differs = [
-        (!tcp.prr, "prr = false"),
+        (tcp.window_reduction != WindowReduction::Proportional, "prr = false"),
         (!tcp.undo, "undo = false"),
-        (!tcp.hystart, "hystart = false"),
+        (!hystart, "hystart = false"),
         (!tcp.window_validation, "window_validation = false"),
-        (!delayed, "delayed_ack"),
-        (tcp.initial_rto != Duration::from_secs(1), "initial_rto"),
+        (tcp.ack_policy != AckPolicy::Delayed(DelayedAck::default()), "delayed_ack"),
+        (tcp.initial_rto != usual.initial_rto, "initial_rto"),
     ];
     differs.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what).collect()
 }

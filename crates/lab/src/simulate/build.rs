@@ -9,7 +9,7 @@ use subflow_transport::{Host, RandomSource};
 
 use super::application::Application;
 use super::nodes::Node;
-use super::stacks::{Side, TcpConfigs, listener};
+use super::stacks::{Side, listener};
 use super::world::World;
 use crate::RunError;
 
@@ -162,13 +162,12 @@ impl Run {
     }
 
     fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(&Flow, usize) -> bool) {
-        let mut configs = TcpConfigs::default();
         for (index, flow) in scenario.flows.iter().enumerate() {
             let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
             let from = (backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
             let to = (backups(&scenario.hosts[flow.to.host]), record_paths && answers);
-            let connect = listener(flow, Side::From, seed, from, &mut configs);
-            if let Some(listener) = listener(flow, Side::To, seed, to, &mut configs) {
+            let connect = listener(flow, Side::From, seed, from);
+            if let Some(listener) = listener(flow, Side::To, seed, to) {
                 let node = self.world.nodes.node_mut(flow.to.host);
                 node.transport.listen(flow.port, listener);
                 node.listens(flow.port, index);

@@ -149,7 +149,7 @@ impl MeasuredFlow<'_> {
             exchanges: exchanges(&flow.traffic, self.exchanges),
             delay,
             reassembly_delay,
-            ..protocol_fields(&flow.protocol)
+            ..protocol_fields(flow)
         };
         if let Some(sender) = &self.sender {
             result.ended = sender.ended;
@@ -231,23 +231,20 @@ fn group_member(flow: &Flow) -> Option<GroupMember> {
     flow.group.clone().map(|name| GroupMember { name, start_s: flow.start.as_secs_f64(), send_bytes })
 }
 
-fn protocol_fields(protocol: &Protocol) -> FlowResult {
-    match protocol {
-        Protocol::Tcp(tcp) => FlowResult {
-            protocol: "tcp".into(),
-            congestion: Some(tcp.congestion.name().into()),
-            ..FlowResult::default()
-        },
+fn protocol_fields(flow: &Flow) -> FlowResult {
+    let congestion = flow.congestion().map(|congestion| congestion.name().into());
+    match &flow.protocol {
+        Protocol::Tcp(_) => FlowResult { protocol: "tcp".into(), congestion, ..FlowResult::default() },
         Protocol::Mptcp(mptcp) => FlowResult {
             protocol: "mptcp".into(),
-            congestion: Some(mptcp.congestion.name().into()),
-            scheduler: Some(mptcp.scheduler.name().into()),
-            path_manager: Some(mptcp.path_manager.name().into()),
+            congestion,
+            scheduler: Some(mptcp.ends.from.scheduler.name().into()),
+            path_manager: Some(mptcp.ends.from.path_manager.name().into()),
             ..FlowResult::default()
         },
         Protocol::Sctp(sctp) => FlowResult {
             protocol: "sctp".into(),
-            congestion: Some(sctp.congestion.name().into()),
+            congestion,
             scheduler: sctp.scheduler.as_ref().map(|scheduler| scheduler.name().into()),
             ..FlowResult::default()
         },

@@ -1,23 +1,17 @@
-//! The transport's configuration from a scenario's stack switches.
+//! The configurations with which the ends of a flow connect and listen.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand_core::RngCore;
 use subflow_network::stream;
-use subflow_policy::congestion::{Algorithm, CongestionControl, Growth};
+use subflow_policy::congestion::CongestionControl;
 use subflow_policy::custom::FlowEnd;
-use subflow_policy::path_manager::{PathManagement, PathManager};
-use subflow_policy::scheduler::{Scheduler, Scheduling};
-use subflow_scenario::{Buffer, Congestion, Coupling, Flow, Protocol, Stack, Traffic};
-use subflow_transport::mptcp::send_memory::SendBufferTuning;
-use subflow_transport::tcp::TcpOptions;
-use subflow_transport::tcp::config::{
-    AckPolicy, Config, LossDetection, ReceiveBuffer, SackCompression, WindowReduction,
-};
+use subflow_policy::path_manager::PathManager;
+use subflow_policy::scheduler::Scheduler;
+use subflow_scenario::{Flow, PerEnd, Protocol, Traffic};
+use subflow_transport::sctp::config::Distribution;
 use subflow_transport::{Listener, mptcp};
-
-use super::sctp::sctp_config;
 
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,146 +22,13 @@ pub(crate) enum Side {
     To,
 }
 
-/// The size in bytes of a buffer that never limits: more than any window of a simulated path.
-const UNLIMITED: u64 = 1 << 30;
-
-fn tcp_config(stack: &subflow_scenario::TcpOptions) -> Config {
-    Config {
-        mtu: stack.mtu,
-        initial_window: stack.initial_window,
-        timestamps: stack.timestamps,
-        sack: stack.sack,
-        initial_rto: stack.initial_rto,
-        min_rto: stack.min_rto,
-        max_rto: stack.max_rto,
-        max_retries: stack.max_retries,
-        syn_retries: stack.syn_retries,
-        ack_policy: match stack.delayed_ack {
-            None => AckPolicy::EverySegment,
-            Some(delayed) => AckPolicy::Delayed {
-                segments: delayed.packets,
-                minimum: delayed.minimum,
-                maximum: delayed.maximum,
-                quick_start: delayed.quick_start,
-            },
-        },
-        sack_compression: stack.sack_compression.map(|compression| SackCompression {
-            delay: compression.delay,
-            slack: compression.slack,
-            count: compression.count,
-        }),
-        loss_detection: match stack.loss_detection {
-            subflow_scenario::LossDetection::Rack => LossDetection::Rack,
-            subflow_scenario::LossDetection::DupThresh => LossDetection::DupThresh,
-        },
-        window_reduction: if stack.prr { WindowReduction::Proportional } else { WindowReduction::Immediate },
-        tail_loss_probe: stack.tlp,
-        frto: stack.frto,
-        undo: stack.undo,
-        window_validation: stack.window_validation,
-        growth: Growth { slow_start_at_threshold: stack.slow_start_at_threshold, count_acks: stack.count_acks },
-        slow_start_after_idle: stack.slow_start_after_idle,
-        nagle: stack.nagle,
-        receive_buffer: match stack.receive_buffer {
-            Buffer::Unlimited => ReceiveBuffer::Fixed(UNLIMITED),
-            Buffer::Fixed(bytes) => ReceiveBuffer::Fixed(bytes),
-            Buffer::Automatic { initial, maximum } => ReceiveBuffer::Automatic { initial, maximum },
-        },
-        timer_tick: stack.timer_tick,
-        timer_wheel: stack.timer_wheel,
-        ..Config::default()
-    }
-}
-
-/// The size of a fixed send buffer. An automatic one grows with the window, and limits only an MPTCP sender that queues
-/// data beyond the window.
-fn send_buffer(stack: &subflow_scenario::TcpOptions) -> Option<u64> {
-    match stack.send_buffer {
-        Buffer::Fixed(bytes) => Some(bytes),
-        Buffer::Unlimited | Buffer::Automatic { .. } => None,
-    }
-}
-
-/// The congestion control with the switches `stack`, for connections of `end`.
-pub(super) fn congestion(chosen: &Congestion, stack: &subflow_scenario::TcpOptions, end: FlowEnd) -> Algorithm {
-    let mut algorithm = chosen.build(stack);
-    algorithm.begin(end);
-    algorithm
-}
-
-/// The packet scheduler for connections of `end`.
-pub(super) fn scheduler(scheduler: &subflow_scenario::Scheduler, end: FlowEnd) -> Scheduling {
-    let mut scheduler = scheduler.build();
-    scheduler.begin(end);
-    scheduler
-}
-
-/// The path manager for connections of `end`.
-pub(crate) fn path_manager(manager: &subflow_scenario::PathManager, end: FlowEnd) -> PathManagement {
-    let mut manager = manager.build();
-    manager.begin(end);
-    manager
-}
-
-/// The configurations of TCP in a run. Equal ones are the same object, which stays in the cache although thousands of
-/// connections read theirs with every packet.
-#[derive(Default)]
-pub(super) struct TcpConfigs(Vec<Arc<Config>>);
-
-impl TcpConfigs {
-    /// So many are compared with a new one.
-    const COMPARED: usize = 16;
-
-    fn shared(&mut self, options: &subflow_scenario::TcpOptions) -> Arc<Config> {
-        let config = tcp_config(options);
-        if let Some(known) = self.0.iter().rev().take(Self::COMPARED).find(|known| ***known == config) {
-            return known.clone();
+impl Side {
+    /// The value of this end.
+    pub(crate) fn of<T>(self, ends: &PerEnd<T>) -> &T {
+        match self {
+            Self::From => &ends.from,
+            Self::To => &ends.to,
         }
-        let config = Arc::new(config);
-        self.0.push(config.clone());
-        config
-    }
-}
-
-fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack, end: FlowEnd, configs: &mut TcpConfigs) -> TcpOptions {
-    TcpOptions {
-        config: configs.shared(&stack.tcp),
-        congestion: congestion(&flow.congestion, &stack.tcp, end),
-        send_buffer: send_buffer(&stack.tcp),
-    }
-}
-
-fn mptcp_config(
-    flow: &subflow_scenario::Mptcp,
-    stack: &Stack,
-    end: FlowEnd,
-    (backup_addresses, record_paths): (Vec<IpAddr>, bool),
-    configs: &mut TcpConfigs,
-) -> mptcp::Config {
-    mptcp::Config {
-        tcp: configs.shared(&stack.tcp),
-        send_buffer: send_buffer(&stack.tcp),
-        send_buffer_tuning: match stack.tcp.send_buffer {
-            Buffer::Automatic { initial, maximum } => Some(SendBufferTuning { initial, maximum }),
-            Buffer::Fixed(_) | Buffer::Unlimited => None,
-        },
-        checksum: stack.mptcp.checksum,
-        bottleneck: flow.bottleneck.map(|detector| mptcp::Bottleneck {
-            detection: detector.build(),
-            regroup: (flow.coupling == Coupling::SharedBottleneck).then_some(detector.regroup),
-        }),
-        record_paths,
-        opportunistic_retransmission: stack.mptcp.opportunistic_retransmission,
-        penalisation: stack.mptcp.penalisation,
-        stale_loss_count: stack.mptcp.stale_loss_count,
-        subflows_open_window: stack.mptcp.subflows_open_window,
-        backup_addresses,
-        max_subflows: stack.mptcp.max_subflows as usize,
-        ..mptcp::Config::new(
-            congestion(&flow.congestion, &stack.tcp, end),
-            scheduler(&flow.scheduler, end),
-            path_manager(&flow.path_manager, end),
-        )
     }
 }
 
@@ -181,28 +42,35 @@ pub(crate) fn flow_end(flow: &Flow, side: Side, seed: u64) -> FlowEnd {
 }
 
 /// The configuration of one end of `flow` in a run with `seed`; `None` for UDP. `backups` are that host's backup
-/// addresses; `record_paths` keeps the samples of its subflows. `configs` are those of the other flows.
+/// addresses; `record_paths` keeps the samples of its subflows.
 pub(super) fn listener(
     flow: &Flow,
     side: Side,
     seed: u64,
     (backups, record_paths): (Vec<IpAddr>, bool),
-    configs: &mut TcpConfigs,
 ) -> Option<Listener> {
     let end = flow_end(flow, side, seed);
     match &flow.protocol {
-        Protocol::Tcp(tcp) => {
-            let stack = if side == Side::From { &tcp.from_stack } else { &tcp.to_stack };
-            Some(Listener::Tcp(tcp_options(tcp, stack, end, configs)))
+        Protocol::Tcp(ends) => {
+            let mut options = side.of(ends).clone();
+            options.congestion.begin(end);
+            Some(Listener::Tcp(options))
         }
         Protocol::Mptcp(mptcp) => {
-            let stack = if side == Side::From { &mptcp.from_stack } else { &mptcp.to_stack };
-            let config = mptcp_config(mptcp, stack, end, (backups, record_paths), configs);
+            let mut config =
+                mptcp::Config { record_paths, backup_addresses: backups, ..side.of(&mptcp.ends).as_ref().clone() };
+            config.congestion.begin(end);
+            config.scheduler.begin(end);
+            config.path_manager.begin(end);
             Some(Listener::Mptcp(Arc::new(config)))
         }
         Protocol::Sctp(sctp) => {
-            let stack = if side == Side::From { &sctp.from_stack } else { &sctp.to_stack };
-            Some(Listener::Sctp(Arc::new(sctp_config(sctp, stack, end))))
+            let mut config = side.of(&sctp.ends).as_ref().clone();
+            config.congestion.begin(end);
+            if let Distribution::Scheduler(scheduler) = &mut config.distribution {
+                scheduler.begin(end);
+            }
+            Some(Listener::Sctp(Arc::new(config)))
         }
         Protocol::Udp => None,
     }
@@ -254,9 +122,8 @@ mod tests {
         let addresses = [0, 1].map(|host: usize| scenario.hosts[host].interfaces[0].addresses[0]);
         let mut hosts = addresses.map(|address| Host::new(vec![address], stream(1, &address.to_string())));
         let [local, remote] = [(addresses[0], 1024), (addresses[1], flow.port)].map(SocketAddr::from);
-        let mut configs = TcpConfigs::default();
-        hosts[1].listen(flow.port, listener(flow, Side::To, 1, (Vec::new(), false), &mut configs).expect("a stream"));
-        let opened = match listener(flow, Side::From, 1, (Vec::new(), false), &mut configs).expect("a stream") {
+        hosts[1].listen(flow.port, listener(flow, Side::To, 1, (Vec::new(), false)).expect("a stream"));
+        let opened = match listener(flow, Side::From, 1, (Vec::new(), false)).expect("a stream") {
             Listener::Tcp(options) => hosts[0].connect_tcp(&options, local, remote, now),
             Listener::Mptcp(config) => hosts[0].connect_mptcp(config, local, remote, now),
             Listener::Sctp(config) => hosts[0].connect_sctp(config, local, remote, now),

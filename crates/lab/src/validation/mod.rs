@@ -182,7 +182,7 @@ mod tests {
             let scenario = case.scenario();
             for flow in &scenario.flows {
                 if let subflow_scenario::Protocol::Mptcp(mptcp) = &flow.protocol {
-                    assert_eq!(mptcp.scheduler.name(), "linux-default", "{}", case.name);
+                    assert_eq!(mptcp.ends.from.scheduler.name(), "linux-default", "{}", case.name);
                 }
             }
         }

@@ -65,11 +65,7 @@ pub(crate) fn ours(path_manager: &str, change: impl FnOnce(&mut mptcp::Config)) 
 }
 
 pub(crate) fn plain_tcp() -> TcpOptions {
-    TcpOptions {
-        config: Arc::default(),
-        congestion: Algorithm::from_name("cubic").expect("an algorithm"),
-        send_buffer: None,
-    }
+    TcpOptions { config: Arc::default(), congestion: Algorithm::from_name("cubic").expect("an algorithm") }
 }
 
 /// Both hosts and the network between them.

@@ -3,6 +3,8 @@
 //! An enum with static dispatch instead of a trait object: an acknowledgment costs a jump instead of an indirect call,
 //! and the compiler can inline it. A new algorithm is one file and one line in the table below.
 
+use std::sync::Arc;
+
 use subflow_quantity::{Duration, Instant};
 
 use crate::custom::{CustomCongestionControl, FlowEnd};
@@ -61,8 +63,8 @@ macro_rules! algorithms {
         #[derive(Clone, Debug)]
         pub enum Algorithm {
             $(#[doc = $summary] $variant($type),)+
-            /// One that is not in the catalogue.
-            Custom(Box<dyn CustomCongestionControl>),
+            /// One that is not in the catalogue, with its name.
+            Custom(Arc<str>, Box<dyn CustomCongestionControl>),
         }
 
         impl Algorithm {
@@ -87,11 +89,11 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Its name in [`Algorithm::all`]; `custom` if it is not there.
-            pub fn name(&self) -> &'static str {
+            /// Its name in [`Algorithm::all`], or that of the custom one.
+            pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)+
-                    Self::Custom(_) => "custom",
+                    Self::Custom(name, _) => name,
                 }
             }
         }
@@ -100,109 +102,109 @@ macro_rules! algorithms {
             fn on_path_added(&mut self, paths: &[Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.on_path_added(paths, path),)+
-                    Self::Custom(a) => a.on_path_added(paths, path),
+                    Self::Custom(_, a) => a.on_path_added(paths, path),
                 }
             }
             fn on_sample(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
                 match self {
                     $(Self::$variant(a) => a.on_sample(paths, path, ack),)+
-                    Self::Custom(a) => a.on_sample(paths, path, ack),
+                    Self::Custom(_, a) => a.on_sample(paths, path, ack),
                 }
             }
             fn on_delivered(&mut self, paths: &mut [Path], path: usize, sample: &DeliverySample) {
                 match self {
                     $(Self::$variant(a) => a.on_delivered(paths, path, sample),)+
-                    Self::Custom(a) => a.on_delivered(paths, path, sample),
+                    Self::Custom(_, a) => a.on_delivered(paths, path, sample),
                 }
             }
             fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
                 match self {
                     $(Self::$variant(a) => a.on_ack(paths, path, ack),)+
-                    Self::Custom(a) => a.on_ack(paths, path, ack),
+                    Self::Custom(_, a) => a.on_ack(paths, path, ack),
                 }
             }
             fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, ack: &Ack, acked: u32) {
                 match self {
                     $(Self::$variant(a) => a.avoid_congestion(paths, path, ack, acked),)+
-                    Self::Custom(a) => a.avoid_congestion(paths, path, ack, acked),
+                    Self::Custom(_, a) => a.avoid_congestion(paths, path, ack, acked),
                 }
             }
             fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, now: Instant) -> u32 {
                 match self {
                     $(Self::$variant(a) => a.ssthresh_after_loss(paths, path, now),)+
-                    Self::Custom(a) => a.ssthresh_after_loss(paths, path, now),
+                    Self::Custom(_, a) => a.ssthresh_after_loss(paths, path, now),
                 }
             }
             fn enter_recovery(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
                 match self {
                     $(Self::$variant(a) => a.enter_recovery(paths, path, loss),)+
-                    Self::Custom(a) => a.enter_recovery(paths, path, loss),
+                    Self::Custom(_, a) => a.enter_recovery(paths, path, loss),
                 }
             }
             fn leave_recovery(&mut self, paths: &mut [Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.leave_recovery(paths, path),)+
-                    Self::Custom(a) => a.leave_recovery(paths, path),
+                    Self::Custom(_, a) => a.leave_recovery(paths, path),
                 }
             }
             fn on_timeout(&mut self, paths: &mut [Path], path: usize, timeout: &Timeout) {
                 match self {
                     $(Self::$variant(a) => a.on_timeout(paths, path, timeout),)+
-                    Self::Custom(a) => a.on_timeout(paths, path, timeout),
+                    Self::Custom(_, a) => a.on_timeout(paths, path, timeout),
                 }
             }
             fn undo(&mut self, paths: &mut [Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.undo(paths, path),)+
-                    Self::Custom(a) => a.undo(paths, path),
+                    Self::Custom(_, a) => a.undo(paths, path),
                 }
             }
             fn restart_after_idle(&mut self, paths: &mut [Path], path: usize, timeouts: u32) {
                 match self {
                     $(Self::$variant(a) => a.restart_after_idle(paths, path, timeouts),)+
-                    Self::Custom(a) => a.restart_after_idle(paths, path, timeouts),
+                    Self::Custom(_, a) => a.restart_after_idle(paths, path, timeouts),
                 }
             }
             fn on_application_limited(&mut self, paths: &mut [Path], path: usize, used: u32) {
                 match self {
                     $(Self::$variant(a) => a.on_application_limited(paths, path, used),)+
-                    Self::Custom(a) => a.on_application_limited(paths, path, used),
+                    Self::Custom(_, a) => a.on_application_limited(paths, path, used),
                 }
             }
             fn penalise(&mut self, paths: &mut [Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.penalise(paths, path),)+
-                    Self::Custom(a) => a.penalise(paths, path),
+                    Self::Custom(_, a) => a.penalise(paths, path),
                 }
             }
             fn pacing_rate(&self, paths: &[Path], path: usize, outstanding: Outstanding) -> Option<u64> {
                 match self {
                     $(Self::$variant(a) => a.pacing_rate(paths, path, outstanding),)+
-                    Self::Custom(a) => a.pacing_rate(paths, path, outstanding),
+                    Self::Custom(_, a) => a.pacing_rate(paths, path, outstanding),
                 }
             }
             fn on_state(&mut self, paths: &[Path], path: usize, state: RecoveryState) {
                 match self {
                     $(Self::$variant(a) => a.on_state(paths, path, state),)+
-                    Self::Custom(a) => a.on_state(paths, path, state),
+                    Self::Custom(_, a) => a.on_state(paths, path, state),
                 }
             }
             fn on_transmit_after_idle(&mut self, paths: &[Path], path: usize, now: Instant, idle: Duration) {
                 match self {
                     $(Self::$variant(a) => a.on_transmit_after_idle(paths, path, now, idle),)+
-                    Self::Custom(a) => a.on_transmit_after_idle(paths, path, now, idle),
+                    Self::Custom(_, a) => a.on_transmit_after_idle(paths, path, now, idle),
                 }
             }
             fn on_window_restart(&mut self, paths: &[Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.on_window_restart(paths, path),)+
-                    Self::Custom(a) => a.on_window_restart(paths, path),
+                    Self::Custom(_, a) => a.on_window_restart(paths, path),
                 }
             }
             fn begin(&mut self, end: FlowEnd) {
                 match self {
                     $(Self::$variant(a) => a.begin(end),)+
-                    Self::Custom(a) => a.begin(end),
+                    Self::Custom(_, a) => a.begin(end),
                 }
             }
         }
@@ -239,6 +241,15 @@ impl Algorithm {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::with_options(name, Options::default())
     }
+
+    /// Whether its own constants, if it has any, are the defaults.
+    pub fn has_default_constants(&self) -> bool {
+        match self {
+            Self::Cubic(cubic) => cubic.has_default_constants(),
+            Self::WVegas(wvegas) => wvegas.has_default_constants(),
+            _ => true,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -248,7 +259,7 @@ mod tests {
     #[test]
     fn every_name_resolves_to_the_algorithm_of_that_name() {
         for description in Algorithm::all() {
-            assert_eq!(Algorithm::from_name(description.name).map(|a| a.name()), Some(description.name));
+            assert_eq!(Algorithm::from_name(description.name).as_ref().map(Algorithm::name), Some(description.name));
         }
         assert!(Algorithm::from_name("vegas").is_none());
     }

@@ -64,7 +64,7 @@ impl Default for Constants {
 }
 
 /// The constants as the arithmetic needs them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Scaled {
     /// β in 1/1024.
     beta: u64,
@@ -111,6 +111,16 @@ impl Cubic {
     /// Creates CUBIC with other constants.
     pub fn with_constants(hystart: bool, constants: Constants) -> Self {
         Self { hystart, constants: Scaled::new(constants), paths: Vec::new() }
+    }
+
+    /// Whether its constants are those of Linux.
+    pub fn has_default_constants(&self) -> bool {
+        self.constants == Scaled::new(Constants::default())
+    }
+
+    /// Whether HyStart may end slow start.
+    pub fn has_hystart(&self) -> bool {
+        self.hystart
     }
 }
 

@@ -111,6 +111,11 @@ impl PathState {
 }
 
 impl WVegas {
+    /// Whether its constants are those of the MPTCP kernel 0.9x.
+    pub fn has_default_constants(&self) -> bool {
+        self.constants == Constants::default()
+    }
+
     /// Creates wVegas with these constants.
     pub fn new(constants: Constants) -> Self {
         Self { constants, paths: Vec::new() }

@@ -1,6 +1,7 @@
 //! The path managers by name, with static dispatch. A new one is one file and one line in the table below.
 
 use std::num::NonZeroU8;
+use std::sync::Arc;
 
 use crate::custom::{CustomPathManager, FlowEnd};
 
@@ -53,8 +54,8 @@ macro_rules! path_managers {
         #[non_exhaustive]
         pub enum PathManagement {
             $(#[doc = concat!("`", $name, "`.")] $variant($variant),)+
-            /// One that is not in the catalogue.
-            Custom(Box<dyn CustomPathManager>),
+            /// One that is not in the catalogue, with its name.
+            Custom(Arc<str>, Box<dyn CustomPathManager>),
         }
 
         const ALL: &[PathManagerEntry] = &[$(PathManagerEntry {
@@ -67,11 +68,11 @@ macro_rules! path_managers {
         }),+];
 
         impl PathManagement {
-            /// Its name in [`PathManagement::all`]; `custom` if it is not there.
-            pub fn name(&self) -> &'static str {
+            /// Its name in [`PathManagement::all`], or that of the custom one.
+            pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)+
-                    Self::Custom(_) => "custom",
+                    Self::Custom(name, _) => name,
                 }
             }
         }
@@ -81,13 +82,13 @@ macro_rules! path_managers {
             fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
                 match self {
                     $(Self::$variant(manager) => manager.on_event(event, commands),)+
-                    Self::Custom(manager) => manager.on_event(event, commands),
+                    Self::Custom(_, manager) => manager.on_event(event, commands),
                 }
             }
             fn begin(&mut self, end: FlowEnd) {
                 match self {
                     $(Self::$variant(manager) => manager.begin(end),)+
-                    Self::Custom(manager) => manager.begin(end),
+                    Self::Custom(_, manager) => manager.begin(end),
                 }
             }
         }
@@ -147,7 +148,7 @@ mod tests {
         for entry in PathManagement::all() {
             assert_eq!(entry.create(&Options::default()).name(), entry.name);
             for name in entry.aliases.iter().chain([&entry.name]) {
-                assert_eq!(PathManagement::from_name(name).map(|m| m.name()), Some(entry.name));
+                assert_eq!(PathManagement::from_name(name).as_ref().map(PathManagement::name), Some(entry.name));
             }
         }
         assert!(PathManagement::from_name("mesh").is_none());

@@ -1,5 +1,7 @@
 //! The schedulers by name, with static dispatch. A new one is one file and one line in the table below.
 
+use std::sync::Arc;
+
 use subflow_quantity::Ratio;
 
 use crate::bottleneck::Correlations;
@@ -59,8 +61,8 @@ macro_rules! schedulers {
         #[non_exhaustive]
         pub enum Scheduling {
             $(#[doc = concat!("`", $name, "`.")] $variant($variant),)+
-            /// One that is not in the catalogue.
-            Custom(Box<dyn CustomScheduler>),
+            /// One that is not in the catalogue, with its name.
+            Custom(Arc<str>, Box<dyn CustomScheduler>),
         }
 
         const ALL: &[SchedulerEntry] = &[$(SchedulerEntry {
@@ -73,11 +75,11 @@ macro_rules! schedulers {
         }),+];
 
         impl Scheduling {
-            /// Its name in [`Scheduling::all`]; `custom` if it is not there.
-            pub fn name(&self) -> &'static str {
+            /// Its name in [`Scheduling::all`], or that of the custom one.
+            pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)+
-                    Self::Custom(_) => "custom",
+                    Self::Custom(name, _) => name,
                 }
             }
         }
@@ -87,43 +89,43 @@ macro_rules! schedulers {
             fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.next(subflows, queue),)+
-                    Self::Custom(scheduler) => scheduler.next(subflows, queue),
+                    Self::Custom(_, scheduler) => scheduler.next(subflows, queue),
                 }
             }
             fn queues_ahead(&self) -> bool {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.queues_ahead(),)+
-                    Self::Custom(scheduler) => scheduler.queues_ahead(),
+                    Self::Custom(_, scheduler) => scheduler.queues_ahead(),
                 }
             }
             fn repeats(&self) -> bool {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.repeats(),)+
-                    Self::Custom(scheduler) => scheduler.repeats(),
+                    Self::Custom(_, scheduler) => scheduler.repeats(),
                 }
             }
             fn goes_by_correlations(&self) -> bool {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.goes_by_correlations(),)+
-                    Self::Custom(scheduler) => scheduler.goes_by_correlations(),
+                    Self::Custom(_, scheduler) => scheduler.goes_by_correlations(),
                 }
             }
             fn on_correlations(&mut self, correlations: &Correlations) {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.on_correlations(correlations),)+
-                    Self::Custom(scheduler) => scheduler.on_correlations(correlations),
+                    Self::Custom(_, scheduler) => scheduler.on_correlations(correlations),
                 }
             }
             fn on_replaced(&mut self, subflow: usize, last: &SubflowView) {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.on_replaced(subflow, last),)+
-                    Self::Custom(scheduler) => scheduler.on_replaced(subflow, last),
+                    Self::Custom(_, scheduler) => scheduler.on_replaced(subflow, last),
                 }
             }
             fn begin(&mut self, end: FlowEnd) {
                 match self {
                     $(Self::$variant(scheduler) => scheduler.begin(end),)+
-                    Self::Custom(scheduler) => scheduler.begin(end),
+                    Self::Custom(_, scheduler) => scheduler.begin(end),
                 }
             }
         }
@@ -203,7 +205,7 @@ mod tests {
         for entry in Scheduling::all() {
             assert_eq!(entry.create(&Options::default()).name(), entry.name);
             for name in entry.aliases.iter().chain([&entry.name]) {
-                assert_eq!(Scheduling::from_name(name).map(|s| s.name()), Some(entry.name));
+                assert_eq!(Scheduling::from_name(name).as_ref().map(Scheduling::name), Some(entry.name));
             }
         }
     }

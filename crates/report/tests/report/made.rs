@@ -13,7 +13,7 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         name: flow.name.clone(),
         protocol: "mptcp".into(),
         congestion: match &flow.protocol {
-            Protocol::Mptcp(mptcp) => Some(mptcp.congestion.name().into()),
+            Protocol::Mptcp(mptcp) => Some(mptcp.ends.from.congestion.name().into()),
             _ => None,
         },
         scheduler: Some("ll".into()),

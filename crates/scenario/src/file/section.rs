@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
+use subflow_policy::catalogue::Choice;
+
 use super::node::{Entry, Node, Value};
 use super::suggestion::{did_you_mean, list};
 use super::{Origin, Place, Problem};
-use crate::choice::Choice;
-use crate::schema::{Default, TableSchema};
+use crate::table::{Default, TableSchema};
 
 /// A value that is being parsed, with its dotted path.
 #[derive(Clone, Debug)]
@@ -118,10 +119,9 @@ impl<'a> Field<'a> {
 
     /// The choice with this name.
     pub(crate) fn choice<T: Copy>(&self, what: &str, choices: &[Choice<T>]) -> Result<T, Problem> {
-        let names = || choices.iter().map(|choice| choice.name);
+        let names = || choices.iter().map(|choice| choice.description.name);
         let text = self.string(&format!("{what}: {}", list(names())))?;
-        let chosen = choices.iter().find(|choice| choice.name == text).map(|choice| choice.value);
-        chosen.ok_or_else(|| self.unknown_name(text, what, names()))
+        Choice::find(choices, text).ok_or_else(|| self.unknown_name(text, what, names()))
     }
 
     /// The problem of an unknown name: suggests the nearest one and lists all.
@@ -170,7 +170,7 @@ pub(crate) struct Section<'a> {
 impl<'a> Section<'a> {
     /// The value of `key`, if the file has one.
     pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
-        let doc = self.schema.field(key).doc;
+        let doc = self.schema.field(key).doc.as_str();
         self.field.node.entry(key).map(|entry| self.field.child(entry, doc))
     }
 
@@ -195,17 +195,15 @@ impl<'a> Section<'a> {
 
     /// The default of `key`.
     pub(crate) fn default(&self, key: &'static str) -> Field<'a> {
-        match self.schema.field(key).default {
-            Default::Value(literal) => {
-                Field::from_default(self.field.path_of(key), literal, self.schema.field(key).doc)
-            }
+        match &self.schema.field(key).default {
+            Default::Value(literal) => self.default_literal(key, literal),
             Default::Required | Default::None(_) => panic!("the schema gives {key} no default"),
         }
     }
 
     /// A default for `key` that is not in the schema.
     pub(crate) fn default_literal(&self, key: &'static str, literal: &str) -> Field<'a> {
-        Field::from_default(self.field.path_of(key), literal, self.schema.field(key).doc)
+        Field::from_default(self.field.path_of(key), literal, &self.schema.field(key).doc)
     }
 
     /// The value of `key`, which is required.
@@ -237,38 +235,26 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Layers of one kind of table, above a set of defaults.
+/// Layers of one kind of table.
 pub(crate) struct Layers<'a> {
     tables: Vec<Section<'a>>,
-    defaults: &'static [(&'static str, &'static str)],
     schema: &'static TableSchema,
 }
 
 impl<'a> Layers<'a> {
-    /// Layers from the topmost of `tables` down, each of which may be absent; then `defaults`, then the schema's
-    /// defaults.
-    pub(crate) fn new(
-        tables: &'a [Option<Field<'a>>],
-        defaults: &'static [(&'static str, &'static str)],
-        schema: &'static TableSchema,
-    ) -> Result<Self, Problem> {
+    /// Layers from the topmost of `tables` down, each of which may be absent.
+    pub(crate) fn new(tables: &'a [Option<Field<'a>>], schema: &'static TableSchema) -> Result<Self, Problem> {
         let tables = tables.iter().flatten().map(|table| table.section(schema)).collect::<Result<_, _>>()?;
-        Ok(Self { tables, defaults, schema })
-    }
-
-    /// The value of `key` from the topmost layer that has one; `None` if no table and no set of defaults has it.
-    pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
-        let own = self.defaults.iter().find(|(name, _)| *name == key);
-        let own = || own.map(|(_, literal)| Field::from_default(key.to_owned(), literal, self.schema.field(key).doc));
-        self.tables.iter().find_map(|table| table.given(key)).or_else(own)
+        Ok(Self { tables, schema })
     }
 
     /// The value of `key` from the topmost layer that has one.
-    pub(crate) fn value(&self, key: &'static str) -> Field<'a> {
-        let schema = self.schema.field(key);
-        self.given(key).unwrap_or_else(|| match schema.default {
-            Default::Value(literal) => Field::from_default(key.to_owned(), literal, schema.doc),
-            Default::Required | Default::None(_) => panic!("the schema gives {key} no default"),
-        })
+    pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
+        self.tables.iter().find_map(|table| table.given(key))
+    }
+
+    /// The value of `key` from the topmost layer that has one, or else `default`, in TOML.
+    pub(crate) fn given_or(&self, key: &'static str, default: &str) -> Field<'a> {
+        self.given(key).unwrap_or_else(|| Field::from_default(key.to_owned(), default, &self.schema.field(key).doc))
     }
 }

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use subflow_quantity::notation::NotationError;
-use subflow_quantity::{Duration, Rate, Size};
+use subflow_quantity::{Duration, Rate, Ratio, Size};
 
 use super::node::Value;
-use super::{Field, Problem};
+use super::{Field, Problem, Section};
 
 /// The longest duration in a scenario, including that of a run: results of calculations with durations stay far below
 /// the end of the clock, 584 years.
@@ -126,6 +126,19 @@ impl Field<'_> {
             Value::Float(x) if *x > 0.0 && *x <= 1.0 => Ok(*x),
             Value::Integer(1) => Ok(1.0),
             _ => Err(self.expected("a number above 0, at most 1")),
+        }
+    }
+}
+
+impl Section<'_> {
+    /// The ratio under `key`, from one fraction to another.
+    pub(crate) fn ratio(&self, key: &'static str, bounds: [(u32, u32); 2]) -> Result<Ratio, Problem> {
+        let field = self.value(key);
+        let ratio: Ratio = field.quantity("a ratio such as \"1/4\" or 1.2")?;
+        let [least, most] = bounds.map(|(numerator, denominator)| Ratio::new(numerator, denominator));
+        match least <= Some(ratio) && Some(ratio) <= most {
+            true => Ok(ratio),
+            false => Err(field.expected(&self.kind(key))),
         }
     }
 }

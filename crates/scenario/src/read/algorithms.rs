@@ -2,18 +2,16 @@
 
 use std::num::NonZeroU8;
 
+use subflow_policy::catalogue::Description;
 use subflow_policy::congestion::{cubic, wvegas};
 use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
 use subflow_policy::scheduler::{Options, blest};
 use subflow_quantity::Ratio;
 
-use super::bounds;
+use crate::algorithm::{PathManager, Scheduler};
 use crate::custom::Prototypes;
 use crate::file::{Field, Problem, Section, Value, list};
-use crate::{
-    CatalogueEntry, Congestion, CongestionName, CustomAlgorithms, PathManager, PathManagerName, Scheduler,
-    SchedulerName, schema,
-};
+use crate::{Congestion, CongestionName, CustomAlgorithms, PathManagerName, SchedulerName, schema};
 
 /// The congestion control of a flow.
 pub(super) fn congestion(
@@ -34,8 +32,8 @@ pub(super) fn congestion(
     Ok(Congestion {
         name,
         cubic: cubic::Constants {
-            beta: bounds::ratio(&section, "beta", [(1, 100), (99, 100)])?,
-            c: bounds::ratio(&section, "c", [(1, 1000), (10, 1)])?,
+            beta: section.ratio("beta", [(1, 100), (99, 100)])?,
+            c: section.ratio("c", [(1, 1000), (10, 1)])?,
             fast_convergence: section.value("fast_convergence").boolean()?,
         },
         wvegas: wvegas::Constants { alpha: packets("alpha")?, gamma: packets("gamma")? },
@@ -74,7 +72,7 @@ pub(super) fn path_manager(
     section: &Section<'_>,
     default: &str,
     custom: &CustomAlgorithms,
-    most: u32,
+    most: usize,
 ) -> Result<PathManager, Problem> {
     const WHAT: &str = "the name of a path manager";
     let field = given_or(section, "path_manager", default);
@@ -92,9 +90,9 @@ pub(super) fn path_manager(
 }
 
 /// A number of subflows.
-fn subflows(field: &Field<'_>, most: u32) -> Result<NonZeroU8, Problem> {
+fn subflows(field: &Field<'_>, most: usize) -> Result<NonZeroU8, Problem> {
     let count = field.integer(1..=MAX_SUBFLOWS as u64)?;
-    if count > u64::from(most) && !field.is_default() {
+    if count > most as u64 && !field.is_default() {
         return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
     }
     Ok(NonZeroU8::new(count as u8).expect("it is at least 1"))
@@ -110,7 +108,7 @@ fn named<N, T>(
     what: &str,
     parse: fn(&str, &Prototypes<T>) -> Option<N>,
     custom: &Prototypes<T>,
-    catalogue: fn() -> Vec<CatalogueEntry>,
+    catalogue: fn() -> Vec<Description>,
 ) -> Result<N, Problem> {
     let name = field.string(what)?;
     let entries = catalogue();
@@ -132,5 +130,5 @@ fn refuse_others(section: &Section<'_>, name: &str, options: &[&str]) -> Result<
 
 /// A ratio of at most ten.
 fn ratio(section: &Section<'_>, key: &'static str) -> Result<Ratio, Problem> {
-    bounds::ratio(section, key, [(0, 1), (10, 1)])
+    section.ratio(key, [(0, 1), (10, 1)])
 }

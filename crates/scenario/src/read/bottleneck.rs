@@ -3,22 +3,14 @@
 use subflow_policy::bottleneck::Parameters;
 use subflow_policy::scheduler::{Scheduler, Scheduling};
 use subflow_quantity::Duration;
+use subflow_transport::mptcp::Bottleneck;
 
-use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
+use crate::schema::COUPLINGS;
 use crate::{Coupling, Detector, DetectorName, schema};
 
-pub(super) const COUPLINGS: [Choice<Coupling>; 2] = [
-    Choice::new("connection", Coupling::Connection, "all subflows").source("RFC 6356"),
-    Choice::new(
-        "shared-bottleneck",
-        Coupling::SharedBottleneck,
-        "those that share a bottleneck, as the detector finds",
-    ),
-];
-
 /// The detector of a flow: the named one, or the one that `scheduler` or the coupling requires.
-pub(super) fn read(section: &Section<'_>, scheduler: &Scheduling) -> Result<(Option<Detector>, Coupling), Problem> {
+pub(super) fn read(section: &Section<'_>, scheduler: &Scheduling) -> Result<Option<Bottleneck>, Problem> {
     let coupling = section.value("coupling").choice("a coupling", &COUPLINGS)?;
     let needed = match coupling {
         _ if scheduler.goes_by_correlations() => Some("red-cpi"),
@@ -29,7 +21,10 @@ pub(super) fn read(section: &Section<'_>, scheduler: &Scheduling) -> Result<(Opt
         Some(field) => Some(detector(&field)?),
         None => needed.map(|name| Detector::of(DetectorName::parse(name).expect("it is a detector"))),
     };
-    Ok((detector, coupling))
+    Ok(detector.map(|detector| Bottleneck {
+        detection: detector.build(),
+        regroup: (coupling == Coupling::SharedBottleneck).then_some(detector.regroup),
+    }))
 }
 
 fn detector(field: &Field<'_>) -> Result<Detector, Problem> {

@@ -1,9 +1,10 @@
 //! Keys that have no effect: valid, so that a sweep over protocols is possible, and more often a mistake.
 
-use super::flows::{Kind, PROTOCOLS};
 use super::traces::Traces;
 use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
+use crate::schema::{PROTOCOLS, ProtocolName};
+use crate::switches::sctp::is_multipath;
 use crate::{Protocol, Scenario, schema};
 
 /// Keys of a flow that only MPTCP has.
@@ -52,16 +53,17 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
 fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
     let Ok(kind) = section.value("protocol").choice("a protocol", &PROTOCOLS) else { return };
     let (has_one_path, why) = match kind {
-        Kind::Tcp => (true, "the flow's protocol is tcp"),
-        Kind::Mptcp => (false, "the flow's protocol is mptcp"),
-        Kind::Sctp => (is_sctp_without_cmt(scenario, name), "the flow's protocol is sctp"),
+        ProtocolName::Tcp => (true, "the flow's protocol is tcp"),
+        ProtocolName::Mptcp => (false, "the flow's protocol is mptcp"),
+        ProtocolName::Sctp => (is_sctp_without_cmt(scenario, name), "the flow's protocol is sctp"),
         // Its reader takes no other keys.
-        Kind::Udp => return,
+        ProtocolName::Udp => return,
     };
-    let of_mptcp = OF_MPTCP.iter().filter(|_| kind != Kind::Mptcp);
-    let of_sctp = OF_SCTP.iter().filter(|_| kind != Kind::Sctp);
+    let of_mptcp = OF_MPTCP.iter().filter(|_| kind != ProtocolName::Mptcp);
+    let of_sctp = OF_SCTP.iter().filter(|_| kind != ProtocolName::Sctp);
     for key in of_mptcp.chain(of_sctp).chain(["scheduler"].iter().filter(|_| has_one_path)) {
-        let why = if (kind, *key) == (Kind::Sctp, "scheduler") { "SCTP has one path without sctp.cmt" } else { why };
+        let why =
+            if (kind, *key) == (ProtocolName::Sctp, "scheduler") { "SCTP has one path without sctp.cmt" } else { why };
         if let Some(given) = section.given(key).filter(|given| !is_left_over(section, given)) {
             found.push(idle(&given, &format!("flows.{name}.{key}"), why));
         }
@@ -89,7 +91,7 @@ fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut 
 
 fn is_sctp_without_cmt(scenario: &Scenario, name: &str) -> bool {
     let flow = scenario.flows.iter().find(|flow| flow.key() == name);
-    flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !sctp.from_stack.sctp.cmt))
+    flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !is_multipath(&sctp.ends.from)))
 }
 
 pub(super) fn each(

@@ -1,8 +1,15 @@
 //! `[flows.NAME]`: ends, times, ports and algorithms.
 
 use core::cmp::Ordering;
+use std::sync::Arc;
 
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
+use subflow_transport::mptcp;
+use subflow_transport::sctp::config::Distribution;
+use subflow_transport::tcp::TcpOptions;
 
 use super::algorithms;
 use super::bottleneck;
@@ -16,11 +23,11 @@ use super::topology::Topology;
 use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
 use super::{References, RunLength};
-use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
-use crate::{
-    CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema,
-};
+use crate::schema::{PROTOCOLS, ProtocolName};
+use crate::switches::Stack;
+use crate::switches::sctp::is_multipath;
+use crate::{CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PerEnd, Protocol, Sctp, SubflowPlan, schema};
 
 /// Reads flows; nodes and stacks have been read before.
 struct FlowReader<'a> {
@@ -39,22 +46,6 @@ struct ReadFlow {
     port_place: Place,
     numbers: Numbers,
 }
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Tcp,
-    Mptcp,
-    Sctp,
-    Udp,
-}
-
-pub(super) const PROTOCOLS: [Choice<Kind>; 4] = [
-    Choice::new("tcp", Kind::Tcp, "one connection over one path").source("RFC 9293"),
-    Choice::new("mptcp", Kind::Mptcp, "one connection over several subflows").source("RFC 8684"),
-    Choice::new("sctp", Kind::Sctp, "one association over one path, or with cmt over several at once")
-        .source("RFC 9260"),
-    Choice::new("udp", Kind::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
-];
 
 /// All flows without those that have problems, and what is drawn for them in each run.
 pub(super) fn read(
@@ -147,7 +138,7 @@ impl FlowReader<'_> {
             protocol: self.protocol(kind, &section, from, to)?,
             traffic: traffic::read(
                 &section,
-                (kind == Kind::Udp).then(|| largest_datagram(address)),
+                (kind == ProtocolName::Udp).then(|| largest_datagram(address)),
                 sizes.as_ref(),
                 self.traces,
             )?,
@@ -192,51 +183,78 @@ impl FlowReader<'_> {
 
     fn protocol(
         &self,
-        kind: Kind,
+        kind: ProtocolName,
         section: &Section<'_>,
         from: InterfaceIndex,
         to: InterfaceIndex,
     ) -> Result<Protocol, Problem> {
         let profile = self.stacks.profile(from.host);
-        let congestion = |default| algorithms::congestion(section, default, self.custom);
+        let stack = |end: InterfaceIndex| self.stacks.stack(section, end.host);
+        let congestion = |default: &Algorithm| algorithms::congestion(section, default.name(), self.custom);
         Ok(match kind {
-            Kind::Udp => Protocol::Udp,
-            Kind::Tcp => Protocol::Tcp(Tcp {
-                congestion: congestion(profile.tcp_congestion)?,
-                from_stack: self.stacks.stack(section, from.host)?,
-                to_stack: self.stacks.stack(section, to.host)?,
-            }),
-            Kind::Sctp => Protocol::Sctp(Sctp {
-                congestion: congestion(profile.sctp_congestion)?,
-                scheduler: match section.given("scheduler") {
-                    Some(_) => Some(algorithms::scheduler(section, profile.scheduler, self.custom)?),
-                    None => None,
-                },
-                primary: self.primary(section, to)?,
-                from_stack: self.stacks.stack(section, from.host)?,
-                to_stack: self.stacks.stack(section, to.host)?,
-            }),
-            Kind::Mptcp => {
-                let from_stack = self.stacks.stack(section, from.host)?;
-                let scheduler = algorithms::scheduler(section, profile.scheduler, self.custom)?;
-                let (bottleneck, coupling) = bottleneck::read(section, &scheduler.build())?;
-                Protocol::Mptcp(Mptcp {
-                    congestion: congestion(profile.mptcp_congestion)?,
-                    scheduler,
-                    bottleneck,
-                    coupling,
-                    path_manager: self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?,
-                    subflows: self.subflows(section, from, to, from_stack.mptcp.max_subflows)?,
-                    from_stack,
-                    to_stack: self.stacks.stack(section, to.host)?,
-                })
+            ProtocolName::Udp => Protocol::Udp,
+            ProtocolName::Tcp => {
+                let congestion = congestion(&profile.stack.tcp_congestion)?;
+                let options = |stack: &Stack| TcpOptions {
+                    config: stack.mptcp.tcp.clone(),
+                    congestion: congestion.build(&stack.congestion_options),
+                };
+                Protocol::Tcp(PerEnd { from: options(&*stack(from)?), to: options(&*stack(to)?) })
             }
+            ProtocolName::Sctp => {
+                let congestion = congestion(&profile.stack.sctp.congestion)?;
+                let scheduler = match section.given("scheduler") {
+                    Some(_) => Some(self.scheduler(section, from.host)?),
+                    None => None,
+                };
+                let primary = self.primary(section, to)?;
+                let config = |stack: &Stack| {
+                    let mut config = stack.sctp.clone();
+                    config.congestion = congestion.build(&stack.congestion_options);
+                    config.primary = primary;
+                    if let (true, Some(scheduler)) = (is_multipath(&config), &scheduler) {
+                        config.distribution = Distribution::Scheduler(scheduler.clone());
+                    }
+                    Arc::new(config)
+                };
+                let ends = PerEnd { from: config(&*stack(from)?), to: config(&*stack(to)?) };
+                Protocol::Sctp(Sctp { ends, scheduler })
+            }
+            ProtocolName::Mptcp => Protocol::Mptcp(self.mptcp(section, from, to)?),
         })
     }
 
+    fn mptcp(&self, section: &Section<'_>, from: InterfaceIndex, to: InterfaceIndex) -> Result<Mptcp, Problem> {
+        let from_stack = self.stacks.stack(section, from.host)?;
+        let scheduler = self.scheduler(section, from.host)?;
+        let bottleneck = bottleneck::read(section, &scheduler)?;
+        let default = &self.stacks.profile(from.host).stack.mptcp.congestion;
+        let congestion = algorithms::congestion(section, default.name(), self.custom)?;
+        let path_manager = self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?;
+        let subflows = self.subflows(section, from, to, from_stack.mptcp.max_subflows)?;
+        let to_stack = self.stacks.stack(section, to.host)?;
+        let config = |stack: &Stack| {
+            Arc::new(mptcp::Config {
+                congestion: congestion.build(&stack.congestion_options),
+                scheduler: scheduler.clone(),
+                path_manager: path_manager.clone(),
+                bottleneck: bottleneck.clone(),
+                ..stack.mptcp.clone()
+            })
+        };
+        Ok(Mptcp { ends: PerEnd { from: config(&from_stack), to: config(&to_stack) }, subflows })
+    }
+
+    /// The scheduler of a flow from `host`.
+    fn scheduler(&self, section: &Section<'_>, host: usize) -> Result<Scheduling, Problem> {
+        let default = &self.stacks.profile(host).stack.mptcp.scheduler;
+        Ok(algorithms::scheduler(section, default.name(), self.custom)?.build())
+    }
+
     /// The path manager of a flow from `host`. Some path managers require gateways.
-    fn path_manager(&self, section: &Section<'_>, host: usize, most: u32) -> Result<PathManager, Problem> {
-        let manager = algorithms::path_manager(section, self.stacks.profile(host).path_manager, self.custom, most)?;
+    fn path_manager(&self, section: &Section<'_>, host: usize, most: usize) -> Result<PathManagement, Problem> {
+        let default = &self.stacks.profile(host).stack.mptcp.path_manager;
+        let manager = algorithms::path_manager(section, default.name(), self.custom, most)?;
         let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
         match section.given("path_manager") {
             Some(field) if manager.name() == "binder" && !has_gateways => {
@@ -245,7 +263,7 @@ impl FlowReader<'_> {
                     .problem(format!("binder goes through gateways, and no interface of {name} has any"))
                     .help("name routers: interfaces = [{ name = \"eth\", address = […], gateways = […] }]"))
             }
-            _ => Ok(manager),
+            _ => Ok(manager.build()),
         }
     }
 
@@ -254,11 +272,11 @@ impl FlowReader<'_> {
         section: &Section<'_>,
         from: InterfaceIndex,
         to: InterfaceIndex,
-        most: u32,
+        most: usize,
     ) -> Result<Vec<SubflowPlan>, Problem> {
         let Some(field) = section.given("subflows") else { return Ok(Vec::new()) };
         let list = field.list("a list of tables such as { from = \"phone.lte\", to = \"server.eth\" }")?;
-        if list.len() as u64 >= u64::from(most) {
+        if list.len() >= most {
             return Err(field.problem(format!(
                 "found {} subflows next to the initial one, expected at most {most} in all (mptcp.max_subflows)",
                 list.len()
@@ -316,15 +334,15 @@ fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
 
 /// Rejects keys that do not apply to the protocol. A flow with `protocol = "tcp"` in the file may have MPTCP keys, so
 /// that a sweep over protocols is possible; a flow whose protocol is the default may not.
-fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
+fn refuse_strays(section: &Section<'_>, kind: ProtocolName) -> Result<(), Problem> {
     let said = section.given("protocol").is_some();
     let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
-        Kind::Tcp if !said => (
+        ProtocolName::Tcp if !said => (
             "tcp by default",
             &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "primary", "mptcp", "sctp"],
             "add protocol = \"mptcp\" (or \"sctp\") to the flow, or drop the key",
         ),
-        Kind::Udp => (
+        ProtocolName::Udp => (
             "udp",
             &[
                 "congestion",
@@ -340,7 +358,7 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
             ],
             "drop the key, or choose another protocol",
         ),
-        Kind::Tcp | Kind::Mptcp | Kind::Sctp => return Ok(()),
+        ProtocolName::Tcp | ProtocolName::Mptcp | ProtocolName::Sctp => return Ok(()),
     };
     match strays.iter().find_map(|key| section.given(key)) {
         None => Ok(()),

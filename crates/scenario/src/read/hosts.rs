@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Value, name_value};
+use crate::schema::HOST_STACKS;
 use crate::{Host, HostStack, Interface, schema};
 
 /// Addresses are counted in two bytes of `10.A.B.C`.
@@ -40,14 +40,9 @@ fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
     }
 }
 
-pub(super) const STACKS: [Choice<HostStack>; 2] = [
-    Choice::new("kernel", HostStack::Kernel, "the kernel's own"),
-    Choice::new("subflow", HostStack::Subflow, "Subflow's, in this process"),
-];
-
 fn stack(host: &Field<'_>) -> Result<HostStack, Problem> {
     match host.value() {
-        Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("a stack", &STACKS),
+        Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("a stack", &HOST_STACKS),
         _ => Ok(HostStack::default()),
     }
 }

@@ -10,8 +10,8 @@ use subflow_quantity::Duration;
 use super::topology::Topology;
 use super::traces::Traces;
 use super::{References, loss, queue};
-use crate::choice::Choice;
 use crate::file::{Field, Place, Problem, Section, Value};
+use crate::schema::DISTRIBUTIONS;
 use crate::{Link, schema};
 
 /// A longer delay is assumed to be a mistake in its unit.
@@ -184,12 +184,6 @@ fn token_bucket(field: &Field<'_>) -> Result<TokenBucketConfig, Problem> {
     };
     Ok(TokenBucketConfig { rate, burst, peak })
 }
-
-pub(super) const DISTRIBUTIONS: [Choice<Distribution>; 3] = [
-    Choice::new("uniform", Distribution::Uniform, "every delay within the deviation is as likely").source("tc netem"),
-    Choice::new("normal", Distribution::Normal, "the deviation is the standard deviation").source("tc netem"),
-    Choice::new("pareto", Distribution::Pareto, "a long tail of late packets").source("tc netem"),
-];
 
 fn jitter(field: &Field<'_>) -> Result<Jitter, Problem> {
     if !matches!(field.value(), Value::Table(_)) {

@@ -4,9 +4,8 @@ use subflow_network::{GilbertElliott, LossConfig, LossPosition};
 use subflow_quantity::Probability;
 
 use super::traces::Traces;
-use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
-use crate::schema;
+use crate::schema::{self, LOSS_MODELS, LOSS_POSITIONS, LossModel};
 
 const EXPECTED: &str = "a probability such as \"1 %\", \"none\", or a table with a model";
 
@@ -19,48 +18,20 @@ pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<(LossConfig, Lo
     }
     let section = field.section(&schema::LOSS)?;
     let model = section.required("model")?;
-    let reader = model.choice("a loss model", MODELS)?;
-    let position = section.value("position").choice("a position", &POSITIONS)?;
-    Ok((reader(&section, traces)?, position))
+    let model = model.choice("a loss model", &LOSS_MODELS)?;
+    let position = section.value("position").choice("a position", &LOSS_POSITIONS)?;
+    let config = match model {
+        LossModel::Bernoulli => bernoulli(&section.needed("probability", "bernoulli")?)?,
+        LossModel::GilbertElliott => LossConfig::GilbertElliott(GilbertElliott {
+            good_to_bad: probability(&section.needed("good_to_bad", "gilbert-elliott")?)?,
+            bad_to_good: probability(&section.needed("bad_to_good", "gilbert-elliott")?)?,
+            loss_in_bad: probability(&section.value("loss_in_bad"))?,
+            loss_in_good: probability(&section.value("loss_in_good"))?,
+        }),
+        LossModel::Trace => LossConfig::Trace(traces.loss(&section.needed("file", "trace")?)?),
+    };
+    Ok((config, position))
 }
-
-type Reader = fn(&Section<'_>, &Traces) -> Result<LossConfig, Problem>;
-
-pub(super) const MODELS: &[Choice<Reader>] = &[
-    Choice::<Reader>::new(
-        "bernoulli",
-        |section, _| bernoulli(&section.needed("probability", "bernoulli")?),
-        "each packet with the same probability; short form: loss = \"1 %\"",
-    )
-    .source("tc netem loss random"),
-    Choice::<Reader>::new(
-        "gilbert-elliott",
-        |section, _| {
-            Ok(LossConfig::GilbertElliott(GilbertElliott {
-                good_to_bad: probability(&section.needed("good_to_bad", "gilbert-elliott")?)?,
-                bad_to_good: probability(&section.needed("bad_to_good", "gilbert-elliott")?)?,
-                loss_in_bad: probability(&section.value("loss_in_bad"))?,
-                loss_in_good: probability(&section.value("loss_in_good"))?,
-            }))
-        },
-        "bursts: a good and a bad state with a loss probability each",
-    )
-    .source("Gilbert 1960, Elliott 1963; tc netem loss gemodel"),
-    Choice::<Reader>::new(
-        "trace",
-        |section, traces| Ok(LossConfig::Trace(traces.loss(&section.needed("file", "trace")?)?)),
-        "the packets that a recorded list of zeros and ones names",
-    ),
-];
-
-pub(super) const POSITIONS: [Choice<LossPosition>; 2] = [
-    Choice::new(
-        "after-queue",
-        LossPosition::AfterQueue,
-        "a lost packet has waited and been transmitted like any other",
-    ),
-    Choice::new("before-queue", LossPosition::BeforeQueue, "a lost packet never took a place"),
-];
 
 fn bernoulli(field: &Field<'_>) -> Result<LossConfig, Problem> {
     let p: Probability = field.quantity(EXPECTED)?;

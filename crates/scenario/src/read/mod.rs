@@ -3,7 +3,6 @@
 mod addresses;
 mod algorithms;
 mod bottleneck;
-mod bounds;
 mod effect;
 mod ends;
 mod flows;
@@ -21,7 +20,6 @@ mod reachability;
 mod reliability;
 mod round_trips;
 mod routing;
-mod sctp;
 mod shape;
 mod sizes;
 mod stacks;
@@ -30,7 +28,6 @@ mod timeline;
 mod topology;
 mod traces;
 mod traffic;
-pub(super) mod words;
 
 use subflow_network::{RoutingConfig, longest_run};
 use subflow_quantity::Duration;

@@ -94,7 +94,7 @@ impl Topology {
             }
             let mode = router.section(&schema::ROUTER).and_then(|section| match section.given("routing") {
                 Some(given) => {
-                    given.choice("a way of routing", &routing::MODES).map(|mode| (mode, given.place().clone()))
+                    given.choice("a way of routing", &schema::ROUTER_MODES).map(|mode| (mode, given.place().clone()))
                 }
                 None => Ok((default, router.place().clone())),
             });

@@ -1,37 +1,13 @@
 //! `queue = …`.
 
-use subflow_network::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit, Service};
+use subflow_network::{Discipline, Limit, QueueConfig, RedConfig, RedUnit, Service};
+use subflow_policy::catalogue::Choice;
 use subflow_quantity::notation::NotationError;
 use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Size};
 
-use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
+use crate::schema::{DISCIPLINES, RED_AGEING, RED_DROPS};
 use crate::{CustomAlgorithms, schema};
-
-/// The queue disciplines, and whether each is RED.
-pub(super) const DISCIPLINES: [Choice<bool>; 2] = [
-    Choice::new("drop-tail", false, "drops the packets that find it full; limited in packets or bytes")
-        .source("tc netem, ns-3 DropTailQueue"),
-    Choice::new("red", true, "random early detection: drops some packets before it is full")
-        .source("Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet"),
-];
-
-pub(super) const RED_DROPS: [Choice<RedDrop>; 2] = [
-    Choice::new("per-packet", RedDrop::PerPacket, "each packet by a draw of its own")
-        .source("Floyd, Jacobson, ToN 1993, section 4"),
-    Choice::new("per-interval", RedDrop::PerInterval, "one draw for each stretch of packets between two drops")
-        .source("Floyd, Jacobson, ToN 1993, section 11; FreeBSD dummynet"),
-];
-
-pub(super) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
-    Choice::new(
-        "packets",
-        IdleAgeing::Packets { packet: FULL_PACKET as u32 },
-        "as if packets of 1500 bytes had passed",
-    )
-    .source("Floyd, Jacobson, ToN 1993, section 4"),
-    Choice::new("dummynet", IdleAgeing::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
-];
 
 const EXPECTED_LIMIT: &str = "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"";
 
@@ -101,12 +77,16 @@ fn named(field: &Field<'_>, custom: &CustomAlgorithms) -> Result<Named, Problem>
     if let Some((_, prototype)) = custom.queues.iter().find(|(known, _)| known == name) {
         return Ok(Named::Other(name.to_owned(), Discipline::clone(prototype)));
     }
-    match DISCIPLINES.iter().find(|discipline| discipline.name == name).map(|discipline| discipline.value) {
+    match Choice::find(&DISCIPLINES, name) {
         Some(true) => Ok(Named::Red),
         Some(false) => Ok(Named::Other(name.to_owned(), Discipline::DropTail)),
         None => {
             let own = custom.queues.iter().map(|(name, _)| name.as_str());
-            Err(field.unknown_name(name, WHAT, DISCIPLINES.iter().map(|discipline| discipline.name).chain(own)))
+            Err(field.unknown_name(
+                name,
+                WHAT,
+                DISCIPLINES.iter().map(|discipline| discipline.description.name).chain(own),
+            ))
         }
     }
 }

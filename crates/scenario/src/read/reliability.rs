@@ -1,26 +1,28 @@
 //! Combinations with partial reliability of SCTP (RFC 3758, RFC 7496) that are rejected.
 
-use subflow_transport::sctp::config::Reliability;
+use std::sync::Arc;
+
+use subflow_transport::sctp::config::{Config, Reliability};
 
 use super::stacks::Stacks;
 use crate::file::{Problem, Section};
-use crate::{Flow, Protocol, Sctp, Traffic};
+use crate::{Flow, PerEnd, Protocol, Sctp, Traffic};
 
 /// Rejects `flow`, described by `section`, if abandoned messages would leave nothing to measure.
 pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks: &Stacks<'_>) -> Result<(), Problem> {
-    let Protocol::Sctp(sctp) = &flow.protocol else { return Ok(()) };
+    let Protocol::Sctp(Sctp { ends, .. }) = &flow.protocol else { return Ok(()) };
     match flow.traffic {
-        Traffic::Bulk { bytes: None } => refuse_data_that_expires_unsent(sctp, section),
-        Traffic::RequestResponse { .. } => refuse_exchanges_that_wait_forever(flow, sctp, section, stacks),
+        Traffic::Bulk { bytes: None } => refuse_data_that_expires_unsent(&ends.from, section),
+        Traffic::RequestResponse { .. } => refuse_exchanges_that_wait_forever(flow, ends, section, stacks),
         Traffic::Bulk { .. } | Traffic::OnOff { .. } => Ok(()),
     }
 }
 
 /// A lifetime begins when a message is written. Data without an end is written at once unless the send buffer is
 /// bounded: after one lifetime nothing would be left to send.
-fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result<(), Problem> {
-    let expires = matches!(sctp.from_stack.sctp.reliability, Reliability::Lifetime(_));
-    if !expires || sctp.from_stack.sctp.send_buffer.is_some() {
+fn refuse_data_that_expires_unsent(sender: &Config, section: &Section<'_>) -> Result<(), Problem> {
+    let expires = matches!(sender.message.reliability, Reliability::Lifetime(_));
+    if !expires || sender.send_buffer.is_some() {
         return Ok(());
     }
     Err(section
@@ -37,13 +39,12 @@ fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result
 /// abandoned, no further request is sent.
 fn refuse_exchanges_that_wait_forever(
     flow: &Flow,
-    sctp: &Sctp,
+    ends: &PerEnd<Arc<Config>>,
     section: &Section<'_>,
     stacks: &Stacks<'_>,
 ) -> Result<(), Problem> {
-    let ends = [("a request", flow.from, &sctp.from_stack), ("a response", flow.to, &sctp.to_stack)];
-    for (what, end, stack) in ends {
-        let key = match stack.sctp.reliability {
+    for (what, end, config) in [("a request", flow.from, &ends.from), ("a response", flow.to, &ends.to)] {
+        let key = match config.message.reliability {
             Reliability::Full => continue,
             Reliability::Lifetime(_) => "lifetime",
             Reliability::Retransmissions(_) => "max_retransmissions",

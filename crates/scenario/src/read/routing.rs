@@ -1,61 +1,12 @@
 //! `[routing]`: how routers choose paths.
 
 use subflow_network::{RouterMode, RoutingConfig};
-use subflow_policy::routing::{InitialSubflow, MultiflowOptions, ReturnPath, Ties};
+use subflow_policy::catalogue::Choice;
+use subflow_policy::routing::MultiflowOptions;
 
 use super::topology::Topology;
-use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, did_you_mean, list};
-use crate::schema;
-
-/// The routing modes by name.
-pub(super) const MODES: [Choice<RouterMode>; 4] = [
-    Choice::new(
-        "shortest-path",
-        RouterMode::ShortestPath,
-        "the fewest links, and of equal ways the link that comes first in the file",
-    ),
-    Choice::new("ecmp-flow", RouterMode::EcmpFlow, "one of the equal ways by a hash of addresses, ports and protocol")
-        .source("RFC 2992"),
-    Choice::new("ecmp-packet", RouterMode::EcmpPacket, "each of the equal ways in turn, packet by packet"),
-    Choice::new(
-        "multiflow",
-        RouterMode::Multiflow,
-        "a controller, which has all routers or none, keeps the subflows of an MPTCP connection apart",
-    )
-    .source("Sandri, Silva, Verdi 2016"),
-];
-
-/// The controller with the better of all choices.
-const DISJOINT: Choice<(RouterMode, MultiflowOptions)> = Choice::new(
-    "disjoint",
-    (RouterMode::Multiflow, MultiflowOptions::IMPROVED),
-    "multiflow with the better of all choices: initial = \"included\", ties = \"least-loaded\", disjoint_set = 2, \
-     return_path = \"forward\"",
-);
-
-/// The modes and, for all routers together, the controller with the better of all choices.
-pub(super) fn all_modes() -> Vec<Choice<(RouterMode, MultiflowOptions)>> {
-    let published = MODES.map(|choice| choice.map(|mode| (mode, MultiflowOptions::PUBLISHED)));
-    published.into_iter().chain([DISJOINT]).collect()
-}
-
-pub(super) const INITIAL: [Choice<InitialSubflow>; 3] = [
-    Choice::new("apart", InitialSubflow::Apart, "it does not count, as published: its SYN shows no token"),
-    Choice::new("default-route", InitialSubflow::DefaultRoute, "it does not count, and takes the default route"),
-    Choice::new("included", InitialSubflow::Included, "it counts: its SYN/ACK shows the key that the token is made of"),
-];
-
-pub(super) const TIES: [Choice<Ties>; 3] = [
-    Choice::new("first", Ties::First, "the path over the links that come first in the file"),
-    Choice::new("random", Ties::Random, "any of them"),
-    Choice::new("least-loaded", Ties::LeastLoaded, "the one whose links have the fewest subflows"),
-];
-
-pub(super) const RETURN_PATHS: [Choice<ReturnPath>; 2] = [
-    Choice::new("default", ReturnPath::Default, "the shortest path"),
-    Choice::new("forward", ReturnPath::Forward, "the subflow's own path, backwards"),
-];
+use crate::schema::{self, INITIAL_SUBFLOWS, RETURN_PATHS, TIES, routing_modes};
 
 /// Keys that only a controller knows.
 const OF_CONTROLLER: [&str; 5] = ["initial", "spanning_tree", "ties", "disjoint_set", "return_path"];
@@ -65,7 +16,7 @@ pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig)
     let Some(field) = scenario.given("routing") else { return Ok((RouterMode::default(), RoutingConfig::default())) };
     let section = field.section(&schema::ROUTING)?;
     let mode_field = section.value("mode");
-    let (mode, options) = mode_field.choice("a way of routing", &all_modes())?;
+    let (mode, options) = mode_field.choice("a way of routing", &routing_modes())?;
     if mode != RouterMode::Multiflow
         && let Some(key) = OF_CONTROLLER.iter().find_map(|key| section.given(key))
     {
@@ -111,7 +62,7 @@ pub(super) fn spanning_tree(scenario: &Section<'_>, topology: &Topology) -> Resu
 
 fn controller(section: &Section<'_>, default: MultiflowOptions) -> Result<MultiflowOptions, Problem> {
     Ok(MultiflowOptions {
-        initial: choice(section.given("initial"), &INITIAL, default.initial)?,
+        initial: choice(section.given("initial"), &INITIAL_SUBFLOWS, default.initial)?,
         ties: choice(section.given("ties"), &TIES, default.ties)?,
         set: section
             .given("disjoint_set")

@@ -6,8 +6,8 @@ use subflow_network::{LinkConfig, Service, Shape, ShapeEnd};
 
 use super::References;
 use super::links;
-use crate::choice::Choice;
 use crate::file::{Field, Problem, Section};
+use crate::schema::{SHAPES, ShapeKind};
 use crate::{Attachment, InterfaceIndex, Link, schema};
 
 /// A topology and the properties of its links.
@@ -24,49 +24,31 @@ const SIZE_RANGE: RangeInclusive<u64> = 1..=1000;
 /// The maximum number of links. Each host has one, and there are addresses for 65,535 hosts.
 const MOST_LINKS: usize = 50_000;
 
-/// A kind of topology: the keys of its size, and its constructor.
-type Kind = (&'static [&'static str], fn(&Section<'_>) -> Result<Shape, Problem>);
+impl ShapeKind {
+    /// The keys of its size.
+    fn sizes(self) -> &'static [&'static str] {
+        match self {
+            Self::FatTree => &["k"],
+            Self::LeafSpine => &["leaves", "spines", "hosts"],
+            Self::Ring => &["switches", "hosts"],
+            Self::Diamond => &["width", "hosts"],
+            Self::Dumbbell | Self::Trap => &["hosts"],
+        }
+    }
 
-pub(super) const KINDS: &[Choice<Kind>] = &[
-    Choice::<Kind>::new(
-        "fat-tree",
-        (&["k"], |section| Ok(Shape::fat_tree(ports(section)?))),
-        "pods of edge and aggregation switches under a core: edgeP_E, aggP_A and coreC, k³/4 hosts",
-    )
-    .source("Al-Fares, Loukissas, Vahdat, SIGCOMM 2008"),
-    Choice::<Kind>::new(
-        "leaf-spine",
-        (&["leaves", "spines", "hosts"], |section| {
-            let size = |key, default| number(section, key, SIZE_RANGE, default);
-            Ok(Shape::leaf_spine(size("leaves", 4)?, size("spines", 2)?, size("hosts", 1)?))
-        }),
-        "every leafL under every spineS",
-    ),
-    Choice::<Kind>::new(
-        "ring",
-        (&["switches", "hosts"], |section| {
-            Ok(Shape::ring(number(section, "switches", 3..=1000, 4)?, number(section, "hosts", SIZE_RANGE, 1)?))
-        }),
-        "s0, s1, … in a circle",
-    ),
-    Choice::<Kind>::new(
-        "diamond",
-        (&["width", "hosts"], |section| {
-            Ok(Shape::diamond(number(section, "width", SIZE_RANGE, 2)?, number(section, "hosts", SIZE_RANGE, 1)?))
-        }),
-        "left and right, with mid0, mid1, … side by side between them",
-    ),
-    Choice::<Kind>::new(
-        "dumbbell",
-        (&["hosts"], |section| Ok(Shape::dumbbell(number(section, "hosts", SIZE_RANGE, 1)?))),
-        "left and right, joined by one link",
-    ),
-    Choice::<Kind>::new(
-        "trap",
-        (&["hosts"], |section| Ok(Shape::trap(number(section, "hosts", SIZE_RANGE, 1)?))),
-        "two disjoint paths from left to right that the shortest path blocks",
-    ),
-];
+    fn make(self, section: &Section<'_>) -> Result<Shape, Problem> {
+        let size = |key, default| number(section, key, SIZE_RANGE, default);
+        let hosts = || size("hosts", 1);
+        Ok(match self {
+            Self::FatTree => Shape::fat_tree(ports(section)?),
+            Self::LeafSpine => Shape::leaf_spine(size("leaves", 4)?, size("spines", 2)?, hosts()?),
+            Self::Ring => Shape::ring(number(section, "switches", 3..=1000, 4)?, hosts()?),
+            Self::Diamond => Shape::diamond(size("width", 2)?, hosts()?),
+            Self::Dumbbell => Shape::dumbbell(hosts()?),
+            Self::Trap => Shape::trap(hosts()?),
+        })
+    }
+}
 
 /// The keys of sizes, of all kinds.
 const SIZES: [&str; 6] = ["k", "leaves", "spines", "switches", "width", "hosts"];
@@ -74,9 +56,9 @@ const SIZES: [&str; 6] = ["k", "leaves", "spines", "switches", "width", "hosts"]
 pub(super) fn read(field: &Field<'_>, references: References<'_>) -> Result<Generated, Problem> {
     let section = field.section(&schema::TOPOLOGY)?;
     let kind = section.required("kind")?;
-    let (keys, make) = kind.choice("the name of a topology", KINDS)?;
+    let shape_kind = kind.choice("the name of a topology", &SHAPES)?;
     let name = kind.string("the name of a topology")?;
-    for key in SIZES.into_iter().filter(|key| !keys.contains(key)) {
+    for key in SIZES.into_iter().filter(|key| !shape_kind.sizes().contains(key)) {
         if let Some(given) = section.given(key) {
             return Err(given.problem(format!("a {name} has no parameter {key}")).also(kind.place(), "the kind"));
         }
@@ -86,7 +68,7 @@ pub(super) fn read(field: &Field<'_>, references: References<'_>) -> Result<Gene
         Some(rate) => links::directions(&rate, None, |field| links::service(field, references.traces))?,
         None => [fabric[0].service.clone(), fabric[1].service.clone()],
     };
-    let shape = make(&section)?;
+    let shape = shape_kind.make(&section)?;
     if shape.links.len() > MOST_LINKS {
         let found = format!("a {name} of this size has {} links, expected at most {MOST_LINKS}", shape.links.len());
         return Err(kind.problem(found));

@@ -1,6 +1,6 @@
 //! Sizes of transfers and messages: one size, or a distribution.
 
-use super::{Traces, bounds};
+use super::Traces;
 use crate::file::{Field, Problem, Section, Value, list};
 use crate::sizes::MOST_BYTES;
 use crate::{SizeDistribution, schema};
@@ -39,7 +39,7 @@ fn distribution(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, 
         "pareto" => pareto(of, &section)?,
         "lognormal" => SizeDistribution::Lognormal {
             mean: of.size(1..=MOST_BYTES)?,
-            sigma: bounds::ratio(&section, "sigma", [(0, 1), (10, 1)])?.as_f64(),
+            sigma: section.ratio("sigma", [(0, 1), (10, 1)])?.as_f64(),
         },
         "uniform" => uniform(of)?,
         _ => SizeDistribution::Empirical(traces.sizes(of)?),
@@ -49,7 +49,7 @@ fn distribution(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, 
 const HELP: &str = "for example { exponential = \"100 kB\" }";
 
 fn pareto(mean: &Field<'_>, section: &Section<'_>) -> Result<SizeDistribution, Problem> {
-    let shape = bounds::ratio(section, "shape", [(101, 100), (100, 1)])?.as_f64();
+    let shape = section.ratio("shape", [(101, 100), (100, 1)])?.as_f64();
     let mean = mean.size(1..=MOST_BYTES)?;
     // The scale of the distribution: no size is smaller.
     let least = ((mean as f64 * (shape - 1.0) / shape) as u64).max(1);

@@ -1,8 +1,10 @@
 //! Switches in `[tcp]` that only some congestion controls read.
 
+use subflow_policy::congestion::Algorithm;
+
 use super::effect::{each, idle};
 use crate::file::{Field, Problem, Section};
-use crate::{Congestion, Flow, Protocol, Scenario, schema};
+use crate::{Flow, Scenario, schema, switches};
 
 /// Keys of `[tcp]`, and the congestion controls that read them. A test compares this with what these are made of.
 const READERS: [(&str, &[&str]); 4] = [
@@ -17,7 +19,7 @@ pub(super) fn of_flow(flow: &Section<'_>, scenario: &Scenario, name: &str, found
     in_table(flow, |key, readers, field| {
         // There may be very many flows: one is looked for only if it has such a key.
         let flow_of_name = scenario.flows.iter().find(|flow| flow.key() == name);
-        let Some(congestion) = flow_of_name.and_then(congestion).map(Congestion::name) else { return };
+        let Some(congestion) = flow_of_name.and_then(Flow::congestion).map(Algorithm::name) else { return };
         if !readers.contains(&congestion) && !is_left_over(flow, field) {
             let why = format!("the flow's congestion control is {congestion}");
             found.push(idle(field, &format!("flows.{name}.tcp.{key}"), &why));
@@ -28,7 +30,7 @@ pub(super) fn of_flow(flow: &Section<'_>, scenario: &Scenario, name: &str, found
 /// Those of the scenario, or of a host, whose path begins with `prefix`, which no flow's congestion control reads.
 pub(super) fn of_all(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut Vec<Problem>) {
     let is_read = |readers: &[&str]| {
-        scenario.flows.iter().filter_map(congestion).any(|congestion| readers.contains(&congestion.name()))
+        scenario.flows.iter().filter_map(Flow::congestion).any(|congestion| readers.contains(&congestion.name()))
     };
     in_table(section, |key, readers, field| {
         if !is_read(readers) {
@@ -60,7 +62,7 @@ fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
 /// Calls `act` with each of these keys that the table `tcp` in `section` has.
 fn in_table(section: &Section<'_>, mut act: impl FnMut(&str, &[&str], &Field<'_>)) {
     let Some(table) = section.given("tcp") else { return };
-    let Ok(tcp) = table.section(&schema::TCP) else { return };
+    let Ok(tcp) = table.section(&switches::tcp::TABLE) else { return };
     for (key, readers) in READERS {
         if let Some(field) = tcp.given(key) {
             act(key, readers, &field);
@@ -68,18 +70,9 @@ fn in_table(section: &Section<'_>, mut act: impl FnMut(&str, &[&str], &Field<'_>
     }
 }
 
-fn congestion(flow: &Flow) -> Option<&Congestion> {
-    match &flow.protocol {
-        Protocol::Tcp(tcp) => Some(&tcp.congestion),
-        Protocol::Mptcp(mptcp) => Some(&mptcp.congestion),
-        Protocol::Sctp(sctp) => Some(&sctp.congestion),
-        Protocol::Udp => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use subflow_policy::congestion::{Algorithm, CmtRpV2Form, Options};
+    use subflow_policy::congestion::{CmtRpV2Form, Options};
 
     use super::*;
 

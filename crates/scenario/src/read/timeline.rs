@@ -8,8 +8,8 @@ use super::links::{delay, optional_directions, service};
 use super::loss;
 use super::topology::Topology;
 use super::traces::Traces;
-use crate::choice::Choice;
 use crate::file::{Collector, Field, Problem, Section, list};
+use crate::schema::EVENT_DIRECTIONS;
 use crate::{Attachment, HostEvent, InterfaceIndex, LinkEvent, schema};
 
 /// All events of links and of hosts in the order of time, without those that have problems.
@@ -90,13 +90,6 @@ fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem>
     }
 }
 
-/// The directions of a link, up and down, that an event changes.
-pub(super) const DIRECTIONS: [Choice<[bool; 2]>; 3] = [
-    Choice::new("both", [true, true], "both directions"),
-    Choice::new("up", [true, false], "from the link's first to its second end"),
-    Choice::new("down", [false, true], "from the link's second to its first end"),
-];
-
 /// The changes of a link that follows a trace from `begin` on. What lies after the end of the run is left out.
 fn followed(
     section: &Section<'_>,
@@ -112,7 +105,7 @@ fn followed(
             .label("one too many")
             .help("write two events"));
     }
-    let [up, down] = section.value("direction").choice("a direction", &DIRECTIONS)?;
+    let [up, down] = section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?;
     let conditions = traces.conditions(trace)?;
     let changes = conditions.changes.iter().map(|(after, changes)| (begin.saturating_add(*after), changes));
     let of = |is_changed: bool, changes: &Vec<LinkChange>| if is_changed { changes.clone() } else { Vec::new() };
@@ -124,7 +117,7 @@ fn followed(
 }
 
 fn link_event(section: &Section<'_>, at: Duration, link: usize, traces: &Traces) -> Result<LinkEvent, Problem> {
-    let sides = section.value("direction").choice("a direction", &DIRECTIONS)?;
+    let sides = section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?;
 
     let mut changes: [Vec<LinkChange>; 2] = [Vec::new(), Vec::new()];
     let mut change = |both: [Option<LinkChange>; 2]| {

@@ -1,15 +1,18 @@
 //! Traffic.
 
-use super::{Default, TableSchema, named, optional, required, value, word};
-use crate::read::words;
-use crate::{CongestionName, DetectorName, PathManagerName, SchedulerName};
+use std::sync::LazyLock;
+
+use subflow_policy::catalogue::Choice;
+
+use crate::table::{Default, TableSchema, named, optional, required, value, word};
+use crate::{CongestionName, Coupling, DetectorName, PathManagerName, SchedulerName};
 
 /// `[flows.NAME]`.
-pub(crate) const FLOW: TableSchema = TableSchema {
+pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[flows.NAME]",
     doc: "One connection. At most one of `send`, `on_off` and `requests` sets its traffic; without them TCP, MPTCP \
           and SCTP send without end. UDP needs `on_off`.",
-    fields: &[
+    fields: vec![
         required(
             "from",
             "a host, or \"host.interface\"",
@@ -17,19 +20,19 @@ pub(crate) const FLOW: TableSchema = TableSchema {
              end can be reached",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end"),
-        word("protocol", words::protocols, Default::Value("'tcp'"), "the transport protocol"),
+        word("protocol", &PROTOCOLS, Default::of("'tcp'"), "the transport protocol"),
         named(
             "congestion",
             "the name of a congestion-control algorithm, or a table with a name and options",
-            CongestionName::catalogue,
-            Default::None("that of the profile"),
+            CongestionName::catalogue(),
+            Default::described("that of the profile"),
             "the congestion control of both ends",
         ),
         named(
             "scheduler",
             "the name of a packet scheduler, or a table with a name and options",
-            SchedulerName::catalogue,
-            Default::None("that of the profile; with SCTP the path with the most free window"),
+            SchedulerName::catalogue(),
+            Default::described("that of the profile; with SCTP the path with the most free window"),
             "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
         ),
         optional(
@@ -41,23 +44,23 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         named(
             "path_manager",
             "the name of a path manager, or a table with a name and options",
-            PathManagerName::catalogue,
-            Default::None("that of the profile"),
+            PathManagerName::catalogue(),
+            Default::described("that of the profile"),
             "the path manager of both ends (MPTCP)",
         ),
         named(
             "bottleneck",
             "the name of a shared-bottleneck detector, or a table",
-            DetectorName::catalogue,
-            Default::None(
+            DetectorName::catalogue(),
+            Default::described(
                 "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
             ),
             "how subflows that share a bottleneck are detected (MPTCP)",
         ),
         word(
             "coupling",
-            words::couplings,
-            Default::Value("'connection'"),
+            &COUPLINGS,
+            Default::of("'connection'"),
             "which subflows a coupled congestion control couples (MPTCP)",
         ),
         optional(
@@ -114,18 +117,18 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         optional("mptcp", "a table", "those of the host", "MPTCP switches of both ends of this flow"),
         optional("sctp", "a table", "those of the host", "SCTP switches of both ends of this flow"),
     ],
-};
+});
 
 /// `congestion = { … }`.
-pub(crate) const CONGESTION: TableSchema = TableSchema {
+pub(crate) static CONGESTION: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.congestion = { … }",
     doc: "A congestion control with options. Each option is for one algorithm, which its description names. Switches \
           that belong to a stack are in its `tcp` table. A ratio is a number such as 0.7, or text such as `\"1/2\"`.",
-    fields: &[
+    fields: vec![
         named(
             "name",
             "the name of a congestion-control algorithm",
-            CongestionName::catalogue,
+            CongestionName::catalogue(),
             Default::Required,
             "the name of the algorithm",
         ),
@@ -150,18 +153,18 @@ pub(crate) const CONGESTION: TableSchema = TableSchema {
         value("alpha", "a whole number from 1 to 1000", "10", "packets that all paths together keep queued (wvegas)"),
         value("gamma", "a whole number from 1 to 1000", "1", "queued packets that end slow start (wvegas)"),
     ],
-};
+});
 
 /// `scheduler = { … }`.
-pub(crate) const SCHEDULER: TableSchema = TableSchema {
+pub(crate) static SCHEDULER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.scheduler = { … }",
     doc: "A packet scheduler with options. Each option is for one scheduler, which its description names. A ratio is \
           a number such as 1.2, or text such as `\"1/4\"`.",
-    fields: &[
+    fields: vec![
         named(
             "name",
             "the name of a packet scheduler",
-            SchedulerName::catalogue,
+            SchedulerName::catalogue(),
             Default::Required,
             "the name of the scheduler",
         ),
@@ -181,17 +184,17 @@ pub(crate) const SCHEDULER: TableSchema = TableSchema {
         value("lambda_min", "a ratio from 0 to 10", "1.0", "the lower bound of lambda"),
         value("lambda_max", "a ratio from 0 to 10", "1.3", "the upper bound of lambda"),
     ],
-};
+});
 
 /// `path_manager = { … }`.
-pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
+pub(crate) static PATH_MANAGER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.path_manager = { … }",
     doc: "A path manager with options. Each option is for one path manager, which its description names.",
-    fields: &[
+    fields: vec![
         named(
             "name",
             "the name of a path manager",
-            PathManagerName::catalogue,
+            PathManagerName::catalogue(),
             Default::Required,
             "the name of the path manager",
         ),
@@ -208,17 +211,17 @@ pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
             "the number of subflows (ndiffports), including the initial one",
         ),
     ],
-};
+});
 
 /// `bottleneck = { … }`.
-pub(crate) const BOTTLENECK: TableSchema = TableSchema {
+pub(crate) static BOTTLENECK: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.bottleneck = { … }",
     doc: "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` describes them for each detector.",
-    fields: &[
+    fields: vec![
         named(
             "detector",
             "the name of a shared-bottleneck detector",
-            DetectorName::catalogue,
+            DetectorName::catalogue(),
             Default::Required,
             "the name of the detector",
         ),
@@ -254,53 +257,53 @@ pub(crate) const BOTTLENECK: TableSchema = TableSchema {
             "the interval at which coupling = \"shared-bottleneck\" uses the results of the detector",
         ),
     ],
-};
+});
 
 /// An element of `subflows`.
-pub(crate) const SUBFLOW: TableSchema = TableSchema {
+pub(crate) static SUBFLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "an element of flows.NAME.subflows",
     doc: "A subflow that is opened when the connection is established, in addition to those of the path manager. With \
           different source ports there may be several between the same addresses.",
-    fields: &[
+    fields: vec![
         required("from", "\"host.interface\"", "the interface of the near end"),
         required("to", "\"host.interface\"", "the interface of the far end"),
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
         value("backup", "true or false", "false", "whether it is used only if no other works"),
     ],
-};
+});
 
 /// `on_off = { … }`.
-pub(crate) const ON_OFF: TableSchema = TableSchema {
+pub(crate) static ON_OFF: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.on_off = { … }",
     doc: "UDP packets of one size at a constant rate while on, and no packets while off, starting with on. A period \
           is a duration, or `{ exponential = \"1 s\" }`: drawn at random each time, with this mean.",
-    fields: &[
+    fields: vec![
         required("rate", "a rate above zero", "the payload rate while on"),
         value("packet", "a size from 1 to 65507 bytes, over IPv6 to 65487", "'1400 bytes'", "the payload of a packet"),
         value("on", "a period", "'1 s'", "the period of sending"),
         value("off", "a period", "'0 s'", "the period of silence; 0 s gives a constant bit rate"),
     ],
-};
+});
 
 /// `requests = { … }`.
-pub(crate) const REQUESTS: TableSchema = TableSchema {
+pub(crate) static REQUESTS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.requests = { … }",
     doc: "Requests, each followed by a response and a pause, all over one connection.",
-    fields: &[
+    fields: vec![
         value("request", "a size above zero, or a table", "'1 kB'", "the size of a request; a table is a distribution"),
         required("response", "a size above zero, or a table", "the size of a response; a table is a distribution"),
         optional("count", "a whole number, 1 or more", "as many as there is time for", "the number of exchanges"),
         value("think", "a period", "'0 s'", "the pause between a response and the next request"),
     ],
-};
+});
 
 /// `send = { … }`, and `request` and `response` of `requests`.
-pub(crate) const SIZES: TableSchema = TableSchema {
+pub(crate) static SIZES: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "send, request or response = { … }",
     doc: "Sizes that are drawn from the seed of each run: of transfers (`send`; each flow has its own), of requests and \
           of responses (each has its own). A table has one of `exponential`, `pareto`, `lognormal`, `uniform` and \
           `empirical`.",
-    fields: &[
+    fields: vec![
         optional("exponential", "a size above zero", "another distribution", "exponential, with this mean"),
         optional("pareto", "a size above zero", "another distribution", "Pareto, with this mean and a heavy tail"),
         value("shape", "a ratio from 1.01 to 100", "1.5", "the tail index (pareto); the smaller, the heavier the tail"),
@@ -326,11 +329,37 @@ pub(crate) const SIZES: TableSchema = TableSchema {
              between two lines sizes are uniform",
         ),
     ],
-};
+});
 
 /// `{ exponential = … }`.
-pub(crate) const PERIOD: TableSchema = TableSchema {
+pub(crate) static PERIOD: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "a period = { … }",
     doc: "A duration that is drawn at random each time.",
-    fields: &[required("exponential", "a duration above zero", "the mean of an exponential distribution")],
-};
+    fields: vec![required("exponential", "a duration above zero", "the mean of an exponential distribution")],
+});
+
+/// A transport protocol by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProtocolName {
+    Tcp,
+    Mptcp,
+    Sctp,
+    Udp,
+}
+
+pub(crate) const PROTOCOLS: [Choice<ProtocolName>; 4] = [
+    Choice::new("tcp", ProtocolName::Tcp, "one connection over one path").source("RFC 9293"),
+    Choice::new("mptcp", ProtocolName::Mptcp, "one connection over several subflows").source("RFC 8684"),
+    Choice::new("sctp", ProtocolName::Sctp, "one association over one path, or with cmt over several at once")
+        .source("RFC 9260"),
+    Choice::new("udp", ProtocolName::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
+];
+
+pub(crate) const COUPLINGS: [Choice<Coupling>; 2] = [
+    Choice::new("connection", Coupling::Connection, "all subflows").source("RFC 6356"),
+    Choice::new(
+        "shared-bottleneck",
+        Coupling::SharedBottleneck,
+        "those that share a bottleneck, as the detector finds",
+    ),
+];

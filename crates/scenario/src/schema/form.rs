@@ -159,9 +159,9 @@ const FORMS: &[(&str, &[Form])] = &[
 ///
 /// If the text of the field stands for no form.
 pub(super) fn forms(field: &FieldSchema) -> Vec<Form> {
-    let words = match field.kind {
+    let words = match &field.kind {
         super::Kind::Word(_) => return vec![Name],
-        super::Kind::Value(words) | super::Kind::Named(words, _) => words,
+        super::Kind::Value(words) | super::Kind::Named(words, _) => words.as_str(),
     };
     match FORMS.iter().find(|(known, _)| *known == words) {
         Some((_, forms)) => forms.to_vec(),
@@ -196,10 +196,10 @@ mod tests {
     fn every_form_is_used() {
         let used: Vec<&str> = TABLES
             .iter()
-            .flat_map(|table| table.fields)
-            .filter_map(|field| match field.kind {
+            .flat_map(|table| &table.fields)
+            .filter_map(|field| match &field.kind {
                 Kind::Word(_) => None,
-                Kind::Value(words) | Kind::Named(words, _) => Some(words),
+                Kind::Value(words) | Kind::Named(words, _) => Some(words.as_str()),
             })
             .collect();
         for (words, _) in FORMS {

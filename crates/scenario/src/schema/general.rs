@@ -1,13 +1,17 @@
 //! The scenario as a whole, and the timeline.
 
-use super::{Default, TableSchema, named, optional, required, value, word};
-use crate::read::words;
+use std::sync::LazyLock;
+
+use subflow_policy::catalogue::Choice;
+
+use crate::switches::profiles;
+use crate::table::{Default, TableSchema, named, optional, required, value, word};
 
 /// The top of the file.
-pub(crate) const ROOT: TableSchema = TableSchema {
+pub(crate) static ROOT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "the top of the file",
     doc: "Description, duration and number of runs of the experiment.",
-    fields: &[
+    fields: vec![
         optional("title", "a line of text", "the file's name", "a one-line title"),
         value("description", "text", "''", "what the experiment is about"),
         value("duration", "a duration above zero such as \"30 s\"", "'30 s'", "the simulated time of a run"),
@@ -28,8 +32,8 @@ pub(crate) const ROOT: TableSchema = TableSchema {
         named(
             "profile",
             "the name of a profile",
-            words::profiles,
-            Default::Value("'linux-6.12'"),
+            profiles::descriptions(),
+            Default::of("'linux-6.12'"),
             "the stack that hosts run: a set of defaults for [tcp], [mptcp], [sctp] and flows",
         ),
         optional(
@@ -81,17 +85,17 @@ pub(crate) const ROOT: TableSchema = TableSchema {
              decimals as the ends have",
         ),
     ],
-};
+});
 
 /// `design = { … }` in `[sweep]`.
-pub(crate) const DESIGN: TableSchema = TableSchema {
+pub(crate) static DESIGN: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "sweep.design = { … }",
     doc: "The combinations of swept values that have runs; without it, or with `design = \"full\"`, all. Values are \
           drawn from lists and ranges, also from ranges without a step: \"10 ms .. 50 ms\" (all numbers are equally \
           probable) and \"1 .. 1000 log\" (equal factors are), with as many decimals as the ends have. No two \
           points have the same places in the lists and ranges.",
-    fields: &[
-        word("name", words::designs, Default::Required, "the name of the design"),
+    fields: vec![
+        word("name", &DESIGNS, Default::Required, "the name of the design"),
         optional(
             "points",
             "a whole number from 1 to 100000",
@@ -105,14 +109,14 @@ pub(crate) const DESIGN: TableSchema = TableSchema {
             "the seed of the design, which does not depend on the seeds of runs",
         ),
     ],
-};
+});
 
 /// `[[timeline]]`.
-pub(crate) const EVENT: TableSchema = TableSchema {
+pub(crate) static EVENT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[[timeline]]",
     doc: "A change of a link, an interface or an address, exactly one of which is given, with at least one of down, \
           up, rate, delay, loss and trace. Interfaces and addresses can only go down and up.",
-    fields: &[
+    fields: vec![
         required("at", "a duration before the end of the run", "the time of the change, from the start of the run"),
         optional("link", "the name of a link", "none", "the link; hosts are not notified"),
         optional(
@@ -128,7 +132,7 @@ pub(crate) const EVENT: TableSchema = TableSchema {
             "none",
             "the address that its host loses or gets back; links are not changed",
         ),
-        word("direction", words::directions, Default::Value("'both'"), "the direction of the link that changes"),
+        word("direction", &EVENT_DIRECTIONS, Default::of("'both'"), "the direction of the link that changes"),
         optional(
             "down",
             "true",
@@ -157,4 +161,32 @@ pub(crate) const EVENT: TableSchema = TableSchema {
              rate_mbit_s, delay_ms and loss_percent; an empty field changes nothing, and the last values stay",
         ),
     ],
-};
+});
+
+/// How the combinations of a design are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// All values independently.
+    Random,
+    /// One from each of equal parts of every list or range.
+    LatinHypercube,
+}
+
+/// The designs; none is the full one.
+pub(crate) const DESIGNS: [Choice<Option<Sampling>>; 3] = [
+    Choice::new("full", None, "all combinations"),
+    Choice::new("random", Some(Sampling::Random), "different combinations, each value drawn on its own"),
+    Choice::new(
+        "latin-hypercube",
+        Some(Sampling::LatinHypercube),
+        "one point in each of as many equal parts of every list or range as there are points",
+    )
+    .source("McKay, Beckman, Conover 1979"),
+];
+
+/// The directions of a link, up and down, that an event changes.
+pub(crate) const EVENT_DIRECTIONS: [Choice<[bool; 2]>; 3] = [
+    Choice::new("both", [true, true], "both directions"),
+    Choice::new("up", [true, false], "from the link's first to its second end"),
+    Choice::new("down", [false, true], "from the link's second to its first end"),
+];

@@ -6,54 +6,56 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    BOTTLENECK, CONGESTION, DELAYED_ACK, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK,
-    LOSS, MPTCP, ON_OFF, PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING,
-    SACK_COMPRESSION, SCHEDULER, SCTP, SEND_BUFFER, SIZES, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema,
-    reference,
+    BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, ON_OFF,
+    PATH_MANAGER, PERIOD, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET,
+    TOPOLOGY, TableSchema, reference,
 };
 use crate::file::Node;
+use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
 
 /// The keys of a link that have one value for both directions or one for each.
 const DIRECTED: [&str; 8] = ["rate", "delay", "jitter", "queue", "loss", "overhead", "duplicate", "reorder"];
 
 /// The tables by the keys under which they stand. A table that is the element of a list has the key of the list.
-const BY_KEY: &[(&str, &TableSchema)] = &[
-    ("topology", &TOPOLOGY),
-    ("hosts", &HOST),
-    ("interfaces", &INTERFACE),
-    ("routing", &ROUTING),
-    ("routers", &ROUTER),
-    ("links", &LINK),
-    ("rate", &TOKEN_BUCKET),
-    ("queue", &QUEUE),
-    ("loss", &LOSS),
-    ("jitter", &JITTER),
-    ("reorder", &REORDER),
-    ("flows", &FLOW),
-    ("congestion", &CONGESTION),
-    ("scheduler", &SCHEDULER),
-    ("path_manager", &PATH_MANAGER),
-    ("bottleneck", &BOTTLENECK),
-    ("subflows", &SUBFLOW),
-    ("on_off", &ON_OFF),
-    ("requests", &REQUESTS),
-    ("send", &SIZES),
-    ("request", &SIZES),
-    ("response", &SIZES),
-    ("arrivals", &PERIOD),
-    ("on", &PERIOD),
-    ("off", &PERIOD),
-    ("think", &PERIOD),
-    ("tcp", &TCP),
-    ("delayed_ack", &DELAYED_ACK),
-    ("sack_compression", &SACK_COMPRESSION),
-    ("receive_buffer", &RECEIVE_BUFFER),
-    ("send_buffer", &SEND_BUFFER),
-    ("mptcp", &MPTCP),
-    ("sctp", &SCTP),
-    ("timeline", &EVENT),
-    ("design", &DESIGN),
-];
+fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
+    vec![
+        ("topology", &TOPOLOGY),
+        ("hosts", &HOST),
+        ("interfaces", &INTERFACE),
+        ("routing", &ROUTING),
+        ("routers", &ROUTER),
+        ("links", &LINK),
+        ("rate", &TOKEN_BUCKET),
+        ("queue", &QUEUE),
+        ("loss", &LOSS),
+        ("jitter", &JITTER),
+        ("reorder", &REORDER),
+        ("flows", &FLOW),
+        ("congestion", &CONGESTION),
+        ("scheduler", &SCHEDULER),
+        ("path_manager", &PATH_MANAGER),
+        ("bottleneck", &BOTTLENECK),
+        ("subflows", &SUBFLOW),
+        ("on_off", &ON_OFF),
+        ("requests", &REQUESTS),
+        ("send", &SIZES),
+        ("request", &SIZES),
+        ("response", &SIZES),
+        ("arrivals", &PERIOD),
+        ("on", &PERIOD),
+        ("off", &PERIOD),
+        ("think", &PERIOD),
+        ("tcp", &tcp::TABLE),
+        ("delayed_ack", &acknowledgments::DELAYED_ACK),
+        ("sack_compression", &acknowledgments::SACK_COMPRESSION),
+        ("receive_buffer", &buffers::RECEIVE_BUFFER),
+        ("send_buffer", &buffers::SEND_BUFFER),
+        ("mptcp", &mptcp::TABLE),
+        ("sctp", &sctp::TABLE),
+        ("timeline", &EVENT),
+        ("design", &DESIGN),
+    ]
+}
 
 /// All keys of a scenario file as a JSON Schema (draft 7): the same tables as the reference.
 ///
@@ -62,7 +64,7 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
 /// run. `subflow check` knows them.
 pub fn json_schema() -> Value {
     let mut schema = table(&ROOT);
-    let tables = BY_KEY.iter().map(|(key, schema)| ((*key).to_owned(), table(schema)));
+    let tables = by_key().into_iter().map(|(key, schema)| (key.to_owned(), table(schema)));
     let mut definitions: Map<String, Value> = tables.collect();
     definitions.insert("sweep".to_owned(), sweep());
     definitions.insert("drawn".to_owned(), swept("drawn", RANGE));
@@ -112,7 +114,7 @@ fn property(schema: &TableSchema, field: &FieldSchema) -> Value {
         false => any_of(alternatives),
     };
     value["description"] = reference::description(field).into();
-    if let Default::Value(literal) = field.default {
+    if let Default::Value(literal) = &field.default {
         value["default"] = Node::of_default("", literal).to_json();
     }
     value
@@ -263,7 +265,7 @@ mod tests {
     fn every_table_is_in_the_schema() {
         let placed = |table: &TableSchema| {
             [ROOT.path, DIRECTIONS.path].contains(&table.path)
-                || BY_KEY.iter().any(|(_, known)| known.path == table.path)
+                || by_key().iter().any(|(_, known)| known.path == table.path)
         };
         let missing: Vec<&str> = TABLES.iter().filter(|table| !placed(table)).map(|table| table.path).collect();
         assert!(missing.is_empty(), "{missing:?}");

@@ -1,17 +1,23 @@
 //! The topology of the network, and the routing of its routers.
 
-use super::{Default, TableSchema, named, optional, required, value, word};
-use crate::read::words;
+use std::sync::LazyLock;
+
+use subflow_network::RouterMode;
+use subflow_policy::catalogue::Choice;
+use subflow_policy::routing::{InitialSubflow, MultiflowOptions, ReturnPath, Ties};
+
+use super::topology::losses;
+use crate::table::{Default, TableSchema, named, optional, required, value, word};
 
 /// `[topology]`.
-pub(crate) const TOPOLOGY: TableSchema = TableSchema {
+pub(crate) static TOPOLOGY: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[topology]",
     doc: "A network of hosts (h0, h1, …, each with one interface, eth), switches and links with a well-known shape. \
           [hosts], [routers] and [links] may add to it. A link is named after its ends, as in h0-edge0_0 or \
           agg0_1-core2, and leads upwards: from hosts to switches, from the edge to the core. All links have the same \
           properties, except the rate of the hosts' links. There are at most 50000 links.",
-    fields: &[
-        word("kind", words::topologies, Default::Required, "its shape"),
+    fields: vec![
+        word("kind", &SHAPES, Default::Required, "its shape"),
         optional("k", "an even number from 2 to 32", "4", "the ports of a switch (fat-tree)"),
         optional("leaves", "a number from 1 to 1000", "4", "the number of leaf switches (leaf-spine)"),
         optional("spines", "a number from 1 to 1000", "2", "the number of spine switches (leaf-spine)"),
@@ -27,7 +33,7 @@ pub(crate) const TOPOLOGY: TableSchema = TableSchema {
         optional("host_rate", "as for a link", "as rate", "the rate of the hosts' links"),
         value("delay", "as for a link", "'0 ms'", "the propagation delay of one direction of a link"),
         value("queue", "as for a link", "'100 packets'", "the queue of each link"),
-        named("loss", "as for a link", words::losses, Default::Value("'none'"), "the loss model of each link"),
+        named("loss", "as for a link", losses(), Default::of("'none'"), "the loss model of each link"),
         value(
             "overhead",
             "as for a link",
@@ -38,19 +44,19 @@ pub(crate) const TOPOLOGY: TableSchema = TableSchema {
         optional("jitter", "as for a link", "none", "the variation of the delay"),
         optional("reorder", "as for a link", "none", "the reordering of packets on each link"),
     ],
-};
+});
 
 /// `[routing]`.
-pub(crate) const ROUTING: TableSchema = TableSchema {
+pub(crate) static ROUTING: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[routing]",
     doc: "How routers choose paths. The path of a flow (a 5-tuple: addresses, ports, protocol) is chosen when its \
           first packet leaves its host; the reverse direction is another flow. The last five keys are for multiflow \
           and disjoint.",
-    fields: &[
+    fields: vec![
         word(
             "mode",
-            words::routing_modes,
-            Default::Value("'shortest-path'"),
+            &routing_modes(),
+            Default::of("'shortest-path'"),
             "the mode of all routers without their own mode",
         ),
         optional(
@@ -68,8 +74,8 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
         ),
         word(
             "initial",
-            words::initial_subflows,
-            Default::None("'apart' (multiflow), 'included' (disjoint)"),
+            &INITIAL_SUBFLOWS,
+            Default::described("'apart' (multiflow), 'included' (disjoint)"),
             "whether the path of a connection's initial subflow counts as used",
         ),
         optional(
@@ -81,8 +87,8 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
         ),
         word(
             "ties",
-            words::ties,
-            Default::None("'first' (multiflow), 'least-loaded' (disjoint)"),
+            &TIES,
+            Default::described("'first' (multiflow), 'least-loaded' (disjoint)"),
             "which of equally short paths a subflow takes",
         ),
         optional(
@@ -94,9 +100,83 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
         ),
         word(
             "return_path",
-            words::return_paths,
-            Default::None("'default' (multiflow), 'forward' (disjoint)"),
+            &RETURN_PATHS,
+            Default::described("'default' (multiflow), 'forward' (disjoint)"),
             "the path of the reverse direction of a subflow",
         ),
     ],
-};
+});
+
+/// The shapes of topologies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShapeKind {
+    FatTree,
+    LeafSpine,
+    Ring,
+    Diamond,
+    Dumbbell,
+    Trap,
+}
+
+pub(crate) const SHAPES: [Choice<ShapeKind>; 6] = [
+    Choice::new(
+        "fat-tree",
+        ShapeKind::FatTree,
+        "pods of edge and aggregation switches under a core: edgeP_E, aggP_A and coreC, k³/4 hosts",
+    )
+    .source("Al-Fares, Loukissas, Vahdat, SIGCOMM 2008"),
+    Choice::new("leaf-spine", ShapeKind::LeafSpine, "every leafL under every spineS"),
+    Choice::new("ring", ShapeKind::Ring, "s0, s1, … in a circle"),
+    Choice::new("diamond", ShapeKind::Diamond, "left and right, with mid0, mid1, … side by side between them"),
+    Choice::new("dumbbell", ShapeKind::Dumbbell, "left and right, joined by one link"),
+    Choice::new("trap", ShapeKind::Trap, "two disjoint paths from left to right that the shortest path blocks"),
+];
+
+/// The routing modes by name.
+pub(crate) const ROUTER_MODES: [Choice<RouterMode>; 4] = [
+    Choice::new(
+        "shortest-path",
+        RouterMode::ShortestPath,
+        "the fewest links, and of equal ways the link that comes first in the file",
+    ),
+    Choice::new("ecmp-flow", RouterMode::EcmpFlow, "one of the equal ways by a hash of addresses, ports and protocol")
+        .source("RFC 2992"),
+    Choice::new("ecmp-packet", RouterMode::EcmpPacket, "each of the equal ways in turn, packet by packet"),
+    Choice::new(
+        "multiflow",
+        RouterMode::Multiflow,
+        "a controller, which has all routers or none, keeps the subflows of an MPTCP connection apart",
+    )
+    .source("Sandri, Silva, Verdi 2016"),
+];
+
+/// The controller with the better of all choices.
+const DISJOINT: Choice<(RouterMode, MultiflowOptions)> = Choice::new(
+    "disjoint",
+    (RouterMode::Multiflow, MultiflowOptions::IMPROVED),
+    "multiflow with the better of all choices: initial = \"included\", ties = \"least-loaded\", disjoint_set = 2, \
+     return_path = \"forward\"",
+);
+
+/// The modes and, for all routers together, the controller with the better of all choices.
+pub(crate) fn routing_modes() -> Vec<Choice<(RouterMode, MultiflowOptions)>> {
+    let published = ROUTER_MODES.map(|choice| choice.map(|mode| (mode, MultiflowOptions::PUBLISHED)));
+    published.into_iter().chain([DISJOINT]).collect()
+}
+
+pub(crate) const INITIAL_SUBFLOWS: [Choice<InitialSubflow>; 3] = [
+    Choice::new("apart", InitialSubflow::Apart, "it does not count, as published: its SYN shows no token"),
+    Choice::new("default-route", InitialSubflow::DefaultRoute, "it does not count, and takes the default route"),
+    Choice::new("included", InitialSubflow::Included, "it counts: its SYN/ACK shows the key that the token is made of"),
+];
+
+pub(crate) const TIES: [Choice<Ties>; 3] = [
+    Choice::new("first", Ties::First, "the path over the links that come first in the file"),
+    Choice::new("random", Ties::Random, "any of them"),
+    Choice::new("least-loaded", Ties::LeastLoaded, "the one whose links have the fewest subflows"),
+];
+
+pub(crate) const RETURN_PATHS: [Choice<ReturnPath>; 2] = [
+    Choice::new("default", ReturnPath::Default, "the shortest path"),
+    Choice::new("forward", ReturnPath::Forward, "the subflow's own path, backwards"),
+];

@@ -1,14 +1,21 @@
 //! Hosts, routers and links.
 
-use super::{Default, TableSchema, named, optional, required, value, word};
-use crate::read::words;
+use std::sync::LazyLock;
+
+use subflow_network::{Distribution, IdleAgeing, LossPosition, RedDrop};
+use subflow_policy::catalogue::{Choice, Description};
+
+use super::network::ROUTER_MODES;
+use crate::HostStack;
+use crate::switches::profiles;
+use crate::table::{Default, TableSchema, descriptions, named, optional, required, value, word};
 
 /// `[hosts.NAME]`.
-pub(crate) const HOST: TableSchema = TableSchema {
+pub(crate) static HOST: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[hosts.NAME]",
     doc: "A host. The short form is the list of interfaces: `phone = [\"wifi\", \"lte\"]`. The order of the \
           interfaces gives MPTCP address identifiers and decides on which one a connection starts.",
-    fields: &[
+    fields: vec![
         required(
             "interfaces",
             "a list of names or tables, at least one",
@@ -17,27 +24,27 @@ pub(crate) const HOST: TableSchema = TableSchema {
         named(
             "profile",
             "the name of a profile",
-            words::profiles,
-            Default::None("the scenario's profile"),
+            profiles::descriptions(),
+            Default::described("the scenario's profile"),
             "the stack that this host runs",
         ),
         word(
             "stack",
-            words::host_stacks,
-            Default::Value("'kernel'"),
+            &HOST_STACKS,
+            Default::of("'kernel'"),
             "the TCP and MPTCP implementation of the host with `--on linux`; the simulator always runs that of Subflow",
         ),
         optional("tcp", "a table", "those of the scenario", "TCP switches of this host"),
         optional("mptcp", "a table", "those of the scenario", "MPTCP switches of this host"),
         optional("sctp", "a table", "those of the scenario", "SCTP switches of this host"),
     ],
-};
+});
 
 /// An element of `interfaces`.
-pub(crate) const INTERFACE: TableSchema = TableSchema {
+pub(crate) static INTERFACE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "an element of hosts.NAME.interfaces",
     doc: "An interface. The short form is its name.",
-    fields: &[
+    fields: vec![
         required("name", "a name, unique within the host", "its name"),
         optional(
             "address",
@@ -54,23 +61,23 @@ pub(crate) const INTERFACE: TableSchema = TableSchema {
         ),
         value("backup", "true or false", "false", "whether MPTCP subflows over it are used only if no other works"),
     ],
-};
+});
 
 /// `[routers.NAME]`.
-pub(crate) const ROUTER: TableSchema = TableSchema {
+pub(crate) static ROUTER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[routers.NAME]",
     doc: "A node that forwards packets.",
-    fields: &[word("routing", words::router_modes, Default::None("the mode of [routing]"), "how it chooses paths")],
-};
+    fields: vec![word("routing", &ROUTER_MODES, Default::described("the mode of [routing]"), "how it chooses paths")],
+});
 
 /// `[links.NAME]`.
-pub(crate) const LINK: TableSchema = TableSchema {
+pub(crate) static LINK: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[links.NAME]",
     doc: "A link with two independent directions. `rate`, `delay`, `jitter`, `queue`, `loss`, `overhead`, `duplicate` \
           and `reorder` have one value for both directions or `{ up = …, down = … }`; up is from the first to the \
           second end. A packet is queued or dropped, transmitted, may be lost, reordered or duplicated, and arrives \
           after the delay.",
-    fields: &[
+    fields: vec![
         required(
             "between",
             "a list of two ends, each \"host.interface\" or a router's name",
@@ -97,8 +104,8 @@ pub(crate) const LINK: TableSchema = TableSchema {
         named(
             "loss",
             "a probability such as \"1 %\", \"none\", or a table",
-            words::losses,
-            Default::Value("'none'"),
+            losses(),
+            Default::of("'none'"),
             "the loss model; packets are lost after transmission",
         ),
         value(
@@ -110,24 +117,24 @@ pub(crate) const LINK: TableSchema = TableSchema {
         value("duplicate", "a probability", "'0 %'", "the probability that a packet is duplicated"),
         optional("reorder", "a table", "none", "the reordering of packets"),
     ],
-};
+});
 
 /// `{ up = …, down = … }`.
-pub(crate) const DIRECTIONS: TableSchema = TableSchema {
+pub(crate) static DIRECTIONS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "{ up = …, down = … }",
     doc: "One value for each direction of a link.",
-    fields: &[
+    fields: vec![
         optional("up", "a value", "the key's default", "the value from the link's first end to its second"),
         optional("down", "a value", "the key's default", "the value from the link's second end to its first"),
     ],
-};
+});
 
 /// `queue = { … }`.
-pub(crate) const QUEUE: TableSchema = TableSchema {
+pub(crate) static QUEUE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.queue = { … }",
     doc: "A queue. The thresholds of RED are in the unit of the limit: packets, or bytes, which times and bdps stand for.",
-    fields: &[
-        word("discipline", words::queues, Default::Value("'drop-tail'"), "which packets are dropped"),
+    fields: vec![
+        word("discipline", &DISCIPLINES, Default::of("'drop-tail'"), "which packets are dropped"),
         value(
             "limit",
             "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"",
@@ -161,22 +168,17 @@ pub(crate) const QUEUE: TableSchema = TableSchema {
             "whether (RED) the drop probability increases to 1 between max_threshold and twice that, instead of \
              jumping to 1",
         ),
-        word("drop", words::red_drops, Default::Value("'per-packet'"), "how RED chooses the packets to drop"),
-        word(
-            "idle",
-            words::red_ageing,
-            Default::Value("'packets'"),
-            "how RED's average decreases while the queue is empty",
-        ),
+        word("drop", &RED_DROPS, Default::of("'per-packet'"), "how RED chooses the packets to drop"),
+        word("idle", &RED_AGEING, Default::of("'packets'"), "how RED's average decreases while the queue is empty"),
     ],
-};
+});
 
 /// `loss = { … }`.
-pub(crate) const LOSS: TableSchema = TableSchema {
+pub(crate) static LOSS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.loss = { … }",
     doc: "Loss in bursts (`tc netem loss gemodel p r 1-h 1-k`), or from a recorded list.",
-    fields: &[
-        word("model", words::loss_models, Default::Required, "the loss model"),
+    fields: vec![
+        word("model", &LOSS_MODELS, Default::Required, "the loss model"),
         optional(
             "probability",
             "a probability",
@@ -203,16 +205,16 @@ pub(crate) const LOSS: TableSchema = TableSchema {
             "needed by trace",
             "the recorded list: 0 (arrives) or 1 (lost) for each packet, line breaks allowed anywhere; it repeats",
         ),
-        word("position", words::loss_positions, Default::Value("'after-queue'"), "where packets are lost"),
+        word("position", &LOSS_POSITIONS, Default::of("'after-queue'"), "where packets are lost"),
     ],
-};
+});
 
 /// `rate = { … }`.
-pub(crate) const TOKEN_BUCKET: TableSchema = TableSchema {
+pub(crate) static TOKEN_BUCKET: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.rate = { … }",
     doc: "A token bucket, as `tc tbf`: after a pause a burst leaves at once, and the long-term rate is limited. The \
           link's queue is tbf's `limit`.",
-    fields: &[
+    fields: vec![
         required("rate", "a rate above zero", "the token rate"),
         required("burst", "a size of at least 1500 bytes", "the amount that may leave at once after a pause"),
         optional("peak_rate", "a rate above the rate", "bursts leave at once", "the rate limit of a burst"),
@@ -223,29 +225,29 @@ pub(crate) const TOKEN_BUCKET: TableSchema = TableSchema {
             "the amount that may leave at once at the peak rate",
         ),
     ],
-};
+});
 
 /// `jitter = { … }`.
-pub(crate) const JITTER: TableSchema = TableSchema {
+pub(crate) static JITTER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.jitter = { … }",
     doc: "Varying delay, as in `tc netem delay`. The short form is the deviation.",
-    fields: &[
+    fields: vec![
         required(
             "deviation",
             "a duration above zero",
             "σ: half the width of the uniform distribution, the standard deviation of the normal one",
         ),
-        word("distribution", words::distributions, Default::Value("'uniform'"), "the distribution of delays"),
+        word("distribution", &DISTRIBUTIONS, Default::of("'uniform'"), "the distribution of delays"),
         value("correlation", "a probability", "'0 %'", "the weight of the previous packet's draw in each draw"),
     ],
-};
+});
 
 /// `reorder = { … }`.
-pub(crate) const REORDER: TableSchema = TableSchema {
+pub(crate) static REORDER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.reorder = { … }",
     doc: "Reordering. Without `extra_delay` some packets have no delay, as in `tc netem reorder`; with it some \
           packets have an extra delay.",
-    fields: &[
+    fields: vec![
         required(
             "probability",
             "a probability",
@@ -260,4 +262,71 @@ pub(crate) const REORDER: TableSchema = TableSchema {
         value("gap", "a whole number, 1 or more", "1", "the spacing: every gap-th packet may have no delay"),
         value("correlation", "a probability", "'0 %'", "the weight of the previous packet's draw in each draw"),
     ],
-};
+});
+
+pub(crate) const HOST_STACKS: [Choice<HostStack>; 2] = [
+    Choice::new("kernel", HostStack::Kernel, "the kernel's own"),
+    Choice::new("subflow", HostStack::Subflow, "Subflow's, in this process"),
+];
+
+/// The queue disciplines, and whether each is RED.
+pub(crate) const DISCIPLINES: [Choice<bool>; 2] = [
+    Choice::new("drop-tail", false, "drops the packets that find it full; limited in packets or bytes")
+        .source("tc netem, ns-3 DropTailQueue"),
+    Choice::new("red", true, "random early detection: drops some packets before it is full")
+        .source("Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet"),
+];
+
+pub(crate) const RED_DROPS: [Choice<RedDrop>; 2] = [
+    Choice::new("per-packet", RedDrop::PerPacket, "each packet by a draw of its own")
+        .source("Floyd, Jacobson, ToN 1993, section 4"),
+    Choice::new("per-interval", RedDrop::PerInterval, "one draw for each stretch of packets between two drops")
+        .source("Floyd, Jacobson, ToN 1993, section 11; FreeBSD dummynet"),
+];
+
+pub(crate) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
+    Choice::new("packets", IdleAgeing::Packets { packet: 1500 }, "as if packets of 1500 bytes had passed")
+        .source("Floyd, Jacobson, ToN 1993, section 4"),
+    Choice::new("dummynet", IdleAgeing::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
+];
+
+/// A loss model by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossModel {
+    Bernoulli,
+    GilbertElliott,
+    Trace,
+}
+
+pub(crate) const LOSS_MODELS: [Choice<LossModel>; 3] = [
+    Choice::new("bernoulli", LossModel::Bernoulli, "each packet with the same probability; short form: loss = \"1 %\"")
+        .source("tc netem loss random"),
+    Choice::new(
+        "gilbert-elliott",
+        LossModel::GilbertElliott,
+        "bursts: a good and a bad state with a loss probability each",
+    )
+    .source("Gilbert 1960, Elliott 1963; tc netem loss gemodel"),
+    Choice::new("trace", LossModel::Trace, "the packets that a recorded list of zeros and ones names"),
+];
+
+/// What `loss` takes: a model, or none.
+pub(super) fn losses() -> Vec<Description> {
+    let none = Choice::new("none", (), "no packet is lost; short form only: loss = \"none\"").description;
+    [none].into_iter().chain(descriptions(&LOSS_MODELS)).collect()
+}
+
+pub(crate) const LOSS_POSITIONS: [Choice<LossPosition>; 2] = [
+    Choice::new(
+        "after-queue",
+        LossPosition::AfterQueue,
+        "a lost packet has waited and been transmitted like any other",
+    ),
+    Choice::new("before-queue", LossPosition::BeforeQueue, "a lost packet never took a place"),
+];
+
+pub(crate) const DISTRIBUTIONS: [Choice<Distribution>; 3] = [
+    Choice::new("uniform", Distribution::Uniform, "every delay within the deviation is as likely").source("tc netem"),
+    Choice::new("normal", Distribution::Normal, "the deviation is the standard deviation").source("tc netem"),
+    Choice::new("pareto", Distribution::Pareto, "a long tail of late packets").source("tc netem"),
+];

@@ -20,10 +20,10 @@ use subflow_network::stream;
 
 use super::MOST_POINTS;
 use super::axis::Axis;
-use crate::choice::Choice;
 use crate::file::{Field, Problem, Value};
 use crate::flow::below;
 use crate::schema;
+use crate::schema::{DESIGNS, Sampling};
 
 /// Which combinations of the swept values have runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,27 +40,6 @@ pub enum Design {
         seed: u64,
     },
 }
-
-/// How the combinations of a design are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sampling {
-    /// All values independently.
-    Random,
-    /// One from each of equal parts of every list or range.
-    LatinHypercube,
-}
-
-/// The designs; none is the full one.
-pub(crate) const DESIGNS: [Choice<Option<Sampling>>; 3] = [
-    Choice::new("full", None, "all combinations"),
-    Choice::new("random", Some(Sampling::Random), "different combinations, each value drawn on its own"),
-    Choice::new(
-        "latin-hypercube",
-        Some(Sampling::LatinHypercube),
-        "one point in each of as many equal parts of every list or range as there are points",
-    )
-    .source("McKay, Beckman, Conover 1979"),
-];
 
 /// A whole number below `count` for each of `parts` equal parts, at the same random place in all of them: all numbers
 /// are equally probable, and different if there are at least as many as parts.

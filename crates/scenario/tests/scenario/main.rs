@@ -6,5 +6,4 @@ mod designs;
 mod effect;
 mod groups;
 mod json_schema;
-mod profiles;
 mod reference;

@@ -9,7 +9,6 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 
 use super::Bottleneck;
-use super::send_memory::SendBufferTuning;
 use crate::tcp;
 
 /// The size of the DATA_ACKs that are sent. Those of a peer may have either.
@@ -35,7 +34,7 @@ impl DataAcks {
 /// Everything about an MPTCP connection that is not its addresses.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its subflows. The receive buffer is the connection's.
+    /// Its subflows. The buffers are the connection's.
     pub tcp: Arc<tcp::Config>,
     /// Congestion control over all subflows.
     pub congestion: Algorithm,
@@ -48,11 +47,6 @@ pub struct Config {
     /// Keep every sample of every subflow ([`Connection::path_records`](super::Connection::path_records)): memory grows
     /// with time.
     pub record_paths: bool,
-    /// Bytes that the application may have written and not acknowledged; `None` for any number.
-    pub send_buffer: Option<u64>,
-    /// Bounds of send buffers that grow as Linux's do; used where the scheduler queues data ahead of the windows.
-    /// `None`: subflows have such buffers with Linux's bounds, and the connection takes in whatever is written.
-    pub send_buffer_tuning: Option<SendBufferTuning>,
     /// The size of DATA_ACKs.
     pub data_acks: DataAcks,
     /// Require DSS checksums (RFC 8684, section 3.1, flag A).
@@ -92,8 +86,6 @@ impl Config {
             path_manager,
             bottleneck: None,
             record_paths: false,
-            send_buffer: None,
-            send_buffer_tuning: None,
             data_acks: DataAcks::Short,
             checksum: false,
             deny_join_to_initial_address: false,

@@ -126,7 +126,7 @@ impl Connection {
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),
             addresses: Addresses::new(local),
             withdrawals: Withdrawals::default(),
-            stream: Stream::new(config.send_buffer),
+            stream: Stream::new(config.tcp.send_buffer.fixed()),
             counters: Counters::default(),
             rng,
             give_up_at: None,

@@ -23,16 +23,8 @@ use std::collections::VecDeque;
 use subflow_policy::scheduler::Scheduler;
 
 use super::Connection;
+use crate::tcp::config::{Autotuning, SendBuffer};
 use crate::tcp::{self, PACKET_OVERHEAD};
-
-/// Bounds of a subflow's send buffer that grows with its window (Linux `tcp_wmem[1]` and `tcp_wmem[2]`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SendBufferTuning {
-    /// Initial size in bytes.
-    pub initial: u64,
-    /// Upper bound in bytes.
-    pub maximum: u64,
-}
 
 /// Size in bytes of the pages from which fragments are allocated (`SKB_FRAG_PAGE_ORDER`).
 const PAGE: u64 = 32_768;
@@ -52,10 +44,7 @@ const SMALLEST_WINDOW: u32 = 10;
 /// The data held by a connection and its subflows.
 #[derive(Clone, Debug)]
 pub(crate) struct SendMemory {
-    /// `None` if writes are not limited here.
-    tuning: Option<SendBufferTuning>,
-    /// Fixed size in bytes of every subflow's buffer, if there is one.
-    fixed: Option<u64>,
+    setting: SendBuffer,
     /// Fragments not completely acknowledged, in the order of the stream.
     fragments: VecDeque<Fragment>,
     /// Room left in the page of the last fragment.
@@ -77,13 +66,21 @@ struct Fragment {
 }
 
 impl SendMemory {
-    pub(super) fn new(tuning: Option<SendBufferTuning>, fixed: Option<u64>) -> Self {
-        Self { tuning, fixed, fragments: VecDeque::new(), page_room: 0, held: 0, buffers: Vec::new(), joining: 0 }
+    pub(super) fn new(setting: SendBuffer) -> Self {
+        Self { setting, fragments: VecDeque::new(), page_room: 0, held: 0, buffers: Vec::new(), joining: 0 }
     }
 
     /// Whether the connection's own buffer limits what is written.
     fn limits_writes(&self) -> bool {
-        self.tuning.is_some() && self.fixed.is_none()
+        matches!(self.setting, SendBuffer::Automatic(_))
+    }
+
+    /// Bounds of subflows' buffers that grow.
+    fn bounds(&self) -> Autotuning {
+        match self.setting {
+            SendBuffer::Automatic(bounds) => bounds,
+            SendBuffer::Unlimited | SendBuffer::Fixed(_) => Autotuning::LINUX_SEND,
+        }
     }
 
     /// Size of the connection's buffer in bytes.
@@ -91,7 +88,7 @@ impl SendMemory {
         match self.buffers.iter().sum() {
             // Without a subflow nothing can be written.
             0 => 0,
-            buffers => CONNECTION_EXTRA + buffers + self.joining * self.tuning.unwrap_or_default().initial,
+            buffers => CONNECTION_EXTRA + buffers + self.joining * self.bounds().initial,
         }
     }
 
@@ -154,10 +151,10 @@ impl SendMemory {
         if self.buffers.len() <= index {
             self.buffers.resize(index + 1, 0);
         }
-        let SendBufferTuning { initial, maximum } = self.tuning.unwrap_or_default();
+        let Autotuning { initial, maximum } = self.bounds();
         let grown = u64::from(cwnd.max(SMALLEST_WINDOW)) * BUFFER_PER_WINDOW_PACKET;
         let buffer = &mut self.buffers[index];
-        *buffer = self.fixed.unwrap_or_else(|| grown.min(maximum).max(initial).max(*buffer));
+        *buffer = self.setting.fixed().unwrap_or_else(|| grown.min(maximum).max(initial).max(*buffer));
     }
 
     /// Removes the buffer of subflow `index`.
@@ -173,13 +170,6 @@ impl SendMemory {
     }
 }
 
-/// The defaults of Linux, except for the maximum, which is 16 MiB as for its receive buffers here.
-impl Default for SendBufferTuning {
-    fn default() -> Self {
-        Self { initial: 16_384, maximum: 16_777_216 }
-    }
-}
-
 /// Memory taken by the packets in a subflow's buffer, in bytes of true size.
 pub(super) fn held_by(tcp: &tcp::Connection) -> u64 {
     tcp.unacknowledged_bytes() + tcp.queued_bytes() + PACKET_OVERHEAD * tcp.buffered_packets()
@@ -189,7 +179,7 @@ impl Connection {
     /// The accounting, if the scheduler requires it.
     pub(super) fn send_memory(config: &super::Config) -> Option<SendMemory> {
         let needed = config.scheduler.queues_ahead();
-        needed.then(|| SendMemory::new(config.send_buffer_tuning, config.send_buffer))
+        needed.then(|| SendMemory::new(config.tcp.send_buffer))
     }
 
     /// Accepts as many of `bytes` as the send buffer has room for.
@@ -242,7 +232,7 @@ mod tests {
     use super::*;
 
     fn memory() -> SendMemory {
-        let mut memory = SendMemory::new(Some(SendBufferTuning::default()), None);
+        let mut memory = SendMemory::new(SendBuffer::Automatic(Autotuning::LINUX_SEND));
         memory.expand(0, 10);
         memory
     }

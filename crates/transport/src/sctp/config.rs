@@ -3,7 +3,7 @@
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
-use subflow_wire::sctp::UdpEncapsulation;
+use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 
 pub use super::switches::{BufferSplitting, Distribution, RecoveryScope, RetransmissionPolicy, WindowGrowth};
 
@@ -59,6 +59,10 @@ pub struct MessageOptions {
 /// The upper bound of [`Config::most_tsns_ahead`]: half of the 16-bit stream sequence numbers, so that later messages
 /// are not mistaken for earlier ones.
 pub const MOST_TSNS_AHEAD: u16 = (1 << 15) - 1;
+
+/// Encapsulation in UDP from and to the port that is assigned to it (RFC 6951, section 3.1).
+pub const UDP_ENCAPSULATION: UdpEncapsulation =
+    UdpEncapsulation { source_port: UDP_ENCAPSULATION_PORT, destination_port: UDP_ENCAPSULATION_PORT };
 
 /// The configuration of one end.
 #[derive(Clone, Debug)]

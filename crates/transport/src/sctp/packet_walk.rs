@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use subflow_policy::catalogue::Choice;
 use subflow_policy::congestion::{Ack, Algorithm, CongestionControl, Path};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{GapBlock, SackChunk};
@@ -54,7 +55,7 @@ pub(super) fn established(config: Config) -> Association {
 
 /// CMT with windows that grow by `growth`. The small MTU lets one chunk fill the initial window.
 fn config(growth: &str) -> Config {
-    let growth = WindowGrowth::from_name(growth).expect("a mode");
+    let growth = Choice::find(WindowGrowth::ALL, growth).expect("a mode");
     Config { mtu: 100, ..Config::rfc9260().with_cmt(growth) }
 }
 
@@ -104,7 +105,7 @@ impl CongestionControl for NotesGrowth {
 /// recovery at the end.
 fn walk(growth: &str) -> (Vec<u64>, [bool; 2]) {
     let notes = NotesGrowth::default();
-    let congestion = Algorithm::Custom(Box::new(notes.clone()));
+    let congestion = Algorithm::Custom("notes".into(), Box::new(notes.clone()));
     let mut association = established(Config { congestion, ..config(growth) });
     (1..=13).for_each(|tsn| send(&mut association, tsn));
     let mut grew = Vec::new();

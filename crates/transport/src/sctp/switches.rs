@@ -1,5 +1,6 @@
 //! The switches of concurrent multipath transfer, by the names that scenarios use.
 
+use subflow_policy::catalogue::Choice;
 use subflow_policy::scheduler::Scheduling;
 
 use super::cuc::CucVersion;
@@ -20,31 +21,22 @@ pub enum WindowGrowth {
 }
 
 impl WindowGrowth {
-    /// The names of all modes.
-    pub const NAMES: &'static [&'static str] = &["rfc4960", "rfc9260", "cuc", "cuc-v2", "per-destination"];
-
-    /// The mode of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "rfc4960" => Self::Rfc4960,
-            "rfc9260" => Self::Rfc9260,
-            "cuc" => Self::Cuc(CucVersion::One),
-            "cuc-v2" => Self::Cuc(CucVersion::Two),
-            "per-destination" => Self::PerDestination,
-            _ => return None,
-        })
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rfc4960 => "rfc4960",
-            Self::Rfc9260 => "rfc9260",
-            Self::Cuc(CucVersion::One) => "cuc",
-            Self::Cuc(CucVersion::Two) => "cuc-v2",
-            Self::PerDestination => "per-destination",
-        }
-    }
+    /// All modes, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("rfc4960", Self::Rfc4960, "acknowledgments that move the cumulative TSN")
+            .source("RFC 4960, section 7.2.1"),
+        Choice::new("rfc9260", Self::Rfc9260, "all that acknowledge new data").source("RFC 9260, section 7.2.1"),
+        Choice::new("cuc", Self::Cuc(CucVersion::One), "those that move the destination's pseudo-cumulative TSN")
+            .source("Iyengar, Amer, Stewart 2006 (CUC)"),
+        Choice::new("cuc-v2", Self::Cuc(CucVersion::Two), "the same, with retransmissions tracked separately")
+            .source("Iyengar, Amer, Stewart 2006 (CUCv2)"),
+        Choice::new(
+            "per-destination",
+            Self::PerDestination,
+            "all that acknowledge new data, with fast recovery per destination",
+        )
+        .source("Leitner 2019"),
+    ];
 
     /// The scope of fast recovery that belongs to it: the destination for `per-destination`, otherwise the association.
     pub fn usual_scope(self) -> RecoveryScope {
@@ -65,17 +57,13 @@ pub enum RecoveryScope {
 }
 
 impl RecoveryScope {
-    /// The names of both.
-    pub const NAMES: &'static [&'static str] = &["association", "destination"];
-
-    /// The scope of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "association" => Some(Self::Association),
-            "destination" => Some(Self::Destination),
-            _ => None,
-        }
-    }
+    /// Both, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("association", Self::Association, "the association has one fast recovery")
+            .source("RFC 9260, section 7.2.4"),
+        Choice::new("destination", Self::Destination, "each destination has its own fast recovery")
+            .source("Leitner 2019"),
+    ];
 }
 
 /// The destination of retransmissions (Iyengar, Amer, Stewart 2006, section V, except for the first policy).
@@ -97,23 +85,21 @@ pub enum RetransmissionPolicy {
 }
 
 impl RetransmissionPolicy {
-    /// The names of all policies.
-    pub const NAMES: &'static [&'static str] =
-        &["rtx-alternate", "rtx-same", "rtx-asap", "rtx-cwnd", "rtx-ssthresh", "rtx-lossrate"];
-
-    /// The policy of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "rtx-alternate" => Self::Alternate,
-            "rtx-same" => Self::Same,
-            "rtx-asap" => Self::Asap,
-            "rtx-cwnd" => Self::LargestWindow,
-            "rtx-ssthresh" => Self::LargestThreshold,
-            "rtx-lossrate" => Self::LowestLossRate,
-            _ => return None,
-        })
-    }
+    /// All policies, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("rtx-alternate", Self::Alternate, "after a timeout another active destination; not for cmt")
+            .source("RFC 9260, section 6.4.1"),
+        Choice::new("rtx-same", Self::Same, "the destination that it was sent to last").source(CMT),
+        Choice::new("rtx-asap", Self::Asap, "any destination with free window, a random one of several").source(CMT),
+        Choice::new("rtx-cwnd", Self::LargestWindow, "the destination with the largest congestion window").source(CMT),
+        Choice::new("rtx-ssthresh", Self::LargestThreshold, "the destination with the largest slow-start threshold")
+            .source(CMT),
+        Choice::new("rtx-lossrate", Self::LowestLossRate, "the destination with the lowest loss rate").source(CMT),
+    ];
 }
+
+/// The source of the retransmission policies.
+const CMT: &str = "Iyengar, Amer, Stewart 2006, section V";
 
 /// The destination of new data.
 #[derive(Clone, Debug)]
@@ -141,33 +127,11 @@ pub enum BufferSplitting {
 }
 
 impl BufferSplitting {
-    /// The names of all.
-    pub const NAMES: &'static [&'static str] = &["none", "receive", "send", "both"];
-
-    /// The splitting of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "none" => Self::None,
-            "receive" => Self::Receive,
-            "send" => Self::Send,
-            "both" => Self::Both,
-            _ => return None,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_is_understood() {
-        for name in WindowGrowth::NAMES {
-            assert_eq!(WindowGrowth::from_name(name).map(WindowGrowth::name), Some(*name));
-        }
-        assert!(RetransmissionPolicy::NAMES.iter().all(|name| RetransmissionPolicy::from_name(name).is_some()));
-        assert!(RecoveryScope::NAMES.iter().all(|name| RecoveryScope::from_name(name).is_some()));
-        assert!(BufferSplitting::NAMES.iter().all(|name| BufferSplitting::from_name(name).is_some()));
-        assert!(WindowGrowth::from_name("CUC").is_none() && RetransmissionPolicy::from_name("same").is_none());
-    }
+    /// All, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("none", Self::None, "all paths share both buffers"),
+        Choice::new("receive", Self::Receive, "each path has its share of the receive buffer"),
+        Choice::new("send", Self::Send, "each path has its share of the send buffer"),
+        Choice::new("both", Self::Both, "each path has its share of both"),
+    ];
 }

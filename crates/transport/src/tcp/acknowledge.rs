@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::config::{AckPolicy, Config, SackCompression};
+use super::config::{AckPolicy, Config, DelayedAck, SackCompression};
 use super::timers::Tick;
 
 /// Maximum number of consecutive quick acknowledgments (Linux `TCP_MAX_QUICKACKS`).
@@ -102,7 +102,7 @@ impl Acknowledge {
     /// Data arrived, in order or not (Linux `tcp_event_data_recv` and `__tcp_ack_snd_check`).
     pub(crate) fn on_data(&mut self, segment: &DataContext) {
         self.owed = true;
-        let AckPolicy::Delayed { minimum, quick_start, .. } = self.policy else {
+        let AckPolicy::Delayed(DelayedAck { minimum, quick_start, .. }) = self.policy else {
             self.now = true;
             return;
         };
@@ -154,7 +154,7 @@ impl Acknowledge {
     fn is_enough(&self, unacknowledged: u64) -> bool {
         match self.policy {
             AckPolicy::EverySegment => true,
-            AckPolicy::Delayed { segments, .. } => {
+            AckPolicy::Delayed(DelayedAck { segments, .. }) => {
                 unacknowledged + self.segment_size > u64::from(segments) * self.segment_size
             }
         }
@@ -187,7 +187,7 @@ impl Acknowledge {
     }
 
     fn delay_acknowledgment(&mut self, segment: &DataContext) {
-        let AckPolicy::Delayed { minimum, maximum, .. } = self.policy else { return };
+        let AckPolicy::Delayed(DelayedAck { minimum, maximum, .. }) = self.policy else { return };
         let mut delay = self.delay;
         if delay > minimum {
             let mut bound = if self.interactive || self.pushed { maximum } else { Duration::from_millis(500) };
@@ -217,7 +217,7 @@ impl Acknowledge {
     pub(crate) fn on_duplicate(&mut self, window: u64) {
         self.owed = true;
         self.now = true;
-        if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
+        if matches!(self.policy, AckPolicy::Delayed(DelayedAck { quick_start: true, .. })) {
             self.enter_quick_mode_for(window, MAX_QUICK_ACKS);
             self.interactive = false;
         }
@@ -226,7 +226,7 @@ impl Acknowledge {
     /// The window increased on arrival of data: Linux then has at least one quick acknowledgment left, which
     /// acknowledges that data immediately (`tcp_grow_window`).
     pub(crate) fn on_window_growth(&mut self) {
-        if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
+        if matches!(self.policy, AckPolicy::Delayed(DelayedAck { quick_start: true, .. })) {
             self.quick |= 1;
             self.now |= self.owed && self.in_quick_mode();
         }
@@ -249,7 +249,7 @@ impl Acknowledge {
     pub(crate) fn on_sent(&mut self, new_data: bool) {
         if new_data && self.quick > 0 {
             self.quick -= 1;
-            if let (0, AckPolicy::Delayed { minimum, .. }) = (self.quick, self.policy) {
+            if let (0, AckPolicy::Delayed(DelayedAck { minimum, .. })) = (self.quick, self.policy) {
                 self.delay = minimum;
             }
         }
@@ -274,7 +274,7 @@ impl Acknowledge {
                 self.now = true;
                 if self.interactive {
                     self.interactive = false;
-                    if let AckPolicy::Delayed { minimum, .. } = self.policy {
+                    if let AckPolicy::Delayed(DelayedAck { minimum, .. }) = self.policy {
                         self.delay = minimum;
                     }
                 } else {

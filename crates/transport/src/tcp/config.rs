@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use subflow_policy::catalogue::Choice;
 use subflow_policy::congestion::{Growth, Rules};
 use subflow_quantity::Duration;
 
@@ -20,24 +21,43 @@ pub enum LossDetection {
     DupThresh,
 }
 
+impl LossDetection {
+    /// All, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("rack", Self::Rack, "by time").source("RFC 8985"),
+        Choice::new("dup-thresh", Self::DupThresh, "by three duplicate acknowledgments or SACKed packets")
+            .source("RFC 6675"),
+    ];
+}
+
 /// Acknowledgment policy (RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// Every segment is acknowledged immediately.
     EverySegment,
-    /// One of several full-sized segments is acknowledged, or the delayed-ACK timer expires, as in Linux: the delay
-    /// adapts to the spacing of segments, and with `quick_start` a connection begins in quick-ACK mode.
-    Delayed {
-        /// Full-sized segments per acknowledgment, at least 1. Linux and RFC 9293 have 2; acknowledgments of more are
-        /// stretch ACKs (RFC 2525, section 2.13), as an ACK ratio above 2 makes them (RFC 5690, section 4).
-        segments: u16,
-        /// Shortest delay (Linux: `TCP_DELACK_MIN`, 40 ms).
-        minimum: Duration,
-        /// Longest delay (Linux: `TCP_DELACK_MAX`, 200 ms).
-        maximum: Duration,
-        /// Acknowledge the first segments (Linux: up to 16) and those after a pause immediately.
-        quick_start: bool,
-    },
+    /// One of several full-sized segments is acknowledged, or the delayed-ACK timer expires.
+    Delayed(DelayedAck),
+}
+
+/// Delayed acknowledgments as in Linux: the delay adapts to the spacing of segments. [`DelayedAck::default`] has the
+/// values of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// Full-sized segments per acknowledgment, at least 1. Linux and RFC 9293 have 2; acknowledgments of more are
+    /// stretch ACKs (RFC 2525, section 2.13), as an ACK ratio above 2 makes them (RFC 5690, section 4).
+    pub segments: u16,
+    /// Shortest delay (Linux: `TCP_DELACK_MIN`, 40 ms).
+    pub minimum: Duration,
+    /// Longest delay (Linux: `TCP_DELACK_MAX`, 200 ms).
+    pub maximum: Duration,
+    /// Acknowledge the first segments (Linux: up to 16) and those after a pause immediately (quick-ACK mode).
+    pub quick_start: bool,
+}
+
+impl Default for DelayedAck {
+    fn default() -> Self {
+        Self { segments: 2, minimum: Duration::from_millis(40), maximum: Duration::from_millis(200), quick_start: true }
+    }
 }
 
 /// SACK compression (Linux `tcp_comp_sack_*`): while data is missing, acknowledgments after the third duplicate are
@@ -52,19 +72,37 @@ pub struct SackCompression {
     pub count: u32,
 }
 
+/// The values of Linux.
+impl Default for SackCompression {
+    fn default() -> Self {
+        Self { delay: Duration::from_millis(1), slack: Duration::from_micros(100), count: 44 }
+    }
+}
+
+/// Bounds of a buffer that grows with the throughput of its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Autotuning {
+    /// Bytes at the start (Linux: `tcp_rmem[1]`, `tcp_wmem[1]`).
+    pub initial: u64,
+    /// Upper bound in bytes (Linux: `tcp_rmem[2]`, `tcp_wmem[2]`).
+    pub maximum: u64,
+}
+
+impl Autotuning {
+    /// The receive buffer of Linux 6.12, with a maximum of 16 MiB.
+    pub const LINUX_RECEIVE: Self = Self { initial: 131_072, maximum: 16_777_216 };
+    /// The send buffer of Linux, with the same maximum.
+    pub const LINUX_SEND: Self = Self { initial: 16_384, maximum: 16_777_216 };
+}
+
 /// The receive buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveBuffer {
     /// A buffer of this many bytes, all of which are advertised.
     Fixed(u64),
-    /// Dynamic right-sizing (Linux `tcp_rcv_space_adjust`): at first half of `initial` is advertised; then the amount
-    /// that the application reads per round trip determines the size, up to `maximum`.
-    Automatic {
-        /// Bytes at the start (`tcp_rmem[1]`).
-        initial: u64,
-        /// Upper bound in bytes (`tcp_rmem[2]`).
-        maximum: u64,
-    },
+    /// Dynamic right-sizing (Linux `tcp_rcv_space_adjust`): at first half of the initial size is advertised; then the
+    /// amount that the application reads per round trip determines the size.
+    Automatic(Autotuning),
 }
 
 impl ReceiveBuffer {
@@ -72,7 +110,30 @@ impl ReceiveBuffer {
     pub(crate) fn largest(self) -> u64 {
         match self {
             Self::Fixed(bytes) => bytes,
-            Self::Automatic { initial, maximum } => maximum.max(initial),
+            Self::Automatic(Autotuning { initial, maximum }) => maximum.max(initial),
+        }
+    }
+}
+
+/// The send buffer: bytes that the application has written and the peer has not acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendBuffer {
+    /// Whatever is written is accepted. Subflows of a scheduler that queues data ahead of the windows have buffers
+    /// with the bounds of Linux.
+    Unlimited,
+    /// A buffer of this many bytes.
+    Fixed(u64),
+    /// A buffer for each subflow that grows with its window, as in Linux. It is the limit only if an MPTCP scheduler
+    /// queues data ahead of the windows.
+    Automatic(Autotuning),
+}
+
+impl SendBuffer {
+    /// The size in bytes that the connection as a whole has; `None` if it does not limit what is written.
+    pub(crate) fn fixed(self) -> Option<u64> {
+        match self {
+            Self::Fixed(bytes) => Some(bytes),
+            Self::Unlimited | Self::Automatic(_) => None,
         }
     }
 }
@@ -125,6 +186,8 @@ pub struct Config {
     pub nagle: bool,
     /// The receive buffer.
     pub receive_buffer: ReceiveBuffer,
+    /// The send buffer.
+    pub send_buffer: SendBuffer,
     /// Tick of the kernel timers: they expire at multiples of it, never early. Zero means exact timers.
     pub timer_tick: Duration,
     /// Whether timers of at least 63 ticks expire at multiples of 8 ticks, of at least 504 ticks at multiples of 64,
@@ -179,17 +242,8 @@ impl Default for Config {
             max_rto: Duration::from_secs(120),
             max_retries: 15,
             syn_retries: 6,
-            ack_policy: AckPolicy::Delayed {
-                segments: 2,
-                minimum: Duration::from_millis(40),
-                maximum: Duration::from_millis(200),
-                quick_start: true,
-            },
-            sack_compression: Some(SackCompression {
-                delay: Duration::from_millis(1),
-                slack: Duration::from_micros(100),
-                count: 44,
-            }),
+            ack_policy: AckPolicy::Delayed(DelayedAck::default()),
+            sack_compression: Some(SackCompression::default()),
             loss_detection: LossDetection::Rack,
             window_reduction: WindowReduction::Proportional,
             tail_loss_probe: true,
@@ -200,7 +254,8 @@ impl Default for Config {
             growth: Growth::default(),
             slow_start_after_idle: true,
             nagle: true,
-            receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: 16_777_216 },
+            receive_buffer: ReceiveBuffer::Automatic(Autotuning::LINUX_RECEIVE),
+            send_buffer: SendBuffer::Unlimited,
             timer_tick: Duration::from_millis(4),
             timer_wheel: true,
             time_wait: Duration::from_secs(60),
@@ -217,7 +272,7 @@ impl Config {
             growth: Growth { slow_start_at_threshold: true, ..Growth::default() },
             loss_detection: LossDetection::DupThresh,
             sack_compression: None,
-            receive_buffer: ReceiveBuffer::Automatic { initial: 87_380, maximum: 6_291_456 },
+            receive_buffer: ReceiveBuffer::Automatic(Autotuning { initial: 87_380, maximum: 6_291_456 }),
             timer_wheel: false,
             ..Self::default()
         }

@@ -30,8 +30,6 @@ pub struct TcpOptions {
     pub config: Arc<Config>,
     /// Its congestion control.
     pub congestion: Algorithm,
-    /// Size of the send buffer: bytes written and not yet acknowledged; `None` for no limit.
-    pub send_buffer: Option<u64>,
 }
 
 impl TcpEndpoint {
@@ -55,7 +53,7 @@ impl TcpEndpoint {
 
     fn with(connection: Connection, congestion: Controller, options: &TcpOptions) -> Self {
         let reported = connection.state();
-        let stream = Stream::new(options.send_buffer);
+        let stream = Stream::new(options.config.send_buffer.fixed());
         Self { connection, congestion, stream, reported, all_acknowledged: false, scratch: Vec::new() }
     }
 

@@ -6,7 +6,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::config::ReceiveBuffer;
+use super::config::{Autotuning, ReceiveBuffer};
 
 /// Denominator of the share of the buffer that payload occupies (Linux: 2 to the power of `TCP_RMEM_TO_WIN_SCALE`).
 const SHARE_DENOMINATOR: u64 = 256;
@@ -46,7 +46,7 @@ impl ReceiveWindow {
         let mss = u64::from(mss);
         let (size, maximum, clamp, largest) = match buffer {
             ReceiveBuffer::Fixed(size) => (size, None, size, size),
-            ReceiveBuffer::Automatic { initial, maximum } => {
+            ReceiveBuffer::Automatic(Autotuning { initial, maximum }) => {
                 (initial, Some(maximum), initial / 2, maximum.max(initial))
             }
         };
@@ -220,7 +220,7 @@ impl ReceiveWindow {
 mod tests {
     use super::*;
 
-    const AUTO: ReceiveBuffer = ReceiveBuffer::Automatic { initial: 131_072, maximum: 16_777_216 };
+    const AUTO: ReceiveBuffer = ReceiveBuffer::Automatic(Autotuning::LINUX_RECEIVE);
 
     #[test]
     fn linux_defaults_start_at_64_kib_with_a_scale_of_9() {

@@ -83,21 +83,16 @@ impl Division {
 }
 
 fn has_custom_algorithm(flow: &Flow) -> bool {
-    let custom = |algorithm: &Algorithm| matches!(algorithm, Algorithm::Custom(_));
-    let custom_scheduler = |scheduling: &Scheduling| matches!(scheduling, Scheduling::Custom(_));
-    match &flow.protocol {
-        Protocol::Tcp(tcp) => custom(&tcp.congestion.build(&tcp.from_stack.tcp)),
+    let custom_scheduler = |scheduling: &Scheduling| matches!(scheduling, Scheduling::Custom(..));
+    let has_other = match &flow.protocol {
         Protocol::Mptcp(mptcp) => {
-            custom(&mptcp.congestion.build(&mptcp.from_stack.tcp))
-                || custom_scheduler(&mptcp.scheduler.build())
-                || matches!(mptcp.path_manager.build(), PathManagement::Custom(_))
+            let config = &mptcp.ends.from;
+            custom_scheduler(&config.scheduler) || matches!(config.path_manager, PathManagement::Custom(..))
         }
-        Protocol::Sctp(sctp) => {
-            custom(&sctp.congestion.build(&sctp.from_stack.tcp))
-                || sctp.scheduler.as_ref().is_some_and(|scheduler| custom_scheduler(&scheduler.build()))
-        }
-        Protocol::Udp => false,
-    }
+        Protocol::Sctp(sctp) => sctp.scheduler.as_ref().is_some_and(custom_scheduler),
+        Protocol::Tcp(_) | Protocol::Udp => false,
+    };
+    has_other || matches!(flow.congestion(), Some(Algorithm::Custom(..)))
 }
 
 /// Hosts, then routers, and what must stay together.
@@ -121,7 +116,7 @@ fn graph(scenario: &Scenario, options: &RunOptions) -> Graph {
         let ends = [flow.from.host, flow.to.host];
         graph.add_flow(ends);
         // Their application acts at both ends at the same time.
-        if joins_ends || flow.protocol == Protocol::Udp || flow.may_give_up() {
+        if joins_ends || matches!(flow.protocol, Protocol::Udp) || flow.may_give_up() {
             graph.join(ends);
         }
     }

@@ -45,7 +45,7 @@ pub(crate) fn all() -> Vec<(String, Vec<String>)> {
     let mut slots = Vec::new();
     for (prefix, schema) in PLACES {
         let table = TABLES.iter().find(|table| table.path == *schema).unwrap_or_else(|| panic!("no {schema}"));
-        for field in table.fields {
+        for field in &table.fields {
             let values = values(field);
             if !values.is_empty() {
                 slots.push((format!("{prefix}{}", field.key), values));

@@ -8,7 +8,7 @@ use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_transport::tcp::TcpOptions;
-use subflow_transport::tcp::config::{Config, ReceiveBuffer};
+use subflow_transport::tcp::config::{Config, ReceiveBuffer, SendBuffer};
 use subflow_transport::{Listener, mptcp, sctp};
 
 use super::{Pair, Path};
@@ -17,19 +17,18 @@ use super::{Pair, Path};
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
     pub(crate) tcp: Config,
-    /// `None` for plain TCP; its `tcp` and `send_buffer` are taken from here.
+    /// `None` for plain TCP; its `tcp` is taken from here.
     pub(crate) mptcp: Option<mptcp::Config>,
     /// Where it is there, the host speaks SCTP alone.
     pub(crate) sctp: Option<sctp::Config>,
     pub(crate) congestion: Algorithm,
-    pub(crate) send_buffer: Option<u64>,
 }
 
 impl Stack {
     fn tcp() -> Self {
         // Exact timers let stories state exact times.
         let tcp = Config { timer_tick: Duration::ZERO, ..Config::default() };
-        Self { tcp, mptcp: None, sctp: None, congestion: algorithm("reno"), send_buffer: None }
+        Self { tcp, mptcp: None, sctp: None, congestion: algorithm("reno") }
     }
 
     fn mptcp(path_manager: &str) -> Self {
@@ -59,13 +58,14 @@ impl Stack {
         self.tcp.receive_buffer = ReceiveBuffer::Fixed(bytes);
     }
 
+    /// A send buffer of `bytes` bytes.
+    pub(crate) fn send_buffer(&mut self, bytes: u64) {
+        self.tcp.send_buffer = SendBuffer::Fixed(bytes);
+    }
+
     /// What a plain TCP connection is made of.
     pub(crate) fn tcp_options(&self) -> TcpOptions {
-        TcpOptions {
-            config: Arc::new(self.tcp.clone()),
-            congestion: self.congestion.clone(),
-            send_buffer: self.send_buffer,
-        }
+        TcpOptions { config: Arc::new(self.tcp.clone()), congestion: self.congestion.clone() }
     }
 
     /// As something to listen or connect with.
@@ -73,9 +73,9 @@ impl Stack {
         if let Some(sctp) = self.sctp.clone() {
             return Listener::Sctp(Arc::new(sctp));
         }
-        let TcpOptions { config, congestion, send_buffer } = self.tcp_options();
+        let TcpOptions { config, congestion } = self.tcp_options();
         match self.mptcp.clone() {
-            Some(mptcp) => Listener::Mptcp(Arc::new(mptcp::Config { tcp: config, congestion, send_buffer, ..mptcp })),
+            Some(mptcp) => Listener::Mptcp(Arc::new(mptcp::Config { tcp: config, congestion, ..mptcp })),
             None => Listener::Tcp(self.tcp_options()),
         }
     }

@@ -176,7 +176,7 @@ fn plain_tcp_has_the_room_that_options_took() {
 #[test]
 fn a_fallen_connection_obeys_its_send_and_receive_buffers() {
     let setup = Setup::mptcp(1, 1).both(|stack| {
-        stack.send_buffer = Some(20_000);
+        stack.send_buffer(20_000);
         stack.receive_buffer(10_000);
     });
     let mut pair = setup.build();

@@ -1,8 +1,8 @@
 //! Data that is sent again elsewhere: after a timeout, after a subflow's death (RFC 8684, section 3.3.6).
 
 use subflow_policy::scheduler::Scheduling;
-use subflow_transport::mptcp::send_memory::SendBufferTuning;
 use subflow_transport::tcp::State;
+use subflow_transport::tcp::config::{Autotuning, SendBuffer};
 use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::exchange_and_close;
@@ -50,7 +50,7 @@ fn a_stale_subflow_is_replaced_after_five_periods_and_all_that_is_outstanding_is
         let setup = Setup::mptcp(2, 1).path(0, path.clone()).path(1, path).both(|stack| {
             let multipath = stack.multipath();
             (multipath.scheduler, multipath.stale_loss_count) = (linux.clone(), 4);
-            multipath.send_buffer_tuning = Some(SendBufferTuning::default());
+            stack.tcp.send_buffer = SendBuffer::Automatic(Autotuning::LINUX_SEND);
         });
         let mut pair = setup.connected();
         pair.transfer(CLIENT, 20_000);

@@ -2,6 +2,7 @@
 
 use subflow_policy::scheduler::Scheduling;
 use subflow_transport::Event;
+use subflow_transport::tcp::config::{Autotuning, SendBuffer};
 
 use super::exchange_and_close;
 use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms};
@@ -15,7 +16,7 @@ fn linux(paths: usize) -> Pair {
     let scheduler = Scheduling::from_name("linux-default").expect("a scheduler");
     let setup = setup.on(CLIENT, |stack| {
         stack.multipath().scheduler = scheduler.clone();
-        stack.multipath().send_buffer_tuning = Some(Default::default());
+        stack.tcp.send_buffer = SendBuffer::Automatic(Autotuning::LINUX_SEND);
     });
     setup.connected()
 }

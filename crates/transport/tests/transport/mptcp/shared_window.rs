@@ -2,7 +2,7 @@
 //! retransmission and penalisation.
 
 use subflow_quantity::Duration;
-use subflow_transport::tcp::config::ReceiveBuffer;
+use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
 use super::exchange_and_close;
 use crate::harness::tamper::is_syn_ack;
@@ -210,10 +210,10 @@ fn copies_are_made_only_where_they_arrive_much_earlier() {
 
 #[test]
 fn a_full_send_buffer_lets_the_fast_path_repeat_what_blocks_it() {
-    for (send_buffer, is_repeated) in [(Some(200_000), true), (None, false)] {
+    for (send_buffer, is_repeated) in [(SendBuffer::Fixed(200_000), true), (SendBuffer::Unlimited, false)] {
         let setup = Setup::mptcp(2, 1).path(0, Path::with_delay(ms(5)).rate(20, 10));
         let setup = setup.path(1, Path::with_delay(ms(150)).rate(20, 500)).both(|stack| {
-            stack.send_buffer = send_buffer;
+            stack.tcp.send_buffer = send_buffer;
             stack.receive_buffer(8 << 20);
             stack.multipath().opportunistic_retransmission = true;
         });

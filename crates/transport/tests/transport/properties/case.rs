@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::scheduler::Scheduling;
-use subflow_transport::tcp::config::{AckPolicy, LossDetection, ReceiveBuffer, WindowReduction};
+use subflow_transport::tcp::config::{AckPolicy, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction};
 
 use super::disturbance::{Turn, path};
 use crate::harness::{Path, Setup, Stack, algorithm};
@@ -172,7 +172,7 @@ pub(super) fn case(mptcp: bool) -> impl Strategy<Value = Case> {
 impl End {
     fn apply(&self, stack: &mut Stack) {
         stack.congestion = algorithm(self.congestion);
-        stack.send_buffer = self.send_buffer;
+        stack.tcp.send_buffer = self.send_buffer.map_or(SendBuffer::Unlimited, SendBuffer::Fixed);
         let tcp = &mut stack.tcp;
         (tcp.sack, tcp.timestamps, tcp.tail_loss_probe) = (self.sack, self.timestamps, self.loss_probe);
         tcp.nagle = self.nagle;

@@ -1,5 +1,6 @@
 //! Several addresses at each end: confirmation, failure, and concurrent multipath transfer.
 
+use subflow_policy::catalogue::Choice;
 use subflow_transport::Event;
 use subflow_transport::sctp::config::{Distribution, RetransmissionPolicy, WindowGrowth};
 use subflow_transport::sctp::{Config, Reachability};
@@ -18,7 +19,7 @@ pub(super) fn two_paths(change: impl Fn(&mut Config)) -> Setup {
 }
 
 fn cmt(growth: &str) -> impl Fn(&mut Config) {
-    let growth = WindowGrowth::from_name(growth).expect("a mode");
+    let growth = Choice::find(WindowGrowth::ALL, growth).expect("a mode");
     move |config| *config = config.clone().with_cmt(growth)
 }
 
@@ -85,7 +86,7 @@ fn when_all_paths_fail_the_association_is_given_up() {
 
 #[test]
 fn cmt_uses_both_paths_in_every_mode() {
-    for growth in WindowGrowth::NAMES {
+    for growth in WindowGrowth::ALL.iter().map(|choice| choice.description.name) {
         // Queues that never overflow.
         let mut setup = two_paths(cmt(growth));
         setup.paths.iter_mut().for_each(|path| path.queue = 3000);
@@ -94,7 +95,7 @@ fn cmt_uses_both_paths_in_every_mode() {
         let sent = bytes_sent(&pair);
         assert!(sent.iter().all(|&bytes| bytes > 1_000_000), "{growth}: {sent:?}");
         // One path alone takes 1.65 s; cum-ack-only growth suffers from reordering, the others do not.
-        let most = if *growth == "rfc4960" { ms(1700) } else { ms(1250) };
+        let most = if growth == "rfc4960" { ms(1700) } else { ms(1250) };
         assert!(took < most, "{growth}: {took}");
         let counters = pair.sctp(CLIENT).destinations().iter().map(|d| d.counters().fast_retransmissions).sum::<u64>();
         assert_eq!(counters, 0, "{growth}: SFR tells reordering between paths from loss");
@@ -119,8 +120,7 @@ fn every_scheduler_distributes_over_both_paths() {
 
 #[test]
 fn every_policy_gets_lost_data_through() {
-    for name in RetransmissionPolicy::NAMES {
-        let policy = RetransmissionPolicy::from_name(name).expect("a policy");
+    for &Choice { value: policy, .. } in RetransmissionPolicy::ALL {
         let mut setup = two_paths(|config| {
             cmt("cuc-v2")(config);
             config.retransmission = policy;
@@ -130,7 +130,7 @@ fn every_policy_gets_lost_data_through() {
         pair.transfer(CLIENT, 2_000_000);
         pair.finish(CLIENT);
         pair.drive();
-        assert_eq!(pair.count(SERVER, Event::Closed(Closed::Gracefully)), 1, "{name}");
+        assert_eq!(pair.count(SERVER, Event::Closed(Closed::Gracefully)), 1, "{policy:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! every delivery.
 
 use proptest::prelude::*;
+use subflow_policy::catalogue::Choice;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::scheduler::{Options, Scheduling};
 use subflow_transport::Endpoint;
@@ -21,10 +22,10 @@ use crate::properties::disturbance::{Turn, path, take};
 #[derive(Clone, Debug)]
 struct End {
     congestion: &'static str,
-    growth: &'static str,
-    scope: &'static str,
-    retransmission: &'static str,
-    splitting: &'static str,
+    growth: WindowGrowth,
+    scope: RecoveryScope,
+    retransmission: RetransmissionPolicy,
+    splitting: BufferSplitting,
     /// Index into primary, largest free window, and the schedulers.
     distribution: usize,
     /// SFR, DAC, NR-SACK, reneging, burst limit, Nagle, unordered.
@@ -95,14 +96,17 @@ fn failure() -> impl Strategy<Value = Failure> {
     )
 }
 
+fn value_of<T: Copy + core::fmt::Debug + 'static>(choices: &'static [Choice<T>]) -> impl Strategy<Value = T> {
+    proptest::sample::select(choices).prop_map(|choice| choice.value)
+}
+
 fn end() -> impl Strategy<Value = End> {
-    let select = |names: &'static [&'static str]| proptest::sample::select(names);
     let modes = (
-        select(Algorithm::NAMES),
-        select(WindowGrowth::NAMES),
-        select(RecoveryScope::NAMES),
-        select(RetransmissionPolicy::NAMES),
-        select(BufferSplitting::NAMES),
+        proptest::sample::select(Algorithm::NAMES),
+        value_of(WindowGrowth::ALL),
+        value_of(RecoveryScope::ALL),
+        value_of(RetransmissionPolicy::ALL),
+        value_of(BufferSplitting::ALL),
         0..2 + Scheduling::all().len(),
     );
     let sizes = (
@@ -183,10 +187,10 @@ impl End {
     fn apply(&self, config: &mut Config) {
         let [sfr, dac, nr_sack, reneging, burst, nagle, unordered] = self.switches;
         config.congestion = algorithm(self.congestion);
-        config.window_growth = WindowGrowth::from_name(self.growth).expect("a mode");
-        config.fast_recovery = RecoveryScope::from_name(self.scope).expect("a scope");
-        config.retransmission = RetransmissionPolicy::from_name(self.retransmission).expect("a policy");
-        config.buffer_splitting = BufferSplitting::from_name(self.splitting).expect("a splitting");
+        config.window_growth = self.growth;
+        config.fast_recovery = self.scope;
+        config.retransmission = self.retransmission;
+        config.buffer_splitting = self.splitting;
         config.distribution = match self.distribution {
             0 => Distribution::Primary,
             1 => Distribution::LargestFreeWindow,

@@ -1,12 +1,12 @@
 //! When acknowledgments leave: delayed, every second segment, at once (RFC 9293, section 3.8.6.3; Linux's timings).
 
-use subflow_transport::tcp::config::AckPolicy;
+use subflow_transport::tcp::config::{AckPolicy, DelayedAck};
 
 use crate::harness::tamper::{drop_data, is_pure_ack};
 use crate::harness::{CLIENT, Pair, SERVER, Setup, ms};
 
 fn delayed(segments: u16, quick_start: bool) -> AckPolicy {
-    AckPolicy::Delayed { segments, minimum: ms(40), maximum: ms(200), quick_start }
+    AckPolicy::Delayed(DelayedAck { segments, minimum: ms(40), maximum: ms(200), quick_start })
 }
 
 fn without_quick_start() -> Setup {

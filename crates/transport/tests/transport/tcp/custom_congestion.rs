@@ -45,7 +45,7 @@ impl CongestionControl for Dictator {
 
 /// A connection whose first transfer has made the window its own.
 fn connected() -> Pair {
-    let congestion = Algorithm::Custom(Box::new(Dictator::default()));
+    let congestion = Algorithm::Custom("dictator".into(), Box::new(Dictator::default()));
     let mut pair = Setup::tcp().both(|stack| stack.congestion = congestion.clone()).connected();
     pair.transfer(CLIENT, 100_000);
     assert_eq!(window(&pair), (WINDOW, RecoveryState::Open));

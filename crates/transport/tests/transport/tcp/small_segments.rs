@@ -100,7 +100,7 @@ fn both_directions_at_once() {
 
 #[test]
 fn a_full_send_buffer_cuts_writes_short_until_a_third_is_free() {
-    let mut pair = Setup::tcp().on(CLIENT, |stack| stack.send_buffer = Some(30_000)).connected();
+    let mut pair = Setup::tcp().on(CLIENT, |stack| stack.send_buffer(30_000)).connected();
     let admitted = pair.act(CLIENT, |endpoint, _| endpoint.write(100_000));
     assert_eq!(admitted, 30_000);
     assert_eq!(pair.act(CLIENT, |endpoint, _| endpoint.write(1)), 0);
@@ -112,7 +112,7 @@ fn a_full_send_buffer_cuts_writes_short_until_a_third_is_free() {
 
 #[test]
 fn acknowledgments_inside_a_segment_free_the_send_buffer() {
-    let mut pair = Setup::tcp().on(CLIENT, |stack| stack.send_buffer = Some(20_000)).connected();
+    let mut pair = Setup::tcp().on(CLIENT, |stack| stack.send_buffer(20_000)).connected();
     let mut count = 0;
     pair.tamper(move |leaving| {
         // Every second acknowledgment says 700 bytes less than there is to say.
@@ -149,7 +149,7 @@ fn what_an_acknowledgment_leaves_of_a_segment_is_all_that_is_sent_again() {
 
 #[test]
 fn a_write_that_fits_asks_for_no_event() {
-    let mut pair = Setup::tcp().on(CLIENT, |stack| stack.send_buffer = Some(30_000)).connected();
+    let mut pair = Setup::tcp().on(CLIENT, |stack| stack.send_buffer(30_000)).connected();
     pair.transfer(CLIENT, 30_000);
     assert_eq!(pair.count(CLIENT, Event::Writable), 0);
     pair.close_gracefully();
@@ -158,7 +158,7 @@ fn a_write_that_fits_asks_for_no_event() {
 #[test]
 fn tiny_send_buffers_pass_everything() {
     for buffer in [1, 100, 1448, 5000] {
-        let mut pair = Setup::tcp().both(|stack| stack.send_buffer = Some(buffer)).connected();
+        let mut pair = Setup::tcp().both(|stack| stack.send_buffer(buffer)).connected();
         pair.write(CLIENT, 40 * buffer);
         pair.finish(CLIENT);
         pair.close_gracefully();

@@ -1,0 +1,176 @@
+//! The switches of the stacks: the keys of `[tcp]`, `[mptcp]` and `[sctp]`.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `tcp.rs`, `mptcp.rs`, `sctp.rs` | the switches: a row each, with key, notation, place in the configuration and doc |
+//! | `acknowledgments.rs`, `buffers.rs` | switches of TCP that have tables of their own |
+//! | `sctp_failures.rs` | switches of SCTP for lost packets and failing paths |
+//! | `profiles.rs` | the profiles: configurations of the transports, from which scenarios start |
+//! | `notation.rs` | how values are written |
+//!
+//! A scenario holds the configurations of the transports themselves. What a switch is by default is therefore what the
+//! transport's configuration has, and a new switch is a field there and a row here.
+
+pub(crate) mod acknowledgments;
+pub(crate) mod buffers;
+pub(crate) mod mptcp;
+mod notation;
+pub(crate) mod profiles;
+pub(crate) mod sctp;
+mod sctp_failures;
+pub(crate) mod tcp;
+
+use subflow_policy::congestion;
+use subflow_transport::{mptcp as transport_mptcp, sctp as transport_sctp, tcp as transport_tcp};
+
+use crate::file::{Field, Problem, Section};
+use crate::table::{Default, FieldSchema, Kind, TableSchema};
+use notation::Notation;
+
+/// The configurations of one host, with the algorithms that its flows use unless they name others.
+#[derive(Clone, Debug)]
+pub(crate) struct Stack {
+    /// TCP, and each subflow of MPTCP.
+    pub(crate) tcp: transport_tcp::Config,
+    /// The congestion control of TCP flows.
+    pub(crate) tcp_congestion: congestion::Algorithm,
+    /// The options of congestion controls that are switches of a stack.
+    pub(crate) congestion_options: congestion::Options,
+    /// MPTCP. Its subflows are configured by `tcp`.
+    pub(crate) mptcp: transport_mptcp::Config,
+    /// SCTP.
+    pub(crate) sctp: transport_sctp::Config,
+}
+
+/// One key of a table of settings, and the place of its value in the configuration `C`.
+pub(crate) struct Switch<C> {
+    key: &'static str,
+    kind: Kind,
+    doc: &'static str,
+    /// The default in words, where it depends on other switches.
+    default: Option<&'static str>,
+    read: Box<Read<C>>,
+    literal: Box<Literal<C>>,
+}
+
+type Read<C> = dyn Fn(&Field<'_>, &mut C) -> Result<(), Problem> + Send + Sync;
+type Literal<C> = dyn Fn(&C) -> String + Send + Sync;
+
+/// A switch whose value is at `place` in the configuration.
+fn switch<C: Clone + 'static, T: 'static>(
+    key: &'static str,
+    notation: Notation<T>,
+    place: fn(&mut C) -> &mut T,
+    doc: &'static str,
+) -> Switch<C> {
+    let Notation { kind, parse, literal } = notation;
+    Switch {
+        key,
+        kind,
+        doc,
+        default: None,
+        read: Box::new(move |field, config| {
+            *place(config) = parse(field)?;
+            Ok(())
+        }),
+        literal: Box::new(move |config| literal(place(&mut config.clone()))),
+    }
+}
+
+type Get<C, T> = fn(&C) -> T;
+/// Sets a value that a field has.
+type Set<C, T> = fn(&mut C, T, &Field<'_>) -> Result<(), Problem>;
+
+/// A switch that does more than to set one value.
+fn setter<C: 'static, T: 'static>(
+    key: &'static str,
+    notation: Notation<T>,
+    (get, set): (Get<C, T>, Set<C, T>),
+    doc: &'static str,
+) -> Switch<C> {
+    let Notation { kind, parse, literal } = notation;
+    Switch {
+        key,
+        kind,
+        doc,
+        default: None,
+        read: Box::new(move |field, config| set(config, parse(field)?, field)),
+        literal: Box::new(move |config| literal(&get(config))),
+    }
+}
+
+impl<C> Switch<C> {
+    /// The same switch with a default in words.
+    fn by_default(self, words: &'static str) -> Self {
+        Self { default: Some(words), ..self }
+    }
+}
+
+/// The schema of the table that has these switches. Its defaults are the values in `base`.
+fn table<C>(path: &'static str, doc: &'static str, switches: &[Switch<C>], base: &C) -> TableSchema {
+    let field = |switch: &Switch<C>| FieldSchema {
+        key: switch.key,
+        kind: switch.kind.clone(),
+        default: match switch.default {
+            Some(words) => Default::described(words),
+            None => Default::Value((switch.literal)(base)),
+        },
+        doc: switch.doc.to_owned(),
+    };
+    TableSchema { path, doc, fields: switches.iter().map(field).collect() }
+}
+
+/// Sets in `config` what is `given`, in the order of the switches.
+fn read<'f, C>(
+    switches: &[Switch<C>],
+    given: impl Fn(&'static str) -> Option<Field<'f>>,
+    config: &mut C,
+) -> Result<(), Problem> {
+    for switch in switches {
+        if let Some(field) = given(switch.key) {
+            (switch.read)(&field, config)?;
+        }
+    }
+    Ok(())
+}
+
+/// The value of `key` in `config`, in TOML.
+fn literal<C>(switches: &[Switch<C>], key: &str, config: &C) -> String {
+    let switch = switches.iter().find(|switch| switch.key == key);
+    (switch.expect("it is a switch of this table").literal)(config)
+}
+
+/// The switches that differ between two configurations, with their values in the first one, in TOML.
+fn differences<C>(switches: &[Switch<C>], config: &C, from: &C) -> Vec<(&'static str, String)> {
+    let values = switches.iter().map(|switch| (switch.key, (switch.literal)(config), (switch.literal)(from)));
+    values.filter(|(_, value, other)| value != other).map(|(key, value, _)| (key, value)).collect()
+}
+
+/// The settings that differ from `base`, as an inline table.
+fn inline<C>(switches: &[Switch<C>], config: &C, base: &C) -> String {
+    let given = differences(switches, config, base);
+    let given: Vec<String> = given.into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    if given.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", given.join(", ")) }
+}
+
+/// The problem of a lower bound above its upper bound. It names the bound that the user set, not the default.
+pub(super) fn wrong_way_round(low: &Field<'_>, high: &Field<'_>) -> Problem {
+    let (culprit, other) = if high.is_default() { (low, high) } else { (high, low) };
+    let bound = if high.is_default() { "at most" } else { "at least" };
+    culprit.expected(&format!("{bound} {}, {}", other.name(), other.node.shown()))
+}
+
+/// A table of settings of one mechanism, on top of `base`. The setting `high` is not to be below `low`.
+fn below<C>(
+    section: &Section<'_>,
+    switches: &[Switch<C>],
+    mut base: C,
+    [low, high]: [&'static str; 2],
+    ordered: impl Fn(&C) -> bool,
+) -> Result<C, Problem> {
+    read(switches, |key| section.given(key), &mut base)?;
+    match ordered(&base) {
+        true => Ok(base),
+        false => Err(wrong_way_round(&section.value(low), &section.value(high))),
+    }
+}

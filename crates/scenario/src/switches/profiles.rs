@@ -1,0 +1,93 @@
+//! The profiles: configurations that model existing stacks.
+
+use std::sync::{Arc, LazyLock};
+
+use subflow_policy::catalogue::Description;
+use subflow_policy::congestion::{Algorithm, Options};
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
+use subflow_transport::tcp::config::{Autotuning, SendBuffer};
+use subflow_transport::{mptcp, sctp, tcp};
+
+use super::Stack;
+
+/// A named configuration of a stack.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    /// Its name, and the stack that it models.
+    pub(crate) description: Description,
+    /// The configurations, and the algorithms that flows use unless they name others.
+    pub(crate) stack: Stack,
+}
+
+/// All profiles; the first is the default one.
+static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    let profile = |name, summary, stack| {
+        let description = Description { name, aliases: &[], summary, source: "" };
+        Profile { description, stack }
+    };
+    vec![
+        profile(
+            "linux-6.12",
+            "Linux 6.12 with default settings, and for MPTCP the algorithms of RFC 6356 and RFC 8684 (the kernel has \
+             no coupled congestion control)",
+            linux_6_12(),
+        ),
+        profile("mptcp-0.9", "the out-of-tree MPTCP 0.91 on Linux 4.1", mptcp_0_91()),
+        profile(
+            "mptcp-0.90",
+            "the out-of-tree MPTCP 0.88 on Linux 3.11 to 0.90 on Linux 3.18, which count acknowledgments",
+            mptcp_0_90(),
+        ),
+    ]
+});
+
+pub(crate) fn all() -> &'static [Profile] {
+    &PROFILES
+}
+
+/// The profile that is used unless another is named.
+pub(crate) fn default() -> &'static Profile {
+    &PROFILES[0]
+}
+
+/// The names of the profiles.
+pub(crate) fn descriptions() -> Vec<Description> {
+    PROFILES.iter().map(|profile| profile.description).collect()
+}
+
+fn linux_6_12() -> Stack {
+    let congestion = |name| Algorithm::from_name(name).expect("a congestion control");
+    let tcp = tcp::Config { send_buffer: SendBuffer::Automatic(Autotuning::LINUX_SEND), ..tcp::Config::default() };
+    let scheduler = Scheduling::from_name("ll").expect("a scheduler");
+    let path_manager = PathManagement::from_name("full-mesh").expect("a path manager");
+    Stack {
+        tcp_congestion: congestion("cubic"),
+        congestion_options: Options::default(),
+        mptcp: mptcp::Config {
+            tcp: Arc::new(tcp.clone()),
+            max_subflows: 32,
+            ..mptcp::Config::new(congestion("lia"), scheduler, path_manager)
+        },
+        tcp,
+        // Applications of the field set SCTP_NODELAY.
+        sctp: sctp::Config { nagle: false, ..sctp::Config::linux() },
+    }
+}
+
+fn mptcp_0_91() -> Stack {
+    let base = linux_6_12();
+    Stack {
+        tcp: tcp::Config { send_buffer: base.tcp.send_buffer, ..tcp::Config::linux_4_1() },
+        congestion_options: Options { fixed_point: true, two_segment_floor: true, ..base.congestion_options },
+        mptcp: mptcp::Config { opportunistic_retransmission: true, penalisation: true, ..base.mptcp },
+        ..base
+    }
+}
+
+/// Linux before 4.0 counts acknowledgments.
+fn mptcp_0_90() -> Stack {
+    let mut stack = mptcp_0_91();
+    stack.tcp.growth.count_acks = true;
+    stack
+}

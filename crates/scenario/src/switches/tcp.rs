@@ -1,0 +1,222 @@
+//! The switches of TCP and of each MPTCP subflow.
+
+use std::sync::LazyLock;
+
+use subflow_policy::catalogue::Choice;
+use subflow_policy::congestion::CmtRpV2Form;
+use subflow_transport::tcp::config::{LossDetection, WindowReduction};
+
+use super::acknowledgments::{ack_policy, sack_compression};
+use super::buffers::{receive_buffer, send_buffer};
+use super::notation::{COUNT, duration, flag, flag_for, one_of, positive_duration, size, whole};
+use super::{Stack, Switch, literal, profiles, read, switch, table, wrong_way_round};
+use crate::file::{Layers, Problem};
+use crate::table::TableSchema;
+
+const CMT_RPV2: [Choice<CmtRpV2Form>; 2] = [
+    Choice::new("formula", CmtRpV2Form::Formula, "growth and decrease are coupled")
+        .source("Dreibholz et al., ConTEL 2011"),
+    Choice::new(
+        "kernel-module",
+        CmtRpV2Form::KernelModule,
+        "only the decrease is coupled, as in the published Linux module",
+    )
+    .source("Lugowski 2017"),
+];
+
+static SWITCHES: LazyLock<Vec<Switch<Stack>>> =
+    LazyLock::new(|| [segments(), recovery(), growth(), buffers_and_timers()].into_iter().flatten().collect());
+
+fn segments() -> Vec<Switch<Stack>> {
+    vec![
+        switch("mtu", size("a size from 576 to 9000 bytes", 576..=9000), |s| &mut s.tcp.mtu, "the largest IP packet"),
+        switch(
+            "initial_window",
+            whole(1..=10_000),
+            |s| &mut s.tcp.initial_window,
+            "the initial congestion window in packets",
+        ),
+        switch("timestamps", flag(), |s| &mut s.tcp.timestamps, "whether timestamps are offered (RFC 7323)"),
+        switch("sack", flag(), |s| &mut s.tcp.sack, "whether selective acknowledgments are offered (RFC 2018)"),
+        switch(
+            "initial_rto",
+            positive_duration(),
+            |s| &mut s.tcp.initial_rto,
+            "the retransmission timeout before the first RTT sample",
+        ),
+        switch(
+            "min_rto",
+            positive_duration(),
+            |s| &mut s.tcp.min_rto,
+            "the lower bound of the retransmission timeout's variance term, as in Linux",
+        ),
+        switch("max_rto", positive_duration(), |s| &mut s.tcp.max_rto, "the upper bound of the retransmission timeout"),
+        switch(
+            "max_retries",
+            whole(COUNT),
+            |s| &mut s.tcp.max_retries,
+            "the number of consecutive timeouts that a connection tolerates",
+        ),
+        switch("syn_retries", whole(COUNT), |s| &mut s.tcp.syn_retries, "how often a SYN is retransmitted"),
+        switch(
+            "delayed_ack",
+            ack_policy(),
+            |s| &mut s.tcp.ack_policy,
+            "delayed acknowledgments: a table of their times, or false to acknowledge every packet at once",
+        ),
+        switch(
+            "sack_compression",
+            sack_compression(),
+            |s| &mut s.tcp.sack_compression,
+            "whether acknowledgments are delayed while data is missing, as in Linux since 4.18",
+        ),
+    ]
+}
+
+fn recovery() -> Vec<Switch<Stack>> {
+    vec![
+        switch(
+            "loss_detection",
+            one_of("a method of loss detection", LossDetection::ALL),
+            |s| &mut s.tcp.loss_detection,
+            "how lost packets are detected",
+        ),
+        switch(
+            "prr",
+            flag_for(WindowReduction::Proportional, WindowReduction::Immediate),
+            |s| &mut s.tcp.window_reduction,
+            "whether the window is reduced gradually in recovery (RFC 6937) instead of at once",
+        ),
+        switch(
+            "tlp",
+            flag(),
+            |s| &mut s.tcp.tail_loss_probe,
+            "whether tail loss probes are sent (RFC 8985, section 7)",
+        ),
+        switch("frto", flag(), |s| &mut s.tcp.frto, "whether spurious timeouts are detected (RFC 5682)"),
+        switch(
+            "undo",
+            flag(),
+            |s| &mut s.tcp.undo,
+            "whether a spurious window reduction is undone (RFC 3522, RFC 3708)",
+        ),
+    ]
+}
+
+fn growth() -> Vec<Switch<Stack>> {
+    vec![
+        switch(
+            "hystart",
+            flag(),
+            |s| &mut s.congestion_options.hystart,
+            "whether CUBIC ends slow start when the delay increases (HyStart)",
+        ),
+        switch(
+            "fixed_point",
+            flag(),
+            |s| &mut s.congestion_options.fixed_point,
+            "whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does",
+        ),
+        switch(
+            "two_segment_floor",
+            flag(),
+            |s| &mut s.congestion_options.two_segment_floor,
+            "whether the least threshold of OLIA and CMT/RP is two packets, as in Linux's Reno, instead of one",
+        ),
+        switch(
+            "cmt_rpv2",
+            one_of("a form of CMT/RPv2", &CMT_RPV2),
+            |s| &mut s.congestion_options.cmt_rpv2,
+            "which CMT/RPv2 `cmt-rpv2` is",
+        ),
+        switch(
+            "slow_start_at_threshold",
+            flag(),
+            |s| &mut s.tcp.growth.slow_start_at_threshold,
+            "whether slow start continues at the threshold and ends one packet above it, as in Linux before 4.3",
+        ),
+        switch(
+            "count_acks",
+            flag(),
+            |s| &mut s.tcp.growth.count_acks,
+            "whether congestion avoidance counts acknowledgments instead of acknowledged packets, as in Linux before \
+             4.0",
+        ),
+        switch(
+            "window_validation",
+            flag(),
+            |s| &mut s.tcp.window_validation,
+            "whether the window grows only while it is the limit (RFC 7661)",
+        ),
+        switch(
+            "slow_start_after_idle",
+            flag(),
+            |s| &mut s.tcp.slow_start_after_idle,
+            "whether the window shrinks after an idle time of one timeout",
+        ),
+    ]
+}
+
+fn buffers_and_timers() -> Vec<Switch<Stack>> {
+    vec![
+        switch(
+            "nagle",
+            flag(),
+            |s| &mut s.tcp.nagle,
+            "whether a packet that is not full waits while another such packet is unacknowledged (Nagle's algorithm \
+             with Minshall's modification, as in Linux); false is the socket option TCP_NODELAY",
+        ),
+        switch(
+            "receive_buffer",
+            receive_buffer(),
+            |s| &mut s.tcp.receive_buffer,
+            "the receive buffer: fixed, or growing with the connection's throughput",
+        ),
+        switch(
+            "send_buffer",
+            send_buffer(),
+            |s| &mut s.tcp.send_buffer,
+            "the send buffer: the amount of unacknowledged data that the application may write. A buffer that grows \
+             with the window limits only schedulers that queue data beyond the window (`linux-default`)",
+        ),
+        switch(
+            "timer_tick",
+            duration(),
+            |s| &mut s.tcp.timer_tick,
+            "the unit to which timers are rounded up; 0 s makes them exact",
+        ),
+        switch(
+            "timer_wheel",
+            flag(),
+            |s| &mut s.tcp.timer_wheel,
+            "whether timers of 63 ticks and more fire up to 8 ticks late, of 504 and more up to 64, and so on, as in \
+             Linux since 4.8",
+        ),
+    ]
+}
+
+/// `[tcp]`, `[hosts.NAME.tcp]`, `[flows.NAME.tcp]`.
+pub(crate) static TABLE: LazyLock<TableSchema> = LazyLock::new(|| {
+    table(
+        "[tcp], [hosts.NAME.tcp], [flows.NAME.tcp]",
+        "Switches of TCP and of each MPTCP subflow. A value of the flow has priority over that of its host, then that \
+         of the scenario, then that of the profile. The defaults here are those of the profile `linux-6.12`.",
+        &SWITCHES,
+        &profiles::default().stack,
+    )
+});
+
+/// Sets in `stack` what `layers` have.
+pub(crate) fn apply(layers: &Layers<'_>, stack: &mut Stack) -> Result<(), Problem> {
+    read(&SWITCHES, |key| layers.given(key), stack)?;
+    if stack.tcp.max_rto < stack.tcp.min_rto {
+        let field = |key| layers.given_or(key, &literal(&SWITCHES, key, stack));
+        return Err(wrong_way_round(&field("min_rto"), &field("max_rto")));
+    }
+    Ok(())
+}
+
+/// The switches in which `stack` differs from `other`, in TOML.
+pub(crate) fn differences(stack: &Stack, other: &Stack) -> Vec<(&'static str, String)> {
+    super::differences(&SWITCHES, stack, other)
+}
