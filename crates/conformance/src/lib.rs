@@ -28,11 +28,12 @@
 //! | names of the fields of packets | `vocabulary.rs` |
 //! | packets from fields, and fields from packets | `packet/` |
 //! | options of the stack | `settings.rs` |
-//! | what a script runs against | `target.rs`: our stack in virtual time (`world.rs`), or Linux (`kernel/`) |
-//! | a run: one step after another | `run.rs`; the application: `application.rs`; comparison: `compare.rs` |
+//! | what a script runs against | `target.rs`: our stack in virtual time (`world.rs`, `application.rs`), or Linux (`kernel/`) |
+//! | a run: one step after another | `run.rs`; what a script makes the application do: `act.rs`; comparison: `compare.rs` |
 //! | names of events and states | `names.rs` |
 //! | the page of requirements | `requirements.rs` |
 
+mod act;
 mod application;
 mod compare;
 mod expression;
@@ -57,8 +58,9 @@ use subflow_scenario::file::Problem;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub use kernel::{Differences, Outcome, run_all_on_linux, run_on_linux};
 pub use requirements::{Held, LIST_EXTENSION, RequirementList, Statement, requirements_page};
-pub use script::{Protocol, Requirement, Script};
+pub use script::{Requirement, Script};
 pub use syntax::parse;
+pub use vocabulary::Protocol;
 
 /// The extension of the files of scripts.
 pub const EXTENSION: &str = "conform";

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use subflow_scenario::file::{Origin, Place, Problem, Source};
 
-use crate::script::{Protocol, Requirement, Script};
+use crate::script::{Requirement, Script};
+use crate::vocabulary::Protocol;
 
 /// The extension of the files of lists of requirements.
 pub const LIST_EXTENSION: &str = "requirements";

@@ -6,14 +6,14 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::file::{Place, Problem};
 use subflow_wire::{Body, Packet};
 
-use crate::application::Act;
+use crate::act::Act;
 use crate::compare::{self, Difference, Mismatch};
 use crate::expression::Variables;
 use crate::packet;
-use crate::script::{Item, Path, Protocol, Script, Step, What, When};
+use crate::script::{Item, Path, Script, Step, What, When};
 use crate::target::Target;
 use crate::value::{Value, shown};
-use crate::vocabulary::fields_of;
+use crate::vocabulary::{Protocol, fields_of};
 use crate::world::World;
 
 pub(crate) struct Run<'a> {

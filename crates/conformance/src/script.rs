@@ -8,17 +8,7 @@ use subflow_transport::Change;
 
 use crate::expression::Expression;
 use crate::settings::Settings;
-
-/// The protocol that a script tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Protocol {
-    /// TCP.
-    Tcp,
-    /// MPTCP.
-    Mptcp,
-    /// SCTP.
-    Sctp,
-}
+use crate::vocabulary::Protocol;
 
 /// What a script holds the stack to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use subflow_transport::tcp::config::{
 };
 use subflow_transport::{Change, Limits, Listener, mptcp, sctp, tcp};
 
-use crate::script::Protocol;
 use crate::value::Value;
+use crate::vocabulary::Protocol;
 
 /// The stack of a script. Timers are exact, so that packets leave when the RFC says.
 #[derive(Clone, Debug)]

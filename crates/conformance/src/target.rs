@@ -4,17 +4,13 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::file::Problem;
 use subflow_transport::Change;
 use subflow_wire::Packet;
+use subflow_wire::icmp::IcmpError;
 
-use crate::application::Act;
+use crate::act::Act;
+use crate::application;
+use crate::packet::Arriving;
 use crate::script::Path;
-
-/// Something that arrives, as bytes.
-#[derive(Clone, Debug)]
-pub(crate) struct Arriving {
-    pub(crate) bytes: Vec<u8>,
-    /// Whether its checksum is wrong on purpose.
-    pub(crate) corrupt: bool,
-}
+use crate::world::World;
 
 /// A host under test: our stack in virtual time, or a kernel.
 pub(crate) trait Target {
@@ -41,4 +37,56 @@ pub(crate) trait Target {
 
     /// An option of the latest connection changes. Returns whether there is one.
     fn change(&mut self, change: Change) -> bool;
+}
+
+/// Our stack, in virtual time.
+impl Target for World {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn slack(&self, _wait: Duration) -> Duration {
+        Duration::ZERO
+    }
+
+    fn advance(&mut self, until: Instant) {
+        self.let_time_pass(until);
+    }
+
+    fn next_left(&mut self) -> Option<(Instant, Packet)> {
+        self.left.pop_front()
+    }
+
+    fn defect(&self) -> Option<Problem> {
+        let defect = self.defect.as_ref()?;
+        Some(Problem::nowhere(defect.clone()).help("this is a defect of the stack"))
+    }
+
+    fn arrive(&mut self, _path: &Path, arriving: &Arriving) -> Result<(), String> {
+        match Packet::parse(&arriving.bytes) {
+            Ok((packet, _)) => {
+                self.host.handle_packet(self.now, &packet);
+            }
+            Err(_) if arriving.corrupt => {}
+            Err(error) => match IcmpError::parse(&arriving.bytes) {
+                Ok(Some(reported)) => {
+                    self.host.handle_icmp(self.now, &reported);
+                }
+                _ => return Err(error.to_string()),
+            },
+        }
+        self.drain();
+        Ok(())
+    }
+
+    fn act(&mut self, act: &Act<'_>, verb: &str) -> Result<(), Problem> {
+        application::perform(act, verb, self)
+    }
+
+    fn change(&mut self, change: Change) -> bool {
+        let now = self.now;
+        let known = self.endpoint_mut().is_some_and(|endpoint| endpoint.change(change, now));
+        self.drain();
+        known
+    }
 }

@@ -1,8 +1,18 @@
-//! The names of the parts of packets: fields, flags, options, chunks and parameters.
+//! The protocols that scripts test, and the names of the parts of their packets: fields, flags, options, chunks and
+//! parameters.
 
 use core::ops::RangeInclusive;
 
-use crate::script::Protocol;
+/// The protocol that a script tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Protocol {
+    /// TCP.
+    Tcp,
+    /// MPTCP.
+    Mptcp,
+    /// SCTP.
+    Sctp,
+}
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,16 +5,11 @@ use std::net::IpAddr;
 
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use subflow_quantity::{Duration, Instant};
-use subflow_scenario::file::Problem;
-use subflow_transport::{Change, Endpoint, EndpointId, Event, Host, Limits};
+use subflow_quantity::Instant;
+use subflow_transport::{Endpoint, EndpointId, Event, Host, Limits};
 use subflow_wire::Packet;
-use subflow_wire::icmp::IcmpError;
 
-use crate::application::Act;
 use crate::packet;
-use crate::script::Path;
-use crate::target::{Arriving, Target};
 
 /// The seed of the host's numbers. Scripts bind them to variables, and none may depend on their values.
 const SEED: u64 = 9293;
@@ -27,11 +22,11 @@ pub(crate) struct World {
     /// The connection that verbs act on: the latest one opened or accepted.
     endpoint: Option<EndpointId>,
     /// What left and was not compared yet, as a peer gets it.
-    left: VecDeque<(Instant, Packet)>,
+    pub(crate) left: VecDeque<(Instant, Packet)>,
     /// Events of the connection that were not asked for yet.
     pub(crate) events: Vec<Event>,
     /// Packets of the stack that cannot be written as bytes.
-    defect: Option<String>,
+    pub(crate) defect: Option<String>,
 }
 
 impl World {
@@ -59,7 +54,8 @@ impl World {
         self.endpoint.map(|id| self.host.endpoint_mut(id))
     }
 
-    fn let_time_pass(&mut self, until: Instant) {
+    /// Lets timers expire until `until`, or until a packet leaves.
+    pub(crate) fn let_time_pass(&mut self, until: Instant) {
         for _ in 0..MOST_TIMERS {
             if !self.left.is_empty() || self.defect.is_some() {
                 return;
@@ -103,56 +99,5 @@ impl World {
             Ok(parsed) => self.left.push_back((self.now, parsed)),
             Err(error) => self.defect = Some(format!("the stack made a packet that cannot be sent: {error}")),
         }
-    }
-}
-
-impl Target for World {
-    fn now(&self) -> Instant {
-        self.now
-    }
-
-    fn slack(&self, _wait: Duration) -> Duration {
-        Duration::ZERO
-    }
-
-    fn advance(&mut self, until: Instant) {
-        self.let_time_pass(until);
-    }
-
-    fn next_left(&mut self) -> Option<(Instant, Packet)> {
-        self.left.pop_front()
-    }
-
-    fn defect(&self) -> Option<Problem> {
-        let defect = self.defect.as_ref()?;
-        Some(Problem::nowhere(defect.clone()).help("this is a defect of the stack"))
-    }
-
-    fn arrive(&mut self, _path: &Path, arriving: &Arriving) -> Result<(), String> {
-        match Packet::parse(&arriving.bytes) {
-            Ok((packet, _)) => {
-                self.host.handle_packet(self.now, &packet);
-            }
-            Err(_) if arriving.corrupt => {}
-            Err(error) => match IcmpError::parse(&arriving.bytes) {
-                Ok(Some(reported)) => {
-                    self.host.handle_icmp(self.now, &reported);
-                }
-                _ => return Err(error.to_string()),
-            },
-        }
-        self.drain();
-        Ok(())
-    }
-
-    fn act(&mut self, act: &Act<'_>, verb: &str) -> Result<(), Problem> {
-        act.perform(verb, self)
-    }
-
-    fn change(&mut self, change: Change) -> bool {
-        let now = self.now;
-        let known = self.endpoint_mut().is_some_and(|endpoint| endpoint.change(change, now));
-        self.drain();
-        known
     }
 }

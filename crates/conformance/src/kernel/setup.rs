@@ -6,8 +6,9 @@ use subflow_linux::{KernelSettings, StreamOptions, Transport};
 use subflow_quantity::Duration;
 use subflow_transport::tcp::config::LossDetection;
 
-use crate::script::{Protocol, Script, What};
+use crate::script::{Script, What};
 use crate::settings::Settings;
+use crate::vocabulary::Protocol;
 
 /// No script that runs against the kernel takes longer.
 const LONGEST: Duration = Duration::from_secs(6);

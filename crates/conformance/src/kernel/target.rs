@@ -11,9 +11,10 @@ use subflow_transport::Change;
 use subflow_wire::{Body, Packet};
 
 use super::setup::Setup;
-use crate::application::Act;
+use crate::act::{Act, MOST_WRITTEN};
+use crate::packet::Arriving;
 use crate::script::{Path, Script};
-use crate::target::{Arriving, Target};
+use crate::target::Target;
 
 /// By how much packets, events and our process may be late.
 const SLACK: Duration = Duration::from_millis(100);
@@ -163,11 +164,11 @@ impl Kernel {
         }
         let socket = self.socket.as_mut().ok_or_else(nothing)?;
         match verb {
-            "write" => socket.write(act.amount(0, crate::application::MOST_WRITTEN)?),
+            "write" => socket.write(act.amount(0, MOST_WRITTEN)?),
             "finish" => socket.finish(),
             "abort" => socket.abort().map_err(|error| Problem::at(act.place, error.to_string()))?,
             "reading" => socket.set_reading(act.switch(0)?),
-            "read" => socket.read(act.amount(0, crate::application::MOST_WRITTEN)?),
+            "read" => socket.read(act.amount(0, MOST_WRITTEN)?),
             _ => socket.stop_listening(),
         }
         Ok(())

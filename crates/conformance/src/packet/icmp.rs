@@ -5,9 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
 
 use super::fields::Fields;
-use crate::script::{Path, Protocol};
-use crate::target::Arriving;
+use super::wire::Arriving;
+use crate::script::Path;
 use crate::value::Field;
+use crate::vocabulary::Protocol;
 
 /// The router that reports, of documentation's addresses (RFC 5737, RFC 3849).
 const ROUTERS: (IpAddr, IpAddr) =

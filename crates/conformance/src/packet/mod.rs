@@ -10,12 +10,13 @@ mod sctp;
 mod tcp;
 mod wire;
 
-pub(crate) use wire::{Arrival, parse};
+pub(crate) use wire::{Arrival, Arriving, parse};
 
 use subflow_wire::{Body, Packet};
 
-use crate::script::{Path, Protocol};
+use crate::script::Path;
 use crate::value::Field;
+use crate::vocabulary::Protocol;
 
 /// The packet that arrives on `path`.
 ///

@@ -4,7 +4,13 @@
 use subflow_wire::checksum::ones_complement_sum;
 use subflow_wire::{Packet, PayloadBytes};
 
-use crate::target::Arriving;
+/// Something that arrives, as bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Arriving {
+    pub(crate) bytes: Vec<u8>,
+    /// Whether its checksum is wrong on purpose.
+    pub(crate) corrupt: bool,
+}
 
 /// A packet of the peer, and what a typed packet cannot say of it.
 #[derive(Clone, Debug)]

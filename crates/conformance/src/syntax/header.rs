@@ -10,9 +10,10 @@ use subflow_transport::Change;
 use super::line::Line;
 use super::token::TokenKind;
 use crate::expression::{Expression, Kind};
-use crate::script::{Path, Protocol, Requirement, Script, Step, What, When};
+use crate::script::{Path, Requirement, Script, Step, What, When};
 use crate::settings::Settings;
 use crate::value::Value;
+use crate::vocabulary::Protocol;
 
 /// What has been read so far.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use super::header::Header;
 use super::item::Direction;
 use super::line::Line;
 use super::token::TokenKind;
-use crate::application::VERBS;
+use crate::act::VERBS;
 use crate::expression::{Expression, Kind};
 use crate::script::{Step, What};
 use crate::value::Value;
