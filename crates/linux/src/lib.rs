@@ -1,6 +1,8 @@
 //! Emulation on Linux: the simulator's network in real time, between hosts that are network namespaces with the
 //! kernel's own TCP and MPTCP, or our stack with real bytes.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! Two kernels over an emulated cable. It needs root, `/dev/net/tun` or veth devices, and Linux 5.19 or newer, with MPTCP
 //! where sockets use it; [`require`] says what is missing. Therefore this example is only compiled by the tests:
 //!
@@ -167,8 +169,8 @@ pub use priority::{Priority, lock_memory, process_cpu_seconds};
 pub use punctuality::{Punctuality, Verdict};
 pub use sctp_data::SctpData;
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
-pub use socket::{Stream, StreamOptions, Transport, listen, udp};
-pub use socket_info::{ConnectionInfo, SubflowInfo};
+pub use socket::{Stream, StreamOptions, listen, udp};
+pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
 pub use state_folder::{STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
 pub use station::Station;
 pub use stepped_socket::{SteppedEvent, SteppedSocket};

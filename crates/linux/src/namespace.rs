@@ -17,7 +17,6 @@ use rustix::mount::UnmountFlags;
 use rustix::thread::LinkNameSpaceType;
 
 use crate::error::{Error, Result, While};
-use crate::switches::cleanup_folders;
 use crate::sys;
 
 /// The folder of names, the same as that of `ip netns`.
@@ -126,6 +125,23 @@ pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
     outcome
 }
 
+/// Removes the folders of switches whose process no longer exists, and reports each.
+fn cleanup_folders(report: &mut impl FnMut(&str)) -> Result<()> {
+    let mut outcome = Ok(());
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if leftover_folder(&name) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let path = entry.path();
+            let removed = fs::remove_dir_all(&path).during(|| format!("cannot remove {}", path.display()));
+            if removed.is_ok() {
+                report(&path.display().to_string());
+            }
+            outcome = outcome.and(removed);
+        }
+    }
+    outcome
+}
+
 /// Whether `name`, at `path`, is a namespace of ours that no process uses. In doubt the answer is no.
 fn is_left_over(name: &str, path: &Path) -> bool {
     // Both the mounted namespace and its mount point are empty files.
@@ -134,7 +150,7 @@ fn is_left_over(name: &str, path: &Path) -> bool {
 }
 
 /// Whether the folder `name` of temporary files is one of ours that no process uses.
-pub(crate) fn leftover_folder(name: &str) -> bool {
+fn leftover_folder(name: &str) -> bool {
     let path = path_of(name);
     Maker::of(name).is_some_and(|maker| !maker.lives()) && !(path.exists() && is_held(&path))
 }

@@ -9,9 +9,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
+use crate::Interrupt;
 use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Error, Result, While};
-use crate::{ConnectionInfo, Interrupt};
+use crate::socket_info::{ConnectionInfo, Transport};
 
 /// The interval at which blocking calls check for an interrupt.
 const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -19,15 +20,6 @@ const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const BACKLOG: i32 = 256;
 /// Receive buffer for bursts of datagrams, in bytes.
 const DATAGRAM_BUFFER: usize = 8 << 20;
-
-/// The protocol of a byte stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP.
-    Tcp,
-    /// Multipath TCP.
-    Mptcp,
-}
 
 /// Options of a socket, set before it connects or listens.
 #[derive(Clone, Debug)]

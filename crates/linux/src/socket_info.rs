@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use subflow_quantity::Duration;
 
 use crate::error::{Result, While};
-use crate::{Transport, sys};
+use crate::sys;
 
 const SOL_TCP: i32 = 6;
 const TCP_INFO: i32 = 11;
@@ -26,6 +26,15 @@ pub(crate) const TCP_INFO_SIZE: usize = 320;
 /// struct sockaddr_storage.
 const ADDRESS_SIZE: usize = 128;
 const MAX_SUBFLOWS: usize = 64;
+
+/// The protocol of a byte stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// Multipath TCP.
+    Mptcp,
+}
 
 /// State and counters of a subflow or a TCP connection. Counters that this kernel does not have are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result, While};
-use crate::namespace::{Namespace, leftover_folder};
+use crate::namespace::Namespace;
 use crate::netlink::RouteControl;
 use crate::port_bytes::{PortBytes, parse_ports};
 use crate::tap::{Neighbour, Tap};
@@ -304,23 +304,6 @@ impl Drop for Switches {
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// Removes the folders of switches whose process no longer exists, and reports each.
-pub(crate) fn cleanup_folders(report: &mut impl FnMut(&str)) -> Result<()> {
-    let mut outcome = Ok(());
-    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if leftover_folder(&name) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let path = entry.path();
-            let removed = fs::remove_dir_all(&path).during(|| format!("cannot remove {}", path.display()));
-            if removed.is_ok() {
-                report(&path.display().to_string());
-            }
-            outcome = outcome.and(removed);
-        }
-    }
-    outcome
 }
 
 fn bridge(switch: usize) -> String {

@@ -1,5 +1,7 @@
 //! `subflow proxy`: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! What a proxy would change on the machine can be asked without root rights:
 //!
 //! ```

@@ -5,7 +5,7 @@ use subflow_lab::statistics::Summary;
 use subflow_scenario::sweep::Plan;
 
 use super::compared::{Compared, Entry, Quantity, caption_of_means};
-use super::completions::completions;
+use super::completions::{MOST_DISTRIBUTIONS, completions};
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::grid::Grid;
 use super::palette::Palette;
@@ -14,8 +14,6 @@ use super::scatter::{are_drawn, scatters};
 
 /// Minimum number of runs of a point for a box plot or a distribution; a table shows fewer runs better.
 const ENOUGH_RUNS: usize = 5;
-/// Maximum number of distributions in one figure. More would overlap too much; box plots show them instead.
-pub(super) const MOST_DISTRIBUTIONS: usize = 8;
 /// Maximum number of rows in a figure.
 const MOST_ROWS: usize = 200;
 

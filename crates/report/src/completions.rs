@@ -2,10 +2,11 @@
 
 use subflow_lab::results::{Experiment, GroupResult};
 
-use super::comparison::MOST_DISTRIBUTIONS;
 use super::figure::{Axis, Figure};
 use super::parameter::label;
 
+/// Maximum number of distributions in one figure. More would overlap too much; box plots show them instead.
+pub(super) const MOST_DISTRIBUTIONS: usize = 8;
 /// From this ratio of the longest to the shortest time on, the axis is logarithmic: on a linear one the short times,
 /// which are most, would be in one place.
 const WIDE: f64 = 30.0;

@@ -1,16 +1,14 @@
 //! A heat map on a page: a table, so that it can be read without colours, selected and copied.
 
 use super::escape::escaped;
-use super::figure::{HeatCell, HeatMap, Names, Scale, Shade};
+use super::figure::{HeatCell, HeatMap, Names, Scale};
+use super::ink::is_deep;
 use super::rows::{number, number_beside, with_interval};
 
 /// With more columns than this, cells have no room for numbers; the tooltip shows them.
 const MOST_NUMBERED: usize = 16;
 /// Longer names of columns are written upwards.
 const LONGEST_LEVEL: usize = 5;
-/// Up to this share of the full colour, black text has more contrast than white on a light ground: the shares for more
-/// and for less than nothing. At each of them both have a contrast of 4.5 (WCAG 2.2, criterion 1.4.3).
-const LIGHT_UNTIL: [f64; 2] = [0.7, 0.77];
 /// Up to this share, white text has more contrast than black on the dark ground of a page.
 const DARK_UNTIL: f64 = 0.5;
 
@@ -85,11 +83,6 @@ fn cell(map: &HeatMap, cell: &HeatCell) -> String {
     let words = with_interval(cell.value, cell.interval, map.signed);
     let shown = shown(map, cell.value);
     format!(r#"<td{by_number}{look}{}>{shown}</td>"#, tip(&name, &words, &map.value.unit))
-}
-
-/// Whether white text is easier to read on a cell than black text, on a light ground.
-pub(super) fn is_deep(shade: Shade) -> bool {
-    shade.share > LIGHT_UNTIL[usize::from(shade.is_below)]
 }
 
 /// The attributes of what has a tooltip, with a leading space: what it is, and what the tooltip says of it.

@@ -2,7 +2,6 @@
 //! must look the same in every program.
 
 use super::figure::{Curve, Mark, Shade};
-use super::heat::is_deep;
 
 /// Number of colours. Further curves repeat them, dashed.
 pub(super) const COLOURS: usize = 8;
@@ -17,6 +16,10 @@ const PAPER: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b3589a", "#a6
 /// colour vision and a print in grey suffice; differences have signs besides.
 const HEAT: [u32; 3] = [0xee_f2f6, 0x08_457e, 0x8f_3d00];
 
+/// Up to this share of the full colour, black text has more contrast than white on a light ground: the shares for more
+/// and for less than nothing. At each of them both have a contrast of 4.5 (WCAG 2.2, criterion 1.4.3).
+const LIGHT_UNTIL: [f64; 2] = [0.7, 0.77];
+
 /// The colour of a cell of a heat map on paper, and that of its text.
 pub(super) fn of_cell(shade: Shade) -> (String, &'static str) {
     let [nothing, more, less] = HEAT;
@@ -27,6 +30,11 @@ pub(super) fn of_cell(shade: Shade) -> (String, &'static str) {
     });
     let [red, green, blue] = mixed;
     (format!("#{red:02x}{green:02x}{blue:02x}"), if is_deep(shade) { "#ffffff" } else { "#000000" })
+}
+
+/// Whether white text is easier to read on a cell than black text, on a light ground.
+pub(super) fn is_deep(shade: Shade) -> bool {
+    shade.share > LIGHT_UNTIL[usize::from(shade.is_below)]
 }
 
 /// The medium in which marks are drawn.

@@ -1,5 +1,7 @@
 //! Reports: the data of figures ([`Figure`]), their drawing, and the folders of results.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! A figure as an SVG file:
 //!
 //! ```

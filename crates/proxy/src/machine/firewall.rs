@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::plan::DEVICES;
+use super::DEVICES;
 use super::step::{self, Step};
 use crate::error::{Error, Result};
 

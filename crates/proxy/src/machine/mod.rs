@@ -20,6 +20,9 @@ pub(crate) use step::Step;
 
 use crate::error::Result;
 
+/// What the names of all proxies' devices begin with.
+const DEVICES: &str = "subflow";
+
 /// Undoes what killed proxies have left in this network namespace, and removes their journals of namespaces that are
 /// gone. `report` gets a line for each, also where something else fails.
 ///

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
+use super::DEVICES;
 use super::firewall::{Firewall, Translation};
 use super::forwarding::{self, Forwarding};
 use super::interface::{Family, Interface};
@@ -12,8 +13,6 @@ use super::step::Step;
 const FIRST_TABLE: u32 = 500_000;
 const TABLES: u32 = 64;
 const FIRST_PRIORITY: u32 = 9_000;
-/// What the names of all proxies' devices begin with.
-pub(super) const DEVICES: &str = "subflow";
 
 /// One path of a proxy: an interface, and the device whose packets leave by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
