@@ -1,9 +1,6 @@
 //! Which interfaces the machine forwards from: with several proxies, and after an interface was renamed.
 
-use std::thread::sleep;
-use std::time::Duration;
-
-use crate::setup::{PROCESS, Setup, machine_serves, works};
+use crate::setup::{PROCESS, Setup, comes_true, machine_serves, works};
 
 /// Whether the machine forwards packets of each family from an interface.
 fn forwards(setup: &Setup, interface: &str) -> String {
@@ -64,13 +61,12 @@ fn an_interface_that_is_renamed_forwards_nothing_any_more() {
     let mut proxy = setup.proxy(&["c0", "c1"]);
     assert_eq!(forwards(&setup, "c1"), "1");
     rename(&setup, "c1", "other");
-    sleep(Duration::from_secs(1));
-    assert_eq!(forwards(&setup, "other"), "0", "while the proxy runs");
-    assert!(!setup.output("c", &["ip", "route", "show", "table", "500001"]).contains("other"));
+    comes_true("other no longer forwards while the proxy runs", || forwards(&setup, "other") == "0");
+    let routes = || setup.output("c", &["ip", "route", "show", "table", "500001"]);
+    comes_true("the path's routes no longer lead over other", || !routes().contains("other"));
     assert_eq!(fetched(&setup, 1080), "300000", "over the other interface");
     rename(&setup, "other", "c1");
-    sleep(Duration::from_secs(1));
-    assert_eq!(forwards(&setup, "c1"), "1", "it is the path's again");
+    comes_true("c1 is the path's again", || forwards(&setup, "c1") == "1");
     // At the end: before the proxy has seen it, or after.
     rename(&setup, "c1", "again");
     assert_eq!(proxy.end("-TERM"), Some(0));
@@ -84,7 +80,7 @@ fn the_administrator_may_end_the_forwarding_while_a_proxy_runs() {
     let _proxy = setup.proxy(&["c0", "c1"]);
     setup.output("c", &["sysctl", "-qw", "net.ipv4.conf.c0.forwarding=0"]);
     setup.ip("c", "route add 10.1.2.0/24 dev c0");
-    sleep(Duration::from_secs(1));
-    assert!(setup.output("c", &["ip", "route", "show", "table", "500000"]).contains("10.1.2.0/24"));
+    let routes = || setup.output("c", &["ip", "route", "show", "table", "500000"]);
+    comes_true("the proxy has copied the route", || routes().contains("10.1.2.0/24"));
     assert!(setup.output("c", &["cat", "/proc/sys/net/ipv4/conf/c0/forwarding"]).contains('0'));
 }

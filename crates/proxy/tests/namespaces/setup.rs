@@ -3,7 +3,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, sleep};
+use std::time::Duration;
 
 use subflow_prerequisite::Prerequisite;
 
@@ -114,6 +115,12 @@ impl Drop for Process {
             let _ = self.0.wait();
         }
     }
+}
+
+/// Waits until a condition holds, which on a busy machine may take a while.
+pub(crate) fn comes_true(what: &str, holds: impl Fn() -> bool) {
+    let mut looks = (0..200).map(|_| holds()).inspect(|_| sleep(Duration::from_millis(50)));
+    assert!(looks.any(|held| held), "not after ten seconds: {what}");
 }
 
 pub(crate) fn works(line: &str) -> bool {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::setup::{Setup, machine_serves, works};
+use crate::setup::{Setup, comes_true, machine_serves, works};
 
 /// A folder with these commands of the machine, for a PATH.
 pub(crate) fn tools(names: &[&str]) -> tempfile::TempDir {
@@ -110,8 +110,7 @@ fn an_idle_client_is_asked_whether_it_is_still_there() {
     }
     let _proxy = setup.proxy(&["c0"]);
     let clients = idle_clients(&setup, 1);
-    sleep(Duration::from_millis(300));
-    let timers = setup.output("c", &["ss", "-Htno", "sport = :1080"]);
-    assert!(timers.contains("timer:(keepalive,2min"), "{timers}");
+    let timers = || setup.output("c", &["ss", "-Htno", "sport = :1080"]);
+    comes_true("the kernel asks in two minutes", || timers().contains("timer:(keepalive,2min"));
     drop(clients);
 }
