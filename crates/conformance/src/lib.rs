@@ -1,6 +1,8 @@
 //! Scripts of protocol tests: time-stamped lines of what an application does, what a peer sends, and what must leave,
 //! run in virtual time against the stacks of `subflow-transport`.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! ```
 //! let text = "protocol tcp
 //! requirement RFC 9293 section 3.5

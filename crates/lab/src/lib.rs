@@ -3,6 +3,8 @@
 //! points and results, [`capture`] writes packets to files,
 //! [`event_log`] what connections did. [`benchmark`] measures the engine.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! A transfer, twice:
 //!
 //! ```

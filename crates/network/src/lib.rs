@@ -1,5 +1,7 @@
 //! Links, queues, loss, routers and the event loop that moves packets.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! Two hosts, a link, and three packets that come at once:
 //!
 //! ```

@@ -1,5 +1,7 @@
 //! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! ```
 //! use subflow_publications::{Request, registry};
 //!

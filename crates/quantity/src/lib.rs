@@ -1,5 +1,7 @@
 //! Time, data rates, sizes and probabilities as exact integers.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! A quantity is written as in scenario files, and computed with exactly:
 //!
 //! ```

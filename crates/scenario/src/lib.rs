@@ -1,5 +1,7 @@
 //! The description of an experiment: hosts, links, traffic and changes during the run.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! A scenario file is read with what the command line changes in it ([`builder`] writes one from a program):
 //!
 //! ```

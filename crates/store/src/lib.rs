@@ -1,5 +1,7 @@
 //! Results as tables, and the store of finished runs. With features, tables are also Arrow data and Parquet files.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! The results of a run as a table:
 //!
 //! ```

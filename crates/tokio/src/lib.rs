@@ -1,6 +1,8 @@
 //! MPTCP for tokio: streams over [`subflow_transport`]'s stack, which runs in this process and needs no MPTCP in the
 //! kernel.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! A [`Stack`] sends and receives IP packets through one [`Device`] for each path: a TUN device on Linux
 //! ([`TunDevice`]), a [pair in memory](pair) in tests, or any other. [`Stack::connect`] and [`Stack::listen`] give
 //! [`MptcpStream`]s, which implement `AsyncRead` and `AsyncWrite`. If the peer has no MPTCP they use plain TCP.
