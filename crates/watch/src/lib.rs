@@ -1,6 +1,8 @@
 //! Watching a kernel's MPTCP connections: their subflows over time, the events that the kernel reports, and which
 //! subflows share a bottleneck. It changes nothing, and it shows nothing: `subflow watch` and Python do.
 //!
+//! This crate is internal to Subflow: its items may change in any release.
+//!
 //! It takes root rights and a kernel with MPTCP. Therefore this is only compiled by the tests:
 //!
 //! ```no_run
