@@ -33,13 +33,13 @@ pub(crate) use sweep::{Export, Merge, Shard, Source};
 pub(crate) use validate::Validate;
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
-pub(crate) use crate::part::AnyArguments as Validate;
+pub(crate) use AnyArguments as Validate;
 #[cfg(not(feature = "conformance"))]
-pub(crate) use crate::part::AnyArguments as Conform;
+pub(crate) use AnyArguments as Conform;
 #[cfg(not(feature = "publications"))]
-pub(crate) use crate::part::AnyArguments as Reproduce;
+pub(crate) use AnyArguments as Reproduce;
 #[cfg(not(all(feature = "live", target_os = "linux")))]
-pub(crate) use crate::part::{AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as Watch};
+pub(crate) use {AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as Watch};
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
 /// and SCTP stacks run it in a simulator.
@@ -48,6 +48,13 @@ pub(crate) use crate::part::{AnyArguments as Cc, AnyArguments as Paths, AnyArgum
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The arguments of a command that this build lacks: any.
+#[derive(Debug, Args)]
+pub(crate) struct AnyArguments {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,6 @@
 //! Parts of the command that a build may lack, for a short first build. Each is a feature of the crate; `full` has all.
 
-use clap::{Args, CommandFactory};
+use clap::CommandFactory;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -82,13 +82,6 @@ pub(crate) fn command() -> clap::Command {
             subcommand.about(format!("{about} [not in this build; needs --features {}]", part.feature()))
         })
     })
-}
-
-/// The arguments of a command that this build lacks: any.
-#[derive(Debug, Args)]
-pub(crate) struct AnyArguments {
-    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    _arguments: Vec<std::ffi::OsString>,
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use std::io::ErrorKind;
 
-use crate::request::{Destination, Parsed};
-use crate::socks::name;
+use crate::socks::{Destination, Parsed, name};
 
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 8 << 10;

@@ -1,11 +1,11 @@
 //! What a client asks for, in either protocol.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::socks::{Destination, Parsed};
 use crate::{http, socks};
 
 /// The time that a client has for its request.
@@ -17,24 +17,6 @@ const LONGEST: usize = 16 << 10;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Most bytes that are discarded meanwhile.
 const MOST_DISCARDED: u64 = 256 << 10;
-
-/// Where a client wants to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
-    Address(SocketAddr),
-    Name(String, u16),
-}
-
-/// A step of a protocol, from the bytes received so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Parsed<T> {
-    /// More bytes are needed.
-    Incomplete,
-    /// The value, and how many bytes it took.
-    Complete(T, usize),
-    /// These bytes are to be answered before the connection is closed.
-    Refused(Vec<u8>),
-}
 
 /// The protocol of a client, for the answer to its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

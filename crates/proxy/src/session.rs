@@ -10,7 +10,8 @@ use tokio::net::TcpStream;
 
 use crate::clients::Asked;
 use crate::destination::{interleaved, without_own};
-use crate::request::{self, Destination};
+use crate::request;
+use crate::socks::Destination;
 
 /// Bytes that are copied at once, in each direction.
 const COPY: usize = 64 << 10;

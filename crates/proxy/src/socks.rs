@@ -3,8 +3,6 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::request::{Destination, Parsed};
-
 pub(crate) const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_ACCEPTABLE_METHOD: u8 = 0xff;
@@ -19,6 +17,24 @@ const HOST_UNREACHABLE: u8 = 4;
 const CONNECTION_REFUSED: u8 = 5;
 const COMMAND_NOT_SUPPORTED: u8 = 7;
 const ADDRESS_TYPE_NOT_SUPPORTED: u8 = 8;
+
+/// Where a client wants to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    Address(SocketAddr),
+    Name(String, u16),
+}
+
+/// A step of a protocol, from the bytes received so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parsed<T> {
+    /// More bytes are needed.
+    Incomplete,
+    /// The value, and how many bytes it took.
+    Complete(T, usize),
+    /// These bytes are to be answered before the connection is closed.
+    Refused(Vec<u8>),
+}
 
 /// The client's methods (section 3): the answer to them.
 pub(crate) fn greeting(bytes: &[u8]) -> Parsed<Vec<u8>> {

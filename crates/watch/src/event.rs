@@ -7,8 +7,6 @@ use subflow_linux::netlink::{MptcpEvent, PeerReset, SubflowEnds};
 use subflow_quantity::Instant;
 use subflow_report::Cell;
 
-use crate::report::seconds_of;
-
 /// An event of the kernel. What does not apply to it is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Event {
@@ -64,6 +62,11 @@ pub struct Reset {
     pub reset_reason: String,
     /// Whether the reason may pass.
     pub reset_transient: bool,
+}
+
+/// A time in seconds since the watch began, to the millisecond.
+pub(crate) fn seconds_of(at: Instant) -> f64 {
+    (at.as_nanos() as f64 * 1e-6).round() / 1e3
 }
 
 /// The columns of `events.csv`.

@@ -9,8 +9,9 @@ use subflow_linux::{Capture, Captured, Result, WallClock};
 use subflow_quantity::{Duration, Instant};
 
 use crate::detect::Detectors;
+use crate::event::seconds_of;
 use crate::listen::Interval;
-use crate::report::{Connection, Report, Subflow, seconds_of};
+use crate::report::{Connection, Report, Subflow};
 
 /// The most subflows of a connection that are told apart at a time.
 const MOST_SUBFLOWS: usize = 64;

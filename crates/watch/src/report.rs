@@ -1,14 +1,8 @@
 //! What a watch reports, and its tables as text.
 
 use serde::Serialize;
-use subflow_quantity::Instant;
 
 use crate::listen::Interval;
-
-/// A time in seconds since the watch began, to the millisecond.
-pub(crate) fn seconds_of(at: Instant) -> f64 {
-    (at.as_nanos() as f64 * 1e-6).round() / 1e3
-}
 
 /// All connections at one time.
 #[derive(Clone, Debug, Serialize)]
