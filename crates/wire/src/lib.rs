@@ -51,7 +51,7 @@ mod udp;
 
 pub use error::{EmitError, Header, ParseError};
 pub use flow_cache::{FlowCache, FlowKeyV4};
-pub use ip::{Ecn, IpHeader};
+pub use ip::{Ecn, IpHeader, set_congestion_experienced};
 pub use packet::{Body, Packet, Payload, PayloadBytes};
 pub use pcapng::{PcapngWriter, packet_block_length};
 pub use sctp::SctpPacket;
