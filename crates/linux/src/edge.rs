@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
-use subflow_wire::Packet;
+use subflow_wire::{Ecn, Packet, set_congestion_experienced};
 
 use crate::{Device, PacketWriter, Punctuality, WallClock};
 
@@ -65,6 +65,16 @@ pub trait ByteTap {
 struct Frame {
     bytes: Vec<u8>,
     payload: Range<usize>,
+}
+
+impl Frame {
+    /// Its bytes, with Congestion Experienced if a link has set it on `packet`.
+    fn with_mark_of(&mut self, packet: &Packet) -> &[u8] {
+        if packet.ip.ecn == Ecn::CongestionExperienced {
+            set_congestion_experienced(&mut self.bytes);
+        }
+        &self.bytes
+    }
 }
 
 /// A device with its interface in the network.
@@ -168,7 +178,7 @@ impl<U: Userspace> Edge<U> {
         let time = network.now();
         let port = &self.ports[position];
         let bytes = if self.has_frame(port.interface, network.packet(id)) {
-            &self.frames[id.index()].bytes
+            self.frames[id.index()].with_mark_of(network.packet(id))
         } else {
             self.writer.write(network.packet_mut(id))
         };
@@ -187,7 +197,11 @@ impl<U: Userspace> Edge<U> {
         let time = network.now();
         let has_frame = self.has_frame(interface, network.packet(id));
         let Some(tap) = &mut self.tap else { return };
-        let bytes = if has_frame { &self.frames[id.index()].bytes } else { self.writer.write(network.packet_mut(id)) };
+        let bytes = if has_frame {
+            self.frames[id.index()].with_mark_of(network.packet(id))
+        } else {
+            self.writer.write(network.packet_mut(id))
+        };
         tap.packet(time, host, interface, bytes);
     }
 }

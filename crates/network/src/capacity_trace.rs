@@ -119,6 +119,15 @@ impl TraceCursor {
         &self.trace
     }
 
+    /// The first opportunity at or after `from` that has bytes left. `from` never decreases.
+    pub(crate) fn next_opportunity(&mut self, from: Instant) -> Instant {
+        self.skip_until(from);
+        if self.bytes_left == 0 {
+            self.step();
+        }
+        self.time()
+    }
+
     /// The departure time of a packet of `bytes` that is at the head of the queue from `start` on. `start` never
     /// decreases.
     pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {

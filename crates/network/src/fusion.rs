@@ -12,6 +12,8 @@
 //!   could pass B in zero time, fusion would move it before other events of the same instant. Therefore B must take
 //!   time.
 //!
+//! A link with a backlog is not fused: its state also changes when transmissions start.
+//!
 //! A link is fused with all links that follow it or with none.
 
 use crate::InterfaceId;
@@ -45,10 +47,13 @@ pub(crate) fn fusible(
             Feeders::One(other) if other == link => Feeders::One(link),
             _ => Feeders::Many,
         };
-        fusible[link as usize] = links[link as usize].disturbance().is_none();
+        let link_ahead = &mut links[link as usize];
+        fusible[link as usize] = link_ahead.disturbance().is_none() && !link_ahead.has_backlog();
     }
     for (link, next) in steps {
-        fusible[link as usize] &= feeders[next as usize] == Feeders::One(link) && links[next as usize].takes_time();
+        let following = &links[next as usize];
+        let may_follow = following.takes_time() && !following.has_backlog();
+        fusible[link as usize] &= feeders[next as usize] == Feeders::One(link) && may_follow;
     }
     fusible
 }

@@ -55,8 +55,9 @@
 //! 1. A host calls [`Network::transmit`] (`run.rs`). The packet is stored in a slot until the receiving host has read
 //!    it. Only a `Parcel`, with the slot, the route and the size, moves through the network.
 //! 2. The link accepts it (`link/mod.rs`), or drops it: the link is down, the packet is lost before the queue
-//!    (`loss.rs`), RED drops it or the queue is full (`queue/`). Its departure and arrival times are computed now, and
-//!    it is added to the link's ring.
+//!    (`loss.rs`), the queue discipline drops it or the queue is full (`queue/`). Its departure and arrival times are
+//!    computed now, and it is added to the link's ring. If the discipline acts on departure, the packet waits in a
+//!    backlog, and this happens when its transmission starts (`link/departures.rs`, `backlog.rs`).
 //! 3. The first arrival of each link is in the event queue (`event_queue/mod.rs`). When this event is processed, the
 //!    packet is at the far end. The link may delay it further or duplicate it (`link/disturbance.rs`).
 //! 4. A router looks up the next link, or the parcel's route determines it (`routing/`). Then step 2 follows again.
@@ -69,10 +70,10 @@
 //!
 //! # Not supported
 //!
-//! Queue disciplines that act when a packet leaves (CoDel; see `queue/mod.rs`), ECN marking, fragmentation and an MTU,
-//! address resolution, IP packets of more than 65535 bytes.
+//! Fragmentation and an MTU, address resolution, IP packets of more than 65535 bytes.
 
 mod address_book;
+mod backlog;
 mod capacity_trace;
 mod event_queue;
 mod fusion;
@@ -108,9 +109,7 @@ pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Hosts, LookAhead, Network};
 pub use parts::{Exchange, Partition, PartitionError};
 pub use probability::Probability;
-pub use queue::{
-    Arrival, CustomQueue, Discipline, IdleAgeing, Limit, QueueConfig, QueueDiscipline, RedConfig, RedDrop, RedUnit,
-};
+pub use queue::{Limit, QueueConfig};
 pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
 pub use streams::stream;
 pub use tap::{Direction, Tap};

@@ -96,7 +96,8 @@ impl Network {
         let link = &self.links[link as usize];
         match link.far_end {
             FarEnd::Router(router) => {
-                self.routing.sole_next_link(router, &link.first_parcel()).unwrap_or(Event::UNKNOWN)
+                let next = link.first_parcel().and_then(|parcel| self.routing.sole_next_link(router, &parcel));
+                next.unwrap_or(Event::UNKNOWN)
             }
             FarEnd::Interface(_) => HOST,
         }
@@ -106,7 +107,7 @@ impl Network {
     #[inline]
     fn prefetch_content<H: Hosts>(&self, hosts: &mut H, link: u32) {
         let link = &self.links[link as usize];
-        let parcel = link.first_parcel();
+        let Some(parcel) = link.first_parcel() else { return };
         match link.far_end {
             FarEnd::Router(router) => self.routing.prefetch_next_link(router, &parcel),
             FarEnd::Interface(interface) => {
@@ -120,8 +121,9 @@ impl Network {
     #[inline(never)]
     fn prefetch_for_host<H: Hosts>(&self, hosts: &mut H, link: u32, step: LookAhead) {
         let link = &self.links[link as usize];
-        if let FarEnd::Interface(interface) = link.far_end {
-            let packet = link.first_parcel().packet;
+        if let FarEnd::Interface(interface) = link.far_end
+            && let Some(packet) = link.first_packet()
+        {
             if step == LookAhead::Near {
                 self.prefetch_answer(interface, packet);
             }

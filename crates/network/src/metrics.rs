@@ -9,8 +9,10 @@ pub struct LinkMetrics {
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
-    /// Packets dropped by the queue: over its limit, or by RED.
+    /// Packets dropped by the queue: over its limit, or by its discipline.
     pub dropped_queue: u64,
+    /// Packets on which the queue's discipline set Congestion Experienced.
+    pub marked: u64,
     /// Packets lost at random. A packet lost after the queue is counted when it would have arrived.
     pub dropped_loss: u64,
     /// Packets dropped because the link was down.
@@ -64,16 +66,18 @@ pub(crate) struct Arrived {
     pub(crate) bytes: u64,
 }
 
-/// The packets that did not.
+/// The packets that did not, and those that were marked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Dropped {
     pub(crate) queue: u64,
     pub(crate) loss: u64,
     pub(crate) down: u64,
+    pub(crate) marked: u64,
 }
 
-/// What the queue of a link held and for how long. A packet is counted when it comes, with its future times;
-/// [`LinkMetrics::new`] subtracts what has not happened yet.
+/// What the queue of a link held and for how long. A packet is counted when its times are known, with its future times:
+/// when it comes, or when it leaves a backlog. [`LinkMetrics::new`] subtracts what has not happened yet, and adds what
+/// packets in a backlog have waited.
 #[derive(Debug, Default)]
 pub(crate) struct QueueTimes {
     /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time.
@@ -85,15 +89,25 @@ pub(crate) struct QueueTimes {
 }
 
 impl QueueTimes {
-    /// Counts a packet that came at `now` and is transmitted from `start` to `departure`. The queue now holds `held`
+    /// Counts a packet that came at `came` and is transmitted from `start` to `departure`. The queue now holds `held`
     /// packets.
     #[inline]
-    pub(crate) fn count_accepted(&mut self, now: Instant, start: Instant, departure: Instant, held: u32) {
+    pub(crate) fn count_accepted(&mut self, came: Instant, start: Instant, departure: Instant, held: u32) {
         self.busy += departure.since(start).as_nanos();
-        self.sojourn += u128::from(departure.since(now).as_nanos());
-        if departure > now {
+        self.sojourn += u128::from(departure.since(came).as_nanos());
+        if departure > came {
             self.max_queue = self.max_queue.max(held);
         }
+    }
+
+    /// Counts a packet that came at `came` and leaves a backlog at `now` without being transmitted.
+    pub(crate) fn count_removed(&mut self, came: Instant, now: Instant) {
+        self.sojourn += u128::from(now.since(came).as_nanos());
+    }
+
+    /// Counts the time from `start` to `end`, in which packets waited for a transmitter that was changed.
+    pub(crate) fn count_busy(&mut self, start: Instant, end: Instant) {
+        self.busy += end.since(start).as_nanos();
     }
 
     /// Moves the departure of a packet from `before` to `after`.
@@ -108,19 +122,22 @@ impl QueueTimes {
 }
 
 impl LinkMetrics {
-    /// The metrics at `now`, where `unfinished` is the remaining transmission time and `to_wait` the sum of the remaining
-    /// times in the queue of all held packets, in nanoseconds.
+    /// The metrics at `now`, where `unfinished` is the remaining transmission time, `to_wait` the sum of the remaining
+    /// times in the queue of all packets whose times are counted, and `waited` the sum of the times that the others have
+    /// waited, in nanoseconds.
     pub(crate) fn new(
         now: Instant,
         (arrived, dropped, times): (Arrived, Dropped, &QueueTimes),
         unfinished: Duration,
         to_wait: u128,
+        waited: u128,
     ) -> Self {
-        let sojourn = (times.sojourn - to_wait) as f64;
+        let sojourn = (times.sojourn - to_wait + waited) as f64;
         Self {
             packets: arrived.packets,
             bytes: arrived.bytes,
             dropped_queue: dropped.queue,
+            marked: dropped.marked,
             dropped_loss: dropped.loss,
             dropped_down: dropped.down,
             busy: Duration::from_nanos(times.busy) - unfinished,

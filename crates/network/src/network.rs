@@ -72,7 +72,8 @@ pub struct Network {
     pub(crate) packets: PacketPool,
     /// Slots in the pool that hosts have reserved for packets.
     pub(crate) reserved: u64,
-    /// The first arrival on each link that is not fused.
+    /// The next event of each link that is not fused: its first arrival, or the next start of a transmission from its
+    /// backlog.
     pub(crate) arrivals: EventQueue,
     pub(crate) timers: Timers,
     pub(crate) late_packets: LatePackets,
@@ -266,7 +267,7 @@ impl Network {
 
     /// Packets in the queue of `link` at the end of the last run, including the one in transmission.
     pub fn queue_length(&self, link: LinkId) -> u32 {
-        self.links[link.index()].held()
+        self.links[link.index()].queued()
     }
 
     /// Packets in queues and on links at the end of the last run.

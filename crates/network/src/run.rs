@@ -132,6 +132,9 @@ impl Network {
     fn deliver<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
         let looked_ahead = self.look_ahead(hosts);
         let link = &mut self.links[index as usize];
+        if !link.decides_at_once() {
+            return self.process_event_of(hosts, index);
+        }
         let (packet, lost) = link.deliver();
         self.arrivals.replace_first(index, link.next_arrival());
         if !looked_ahead
@@ -141,9 +144,15 @@ impl Network {
             // The host will read it later. With many packets it would not be in the cache.
             self.packets.prefetch(next);
         }
+        self.leave(hosts, index, packet, lost);
+    }
+
+    /// Processes `packet`, which was the first on link `index`, at its far end.
+    #[inline(always)]
+    pub(crate) fn leave<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel, lost: bool) {
         if lost {
             self.release(packet.packet);
-        } else if link.disturbance().is_some() {
+        } else if self.links[index as usize].disturbance().is_some() {
             self.disturb(hosts, index, packet);
         } else {
             self.arrive(hosts, index, packet);
@@ -216,7 +225,10 @@ impl Network {
         let (mut index, mut at, mut packet) = (index, at, packet);
         loop {
             let link = &mut self.links[index as usize];
-            let Some(accepted) = link.accept(at, packet) else {
+            if !link.decides_at_once() {
+                return self.enqueue_in_backlog(index, packet);
+            }
+            let Some(accepted) = link.accept(at, packet, &mut self.packets) else {
                 return self.release(packet.packet);
             };
             if !link.passes_on() {

@@ -1,17 +1,13 @@
 //! Changes of links during a run.
 
 use crate::host_table::FarEnd;
-use crate::{LinkChange, LinkId, Network, PacketId};
+use crate::{LinkChange, LinkId, Network};
 
 impl Network {
     /// Applies a change now. All events before the current time are processed, and none after it.
     pub(crate) fn change(&mut self, id: LinkId, change: LinkChange) {
-        let mut dropped: Vec<PacketId> = Vec::new();
-        self.links[id.index()].change(self.now, change, &mut dropped);
-        self.enter_next_arrival(id);
-        for packet in dropped {
-            self.release(packet);
-        }
+        self.links[id.index()].change(self.now, change, &mut self.packets);
+        self.enter_next_event(id);
     }
 
     /// Ends the fusion of `id` with the links before and after it.
@@ -22,7 +18,7 @@ impl Network {
             .collect();
         for link in touching {
             self.links[link.index()].set_fused(false);
-            self.enter_next_arrival(link);
+            self.enter_next_event(link);
         }
     }
 
@@ -36,7 +32,7 @@ impl Network {
         }
     }
 
-    fn enter_next_arrival(&mut self, id: LinkId) {
-        self.arrivals.set(id.0, self.links[id.index()].next_arrival());
+    fn enter_next_event(&mut self, id: LinkId) {
+        self.arrivals.set(id.0, self.links[id.index()].next_event());
     }
 }

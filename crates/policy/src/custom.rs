@@ -1,14 +1,16 @@
 //! Algorithms of a library user's crate, next to the built-in ones.
 //!
-//! [`Algorithm`](crate::congestion::Algorithm), [`Scheduling`](crate::scheduler::Scheduling) and
-//! [`PathManagement`](crate::path_manager::PathManagement) have one variant `Custom` each, which holds a trait object.
-//! The built-in algorithms stay variants of their own, with static dispatch: only a custom one costs a dynamic call.
+//! [`Algorithm`](crate::congestion::Algorithm), [`Scheduling`](crate::scheduler::Scheduling),
+//! [`PathManagement`](crate::path_manager::PathManagement) and [`Discipline`](crate::queue::Discipline) have one variant
+//! `Custom` each, which holds a trait object. The built-in algorithms stay variants of their own, with static dispatch:
+//! only a custom one costs a dynamic call.
 //!
 //! A type gets the traits of this module by implementing the algorithm's own trait, [`Clone`] and [`core::fmt::Debug`].
-//! What a configuration holds is a prototype: each connection takes a clone of it.
+//! What a configuration holds is a prototype: each connection, or each direction of a link, takes a clone of it.
 
 use crate::congestion::CongestionControl;
 use crate::path_manager::PathManager;
+use crate::queue::QueueDiscipline;
 use crate::scheduler::Scheduler;
 
 /// The end of a flow that an algorithm serves.
@@ -54,4 +56,8 @@ custom! {
 custom! {
     /// A path manager that can be [`PathManagement::Custom`](crate::path_manager::PathManagement::Custom).
     CustomPathManager: PathManager
+}
+custom! {
+    /// A queue discipline that can be [`Discipline::Custom`](crate::queue::Discipline::Custom).
+    CustomQueue: QueueDiscipline
 }

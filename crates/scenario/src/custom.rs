@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use subflow_network::{CustomQueue, Discipline};
 use subflow_policy::catalogue::Description;
 use subflow_policy::congestion::Algorithm;
-use subflow_policy::custom::{CustomCongestionControl, CustomPathManager, CustomScheduler};
+use subflow_policy::custom::{CustomCongestionControl, CustomPathManager, CustomQueue, CustomScheduler};
 use subflow_policy::path_manager::PathManagement;
+use subflow_policy::queue::Discipline;
 use subflow_policy::scheduler::Scheduling;
 
 use crate::file::{Problem, check_name};

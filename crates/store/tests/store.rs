@@ -7,7 +7,7 @@ use subflow_lab::execute::{execute, run_job};
 use subflow_lab::results::{RealTime, RunResult};
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, Stop};
-use subflow_network::{Arrival, QueueDiscipline};
+use subflow_policy::queue::QueueDiscipline;
 use subflow_scenario::CustomAlgorithms;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Measure, Plan, SeriesKept};
@@ -233,11 +233,7 @@ fn a_store_of_another_build_is_refused_and_a_journal_of_one_may_begin_anew() {
 #[derive(Clone, Debug)]
 struct Endless;
 
-impl QueueDiscipline for Endless {
-    fn drops(&mut self, _: &Arrival) -> bool {
-        false
-    }
-}
+impl QueueDiscipline for Endless {}
 
 #[test]
 fn an_algorithm_of_another_crate_needs_an_identity_in_a_store() {

@@ -6,6 +6,7 @@
 mod csv;
 mod experiment;
 mod groups;
+mod link;
 mod provenance;
 mod run;
 mod sampled;
@@ -21,10 +22,11 @@ pub use experiment::{
     SubflowStatistics,
 };
 pub use groups::{GroupResult, GroupStatistics, flows_and_groups};
+pub use link::{DirectionResult, LinkResult};
 pub use provenance::{Provenance, SCHEMA};
 pub use run::{
-    Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, GroupMember, Latency, LinkResult, RealTime,
-    Retransmitted, RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
+    Abandoned, Datagrams, Engine, Exchanges, FlowResult, GroupMember, Latency, RealTime, Retransmitted, RunResult,
+    SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
 };
 pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};

@@ -141,6 +141,7 @@ fn direction(network: &Network, id: LinkId, before: &LinkMetrics, span: Duration
         packets: metrics.packets,
         bytes: metrics.bytes,
         drops: metrics.dropped_queue,
+        marks: metrics.marked,
         losses: metrics.dropped_loss + metrics.dropped_down,
         utilisation: if span.is_zero() { 0.0 } else { busy.as_secs_f64() / span.as_secs_f64() },
         max_queue_packets: u64::from(metrics.max_queue),

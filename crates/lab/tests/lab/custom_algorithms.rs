@@ -5,10 +5,10 @@ use std::path::Path;
 
 use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate};
-use subflow_network::{Arrival, QueueDiscipline};
 use subflow_policy::congestion::{self, Ack, CongestionControl, Lia};
 use subflow_policy::custom::FlowEnd;
 use subflow_policy::path_manager::{Command, Event, FullMesh, PathManager};
+use subflow_policy::queue::{Arrival, QueueDiscipline, Verdict};
 use subflow_policy::scheduler::{Assignment, LowestLatency, QueueView, Scheduler, SubflowView};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::file::Document;
@@ -64,12 +64,12 @@ struct Impatient {
 }
 
 impl QueueDiscipline for Impatient {
-    fn drops(&mut self, arrival: &Arrival) -> bool {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
         // Marsaglia's xorshift: any generator will do.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        arrival.wait > self.limit || self.random.is_multiple_of(self.one_in)
+        if arrival.wait > self.limit || self.random.is_multiple_of(self.one_in) { Verdict::Drop } else { Verdict::Pass }
     }
     fn begin(&mut self, seed: u64) {
         self.random = seed | 1;

@@ -7,6 +7,7 @@ mod flapping;
 mod from_packets;
 mod groups;
 mod laws;
+mod queues;
 mod sctp;
 mod threads;
 mod unfinished;

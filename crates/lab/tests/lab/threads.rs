@@ -60,9 +60,13 @@ fn line(mode: &str, delays: &[u64], flows: &[(usize, usize, usize)], change: boo
     text += "[hosts]\n";
     (0..2 * routers).for_each(|n| _ = writeln!(text, "h{n} = ['x', 'y']"));
     let mut link = |name: String, ends: [String; 2], us: u64| {
+        let queue = match name.starts_with('m') {
+            true => "{ discipline = 'codel', limit = '20 packets', target = '1 ms', interval = '10 ms' }",
+            false => "'20 packets'",
+        };
         let _ = write!(
             text,
-            "[links.{name}]\nbetween = ['{}', '{}']\nrate = '20 Mbit/s'\ndelay = '{us} us'\nqueue = '20 packets'\n\
+            "[links.{name}]\nbetween = ['{}', '{}']\nrate = '20 Mbit/s'\ndelay = '{us} us'\nqueue = {queue}\n\
              loss = '0.2 %'\n",
             ends[0], ends[1]
         );

@@ -2,8 +2,9 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{Link, Service, Transmitter};
-use crate::{LossConfig, PacketId};
+use super::{Intake, Link, Service, Transmitter};
+use crate::LossConfig;
+use crate::packet_pool::PacketPool;
 
 /// A change of one direction of a link at some instant.
 #[derive(Clone, Debug)]
@@ -25,8 +26,9 @@ pub enum LinkChange {
 }
 
 impl Link {
-    /// Applies `change` at `now` to packets that have not left by then. Packets dropped by it are added to `dropped`.
-    pub(crate) fn change(&mut self, now: Instant, change: LinkChange, dropped: &mut Vec<PacketId>) {
+    /// Applies `change` at `now` to packets that have not left by then. Packets dropped by it are removed from `packets`.
+    pub(crate) fn change(&mut self, now: Instant, change: LinkChange, packets: &mut PacketPool) {
+        self.start_transmissions(now, packets);
         self.catch_up(now);
         match change {
             LinkChange::Service(service) => self.change_service(now, &service),
@@ -39,8 +41,8 @@ impl Link {
                 self.recompute_arrivals(now);
             }
             LinkChange::Loss(config) => self.change_loss(&config),
-            LinkChange::Down => self.take_down(now, dropped),
-            LinkChange::Up => self.up = true,
+            LinkChange::Down => self.take_down(now, packets),
+            LinkChange::Up => self.intake = Intake::of(&self.extras),
         }
     }
 
@@ -65,6 +67,7 @@ impl Link {
         }
         self.times.move_end_of_busy_period(last_departure, self.last_departure);
         self.recompute_arrivals(now);
+        self.wait_for_new_transmitter(now);
     }
 
     fn change_loss(&mut self, config: &LossConfig) {
@@ -76,11 +79,11 @@ impl Link {
         }
     }
 
-    fn take_down(&mut self, now: Instant, dropped: &mut Vec<PacketId>) {
-        self.up = false;
+    fn take_down(&mut self, now: Instant, packets: &mut PacketPool) {
+        self.intake = Intake::Down;
         for number in self.held_numbers() {
             let packet = self.ring.at(number);
-            dropped.push(packet.parcel.packet);
+            packets.release(packet.parcel.packet);
             self.extras.dropped.down += 1;
             self.times.move_departure(packet.departure, now);
         }
@@ -89,6 +92,7 @@ impl Link {
             self.last_departure = now;
             self.last_start = now;
         }
+        self.clear_backlog(now, packets);
         self.ring.truncate(self.departed);
         self.held_bytes = 0;
         self.recompute_arrivals(now);

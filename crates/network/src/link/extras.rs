@@ -1,32 +1,31 @@
-//! Features that most links do not have: RED and custom queues, loss, disturbance; and what is seldom counted.
+//! Features that most links do not have: a queue discipline, loss, disturbance; and what is seldom counted.
 
 use rand_core::RngCore;
-use subflow_quantity::{Duration, Instant};
+use rand_pcg::Pcg64Mcg;
+use subflow_policy::queue::{Arrival, Codepoint, Discipline, QueueDiscipline, Speed, Verdict};
+use subflow_quantity::Instant;
+use subflow_wire::{Ecn, Packet};
 
 use super::disturbance::Disturbance;
-use super::{LinkConfig, LinkStreams, LossPosition};
+use super::{LinkBacklog, LinkConfig, LinkStreams, LossPosition};
 use crate::LossConfig;
 use crate::loss::LossProcess;
 use crate::metrics::Dropped;
-use crate::queue::{Arrival, CustomQueue, Discipline, Occupancy, Red};
-use rand_pcg::Pcg64Mcg;
+use crate::routing::flow_key;
 
 /// The state of a link that a plain one does not use, stored separately so that plain links stay small.
 #[derive(Debug)]
 pub(crate) struct Extras {
-    active: Option<ActiveQueue>,
+    pub(super) discipline: Discipline,
+    /// The seed of [`Arrival::flow`], if the discipline reads it.
+    flow_seed: Option<u64>,
+    /// The waiting packets, if the discipline acts on departure.
+    pub(super) backlog: Option<Box<LinkBacklog>>,
     loss: Option<LossProcess>,
     loss_random: Pcg64Mcg,
     loss_before_queue: bool,
     pub(crate) disturbance: Option<Disturbance>,
     pub(super) dropped: Dropped,
-}
-
-/// A queue discipline that drops packets before the limit is reached.
-#[derive(Debug)]
-enum ActiveQueue {
-    Red(Red),
-    Custom(Box<dyn CustomQueue>),
 }
 
 /// The state of the queue when a packet comes.
@@ -36,22 +35,18 @@ pub(super) struct QueueState {
     pub(super) bytes: u64,
     /// Since when the queue is empty, if it is empty.
     pub(super) idle_since: Instant,
-    /// When the last packet that it holds leaves.
+    /// When the last packet leaves of those whose times are known.
     pub(super) last_departure: Instant,
 }
 
 impl Extras {
     pub(super) fn new(config: &LinkConfig, mut streams: LinkStreams) -> Self {
+        let mut discipline = config.queue.discipline.clone();
+        discipline.begin_with(&mut streams.queue);
         Self {
-            active: match &config.queue.discipline {
-                Discipline::DropTail => None,
-                Discipline::Red(red) => Some(ActiveQueue::Red(Red::new(red.clone(), streams.queue))),
-                Discipline::Custom(prototype) => {
-                    let mut queue = prototype.clone();
-                    queue.begin(streams.queue.next_u64());
-                    Some(ActiveQueue::Custom(queue))
-                }
-            },
+            flow_seed: discipline.reads_flow().then(|| streams.queue.next_u64()),
+            backlog: discipline.acts_on_departure().then(Box::default),
+            discipline,
             loss: LossProcess::new(&config.loss),
             loss_random: streams.loss,
             loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
@@ -67,7 +62,7 @@ impl Extras {
 
     /// Whether the link has none of these features.
     pub(super) fn are_none(&self) -> bool {
-        self.active.is_none() && self.loss.is_none() && self.disturbance.is_none()
+        self.discipline.is_drop_tail() && self.loss.is_none() && self.disturbance.is_none()
     }
 
     pub(super) fn set_loss(&mut self, config: &LossConfig) {
@@ -84,32 +79,51 @@ impl Extras {
         !self.loss_before_queue && self.loses()
     }
 
-    /// Whether the discipline drops a packet that takes `occupied` bytes. It processes every packet that comes to the
-    /// queue, also if the packet then does not fit.
-    pub(super) fn queue_drops(
+    /// What the discipline does with `packet`, which comes and takes `occupied` bytes. It processes every packet that
+    /// comes to the queue, also if the packet then does not fit.
+    pub(super) fn verdict_on_arrival(
         &mut self,
         now: Instant,
         occupied: u32,
         queue: QueueState,
-        transmission_time: impl Fn(u32) -> Duration,
-    ) -> bool {
-        let QueueState { packets, bytes, idle_since, last_departure } = queue;
-        let idle = (packets == 0).then(|| now.since(idle_since));
-        match &mut self.active {
-            None => false,
-            Some(ActiveQueue::Red(red)) => {
-                let occupancy = idle.map_or(Occupancy::Holding { packets, bytes }, Occupancy::Idle);
-                red.drops(occupancy, occupied, transmission_time)
-            }
-            Some(ActiveQueue::Custom(queue)) => queue.drops(&Arrival {
-                at: now,
-                bytes: occupied,
-                held_packets: packets,
-                held_bytes: bytes,
-                wait: last_departure.since(now),
-                idle,
-            }),
+        speed: Speed,
+        packet: &Packet,
+    ) -> Verdict {
+        if self.discipline.is_drop_tail() {
+            return Verdict::Pass;
         }
+        let arrival = self.arrival(now, occupied, queue, speed, packet);
+        self.discipline.on_arrival(&arrival).applied_to(arrival.ecn)
+    }
+
+    /// What the discipline gets to know of `packet`, which comes and takes `occupied` bytes.
+    pub(super) fn arrival(
+        &self,
+        now: Instant,
+        occupied: u32,
+        queue: QueueState,
+        speed: Speed,
+        packet: &Packet,
+    ) -> Arrival {
+        let in_backlog = self.backlog.as_ref().map_or(0, |backlog| backlog.bytes());
+        let ahead = speed.transmission_time(u32::try_from(in_backlog).unwrap_or(u32::MAX));
+        Arrival {
+            at: now,
+            bytes: occupied,
+            ecn: codepoint(packet.ip.ecn),
+            flow: self.flow_seed.map_or(0, |seed| flow_key(packet).hash(seed)),
+            held_packets: queue.packets,
+            held_bytes: queue.bytes,
+            wait: queue.last_departure.since(now).saturating_add(ahead),
+            idle: (queue.packets == 0).then(|| now.since(queue.idle_since)),
+            speed,
+        }
+    }
+
+    /// Sets Congestion Experienced.
+    pub(super) fn mark(&mut self, packet: &mut Packet) {
+        packet.ip.ecn = Ecn::CongestionExperienced;
+        self.dropped.marked += 1;
     }
 
     fn loses(&mut self) -> bool {
@@ -117,5 +131,14 @@ impl Extras {
             None => false,
             Some(loss) => loss.loses(&mut self.loss_random),
         }
+    }
+}
+
+fn codepoint(ecn: Ecn) -> Codepoint {
+    match ecn {
+        Ecn::NotEct => Codepoint::NotEct,
+        Ecn::Ect0 => Codepoint::Ect0,
+        Ecn::Ect1 => Codepoint::Ect1,
+        Ecn::CongestionExperienced => Codepoint::Ce,
     }
 }

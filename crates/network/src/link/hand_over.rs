@@ -3,7 +3,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{Descriptor, Link, Parcel};
+use super::{Accepted, Descriptor, Link, Parcel};
 
 impl Link {
     /// The least time that a packet takes from being accepted to its arrival.
@@ -22,11 +22,19 @@ impl Link {
         self.exported
     }
 
-    /// The last accepted packet is handed over. It stays in this copy until it has left the queue, and is not counted
-    /// as arrived here.
+    /// The first packet that was not handed over, if there is one.
+    pub(crate) fn first_to_hand_over(&self) -> Option<(Parcel, Accepted)> {
+        (self.delivered != self.ring.tail()).then(|| {
+            let Descriptor { arrival, parcel, lost, .. } = *self.ring.at(self.delivered);
+            (parcel, Accepted { arrival, first: true, lost })
+        })
+    }
+
+    /// That packet is handed over. It stays in this copy until it has left the queue, and is not counted as arrived
+    /// here.
     pub(crate) fn hand_over(&mut self) {
         debug_assert!(self.exported);
-        self.delivered = self.ring.tail();
+        self.delivered = self.delivered.wrapping_add(1);
     }
 
     /// Takes over a packet that the sender's copy has accepted. Returns whether it is the next one to arrive.

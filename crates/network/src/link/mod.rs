@@ -1,7 +1,10 @@
 //! One direction of a link: queue, transmitter and propagation.
 
+mod admission;
+mod backlog;
 mod change;
 mod config;
+mod departures;
 mod disturbance;
 mod extras;
 mod hand_over;
@@ -14,11 +17,12 @@ use core::hint::select_unpredictable;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
+use backlog::LinkBacklog;
 pub use change::LinkChange;
 pub use config::{LinkConfig, LossPosition, Reordering, Service};
 use disturbance::Disturbance;
 pub(crate) use disturbance::LatePackets;
-use extras::{Extras, QueueState};
+use extras::Extras;
 pub(crate) use ring::Parcel;
 use ring::{Descriptor, Ring};
 pub use token_bucket::{Peak, TokenBucketConfig};
@@ -27,6 +31,7 @@ use transmitter::Transmitter;
 use crate::host_table::FarEnd;
 use crate::look_ahead::prefetch;
 use crate::metrics::{Arrived, QueueTimes};
+use crate::packet_pool::PacketPool;
 use crate::queue::DropTail;
 use crate::{LinkMetrics, PacketId};
 
@@ -39,6 +44,9 @@ use crate::{LinkMetrics, PacketId};
 /// is updated when the next packet comes.
 ///
 /// A packet whose last bit leaves at T frees its space for one that comes at T.
+///
+/// If the queue discipline acts on departure, all of this happens when the transmission of a packet starts, which is an
+/// event as long as packets wait (`departures.rs`). The ring then has no waiting packets.
 ///
 /// The fields are ordered by cache line: all that a delivery needs is in the first one, what an acceptance needs besides
 /// is in the two others.
@@ -56,7 +64,7 @@ pub(crate) struct Link {
     overhead: u16,
     /// Whether the link has none of the features in `extras`.
     plain: bool,
-    up: bool,
+    intake: Intake,
     /// Whether packets are passed on as soon as they come to this link: to the next one (see `fusion.rs`) or, if
     /// `exported`, to another part of the network (see `parts/`).
     fused: bool,
@@ -80,6 +88,24 @@ pub(crate) struct Link {
 }
 
 const _: () = assert!(size_of::<Link>() == 3 * 64 && core::mem::offset_of!(Link, held_bytes) == 64);
+
+/// What a link does with packets that come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Intake {
+    /// It decides everything at once.
+    AtOnce,
+    /// They wait in its backlog.
+    Backlog,
+    /// It drops them.
+    Down,
+}
+
+impl Intake {
+    /// Of a link that works.
+    fn of(extras: &Extras) -> Self {
+        if extras.backlog.is_some() { Self::Backlog } else { Self::AtOnce }
+    }
+}
 
 /// A packet that a link has accepted.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +139,7 @@ impl Link {
             arrived: Arrived::default(),
             overhead: config.overhead,
             plain: extras.are_none(),
-            up: true,
+            intake: Intake::of(&extras),
             fused: false,
             exported: false,
             counts_transmitting: config.queue.counts_transmitting,
@@ -129,31 +155,55 @@ impl Link {
         }
     }
 
-    /// Processes a packet that comes at `now`; `None` if it is dropped at once. Packets come in order of time.
+    /// Whether it works and has no backlog: [`Self::accept`] decides on packets that come, and all events are arrivals.
     #[inline(always)]
-    pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel) -> Option<Accepted> {
-        let occupied = u32::from(parcel.size) + u32::from(self.overhead);
-        if !self.up {
-            self.extras.dropped.down += 1;
-            return None;
-        }
-        let first = self.delivered == self.ring.tail();
-        if first && !self.fused {
-            // All packets have arrived, so all have left. An empty ring restarts at its first slots, which are in the
-            // cache.
-            self.ring.restart();
-            (self.departed, self.delivered, self.held_bytes) = (0, 0, 0);
-        }
+    pub(crate) const fn decides_at_once(&self) -> bool {
+        matches!(self.intake, Intake::AtOnce)
+    }
+
+    /// Processes a packet that comes at `now` to a link that [decides at once](Self::decides_at_once); `None` if it is
+    /// dropped. Packets come in order of time.
+    #[inline(always)]
+    pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel, packets: &mut PacketPool) -> Option<Accepted> {
+        let occupied = self.occupied(parcel);
+        let first = self.restart_if_empty();
         // If the packet fits and is no new maximum even if none of the others has left, there is no need to know which
         // ones have.
         let may_matter = self.held() >= self.times.max_queue
             || !self.limit.fits(self.held(), self.held_bytes, occupied)
             || !self.plain;
-        if may_matter && !self.admits(now, occupied) {
+        if may_matter && !self.admits(now, occupied, parcel.packet, packets) {
             return None;
         }
-        let start = now.max(self.last_departure);
-        let departure = self.transmitter.departure(now, self.last_departure, occupied);
+        Some(self.schedule(now, now, parcel, first))
+    }
+
+    /// What a packet takes on the link, in bytes.
+    #[inline(always)]
+    fn occupied(&self, parcel: Parcel) -> u32 {
+        u32::from(parcel.size) + u32::from(self.overhead)
+    }
+
+    /// Whether no packet is on the link.
+    #[inline(always)]
+    fn restart_if_empty(&mut self) -> bool {
+        let empty = self.delivered == self.ring.tail();
+        if empty && !self.fused {
+            // All packets have arrived, so all have left. An empty ring restarts at its first slots, which are in the
+            // cache.
+            self.ring.restart();
+            (self.departed, self.delivered, self.held_bytes) = (0, 0, 0);
+        }
+        empty
+    }
+
+    /// Computes the times of a packet that came at `came` and is transmitted as soon as the transmitter is free, but not
+    /// before `ready`. `first`: no other packet is on the link.
+    #[inline(always)]
+    fn schedule(&mut self, came: Instant, ready: Instant, parcel: Parcel, first: bool) -> Accepted {
+        let occupied = self.occupied(parcel);
+        let start = ready.max(self.last_departure);
+        let departure = self.transmitter.departure(ready, self.last_departure, occupied);
         let arrival = departure.saturating_add(self.delay).max(self.last_arrival);
         let lost = !self.plain && self.extras.loses_after_queue();
         self.ring.push(self.oldest(), Descriptor { departure, arrival, parcel, lost });
@@ -161,8 +211,8 @@ impl Link {
         self.last_departure = departure;
         self.last_arrival = arrival;
         self.held_bytes += u64::from(occupied);
-        self.times.count_accepted(now, start, departure, self.held());
-        Some(Accepted { arrival, first, lost })
+        self.times.count_accepted(came, start, departure, self.held());
+        Accepted { arrival, first, lost }
     }
 
     /// Removes the first packet and returns it, and whether it is lost.
@@ -199,10 +249,10 @@ impl Link {
         (self.delivered != self.ring.tail()).then(|| self.ring.at(self.delivered).parcel.packet)
     }
 
-    /// The first packet to arrive, whose arrival is a pending event.
+    /// The next packet to arrive with its route, if there is one.
     #[inline]
-    pub(crate) fn first_parcel(&self) -> Parcel {
-        self.ring.at(self.delivered).parcel
+    pub(crate) fn first_parcel(&self) -> Option<Parcel> {
+        (self.delivered != self.ring.tail()).then(|| self.ring.at(self.delivered).parcel)
     }
 
     /// The disturbance of packets that arrive, if any.
@@ -266,7 +316,8 @@ impl Link {
         }
     }
 
-    /// The number of packets held by the queue, including the one in transmission, at the last update.
+    /// The number of packets in the ring that have not left: with a backlog only the one in transmission, else all
+    /// packets held by the queue. At the last update.
     #[inline]
     pub(crate) const fn held(&self) -> u32 {
         self.ring.tail().wrapping_sub(self.departed)
@@ -274,7 +325,7 @@ impl Link {
 
     /// Whether it works.
     pub(crate) const fn is_up(&self) -> bool {
-        self.up
+        !matches!(self.intake, Intake::Down)
     }
 
     /// Propagation delay; the mean if delays vary.
@@ -292,7 +343,9 @@ impl Link {
         let unfinished = self.last_departure.since(now);
         let held = (0..self.held()).map(|number| self.ring.at(self.departed.wrapping_add(number)));
         let to_wait = held.map(|packet| u128::from(packet.departure.since(now).as_nanos())).sum();
-        LinkMetrics::new(now, (self.arrived, self.extras.dropped, &self.times), unfinished, to_wait)
+        let counters = (self.arrived, self.extras.dropped, &self.times);
+        let waited = self.extras.backlog.as_ref().map_or(0, |backlog| backlog.waited(now));
+        LinkMetrics::new(now, counters, unfinished, to_wait, waited)
     }
 
     /// Packets that left the link at its far end.
@@ -305,49 +358,5 @@ impl Link {
     const fn oldest(&self) -> u32 {
         // Numbers wrap, so their difference decides which one is ahead.
         if self.delivered.wrapping_sub(self.departed).cast_signed() > 0 { self.departed } else { self.delivered }
-    }
-
-    /// The state of the queue for the limit and the discipline.
-    #[inline]
-    fn queue_state(&self) -> QueueState {
-        let (packets, bytes) = (self.held(), self.held_bytes);
-        if self.counts_transmitting || packets == 0 {
-            let idle_since = if self.counts_transmitting { self.last_departure } else { self.last_start };
-            return QueueState { packets, bytes, idle_since, last_departure: self.last_departure };
-        }
-        let in_transmission = u64::from(self.ring.at(self.departed).parcel.size) + u64::from(self.overhead);
-        QueueState {
-            packets: packets - 1,
-            bytes: bytes - in_transmission,
-            idle_since: self.last_start,
-            last_departure: self.last_departure,
-        }
-    }
-
-    /// Whether a packet of `occupied` bytes passes loss, the discipline and the limit.
-    #[inline(always)]
-    fn admits(&mut self, now: Instant, occupied: u32) -> bool {
-        self.catch_up(now);
-        let queue = self.queue_state();
-        if !self.plain && !self.passes_extras(now, occupied, queue) {
-            return false;
-        }
-        let fits = self.limit.fits(queue.packets, queue.bytes, occupied);
-        self.extras.dropped.queue += u64::from(!fits);
-        fits
-    }
-
-    /// Whether a packet passes loss and the discipline.
-    fn passes_extras(&mut self, now: Instant, occupied: u32, queue: QueueState) -> bool {
-        if self.extras.loses_before_queue() {
-            self.extras.dropped.loss += 1;
-            return false;
-        }
-        let transmitter = &self.transmitter;
-        if self.extras.queue_drops(now, occupied, queue, |bytes| transmitter.typical_time(bytes)) {
-            self.extras.dropped.queue += 1;
-            return false;
-        }
-        true
     }
 }

@@ -56,9 +56,9 @@ impl TokenBucket {
         [&mut self.tokens].into_iter().chain(&mut self.peak)
     }
 
-    /// The long-term time per packet of `bytes`.
-    pub(crate) fn typical_time(&self, bytes: u32) -> Duration {
-        self.tokens.rate.transmission_time(bytes.into())
+    /// The long-term rate.
+    pub(crate) const fn rate(&self) -> Rate {
+        self.tokens.rate
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::hint::select_unpredictable;
 
+use subflow_policy::queue::Speed;
 use subflow_quantity::{Duration, Instant, Rate};
 
 use super::Service;
@@ -40,15 +41,23 @@ impl Transmitter {
         }
     }
 
-    /// The transmission time of `bytes`; the mean if it varies.
-    pub(crate) fn typical_time(&self, bytes: u32) -> Duration {
+    /// When the transmitter, which is free from `from` on, takes the next packet: at once, but with a capacity trace at
+    /// the next opportunity. A token bucket takes a packet and then waits for its tokens, as `tbf_dequeue` of Linux does
+    /// with another discipline below it.
+    pub(crate) fn takes_next_at(&mut self, from: Instant) -> Instant {
         match self {
-            Self::Unlimited => Duration::ZERO,
-            Self::Rate(rate) => rate.transmission_time(bytes),
-            Self::TokenBucket(bucket) => bucket.typical_time(bytes),
-            Self::Trace(cursor) => {
-                Duration::from_secs_f64(f64::from(bytes) * 8.0 / cursor.trace().mean_bits_per_second())
-            }
+            Self::Unlimited | Self::Rate(_) | Self::TokenBucket(_) => from,
+            Self::Trace(cursor) => cursor.next_opportunity(from),
+        }
+    }
+
+    /// How fast it transmits.
+    pub(crate) fn speed(&self) -> Speed {
+        match self {
+            Self::Unlimited => Speed::Unlimited,
+            Self::Rate(rate) => Speed::Rate(rate.rate),
+            Self::TokenBucket(bucket) => Speed::Rate(bucket.rate()),
+            Self::Trace(cursor) => Speed::Mean(cursor.trace().mean_bits_per_second()),
         }
     }
 
@@ -130,11 +139,6 @@ impl ConstantRate {
         self.ahead = (nanos * rate - exact) as i64;
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
-
-    /// The [`Rate::transmission_time`] of a single packet.
-    fn transmission_time(self, bytes: u32) -> Duration {
-        Self { ..self }.occupy(false, bytes)
-    }
 }
 
 #[cfg(test)]
@@ -143,11 +147,16 @@ mod tests {
 
     use super::*;
 
+    /// The transmission time of a single packet.
+    fn transmission_time(rate: Rate, bytes: u32) -> Duration {
+        ConstantRate::new(rate).occupy(false, bytes)
+    }
+
     proptest! {
         #[test]
         fn transmission_times_are_exact(bits in 1u64..2_000_000_000_000, bytes in 0u32..1 << 18) {
             let rate = Rate::from_bits_per_second(bits);
-            prop_assert_eq!(ConstantRate::new(rate).transmission_time(bytes), rate.transmission_time(bytes.into()));
+            prop_assert_eq!(transmission_time(rate, bytes), rate.transmission_time(bytes.into()));
         }
 
         #[test]
@@ -157,7 +166,7 @@ mod tests {
             bytes in 0u32..2000,
         ) {
             let rate = Rate::from_bits_per_second(bits * 10u64.pow(exponent));
-            prop_assert_eq!(ConstantRate::new(rate).transmission_time(bytes), rate.transmission_time(bytes.into()));
+            prop_assert_eq!(transmission_time(rate, bytes), rate.transmission_time(bytes.into()));
         }
     }
 
@@ -170,7 +179,7 @@ mod tests {
         ) {
             let bits = (BITS_PER_BYTE_TIMES_NANOS / nanos).saturating_add_signed(beside).max(1);
             let rate = Rate::from_bits_per_second(bits);
-            prop_assert_eq!(ConstantRate::new(rate).transmission_time(bytes), rate.transmission_time(bytes.into()));
+            prop_assert_eq!(transmission_time(rate, bytes), rate.transmission_time(bytes.into()));
         }
 
         #[test]

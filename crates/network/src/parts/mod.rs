@@ -6,6 +6,7 @@
 //! - A link decides everything about a packet when it accepts it, so the arrival of a packet at another part is known
 //!   at least the delay of the link ahead (the *lookahead*). All parts therefore process a window of that length at the
 //!   same time, hand over the packets that cross (`export.rs`) and go on with the next window (`exchange.rs`).
+//!   A link with a backlog decides when the transmission of a packet starts, which is at least its delay ahead, too.
 //! - Events of different parts at the same instant do not influence each other, because every link between parts takes
 //!   time. Within a part the order of events at an instant does not depend on when they were inserted
 //!   (`event_queue/mod.rs`, `timer.rs`), so it is that of one thread.

@@ -48,14 +48,16 @@ pub(super) fn configs(section: &Section<'_>, references: References<'_>) -> Resu
     let rate = directions(&section.required("rate")?, None, |f| service(f, traces))?;
     let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
     let round_trip = delay[0] + delay[1];
+    let overhead = directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
+    let overhead = overhead.map(|bytes| bytes as u16);
     let queue = |index: usize| {
         let (field, default) = (section.value("queue"), section.default("queue"));
         let of_direction = direction(&field, Some(&default), index)?;
-        queue::read(&of_direction, queue::Measure { service: &rate[index], round_trip }, custom)
+        let measure = queue::Measure { service: &rate[index], round_trip, overhead: overhead[index] };
+        queue::read(&of_direction, measure, custom)
     };
     let queue = [queue(0)?, queue(1)?];
     let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, traces))?;
-    let overhead = directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
     let duplicate = directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
     let jitter = match section.given("jitter") {
         None => [None, None],
@@ -79,7 +81,7 @@ pub(super) fn configs(section: &Section<'_>, references: References<'_>) -> Resu
     let config = |index: usize| LinkConfig {
         service: rate[index].clone(),
         delay: delay[index],
-        overhead: overhead[index] as u16,
+        overhead: overhead[index],
         queue: queue[index].clone(),
         loss: loss[index].0.clone(),
         loss_position: loss[index].1,

@@ -1,12 +1,13 @@
 //! `queue = …`.
 
-use subflow_network::{Discipline, Limit, QueueConfig, RedConfig, RedUnit, Service};
+use subflow_network::{Limit, QueueConfig, Service};
 use subflow_policy::catalogue::Choice;
+use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, Red, RedConfig, RedUnit};
 use subflow_quantity::notation::NotationError;
 use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Size};
 
 use crate::file::{Field, Problem, Section, Value};
-use crate::schema::{DISCIPLINES, RED_AGEING, RED_DROPS};
+use crate::schema::{DISCIPLINES, QueueKind, RED_AGEING, RED_DROPS};
 use crate::{CustomAlgorithms, schema};
 
 const EXPECTED_LIMIT: &str = "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"";
@@ -17,6 +18,8 @@ pub(super) struct Measure<'a> {
     pub(super) service: &'a Service,
     /// The delay there and back.
     pub(super) round_trip: Duration,
+    /// What each packet takes besides its IP length, in bytes.
+    pub(super) overhead: u16,
 }
 
 impl Measure<'_> {
@@ -52,12 +55,14 @@ pub(super) fn read(field: &Field<'_>, measure: Measure<'_>, custom: &CustomAlgor
     let section = field.section(&schema::QUEUE)?;
     let limit_field = section.value("limit");
     let limit = limit(&limit_field, measure)?;
-    let discipline = match named(&section.value("discipline"), custom)? {
-        Named::Red => Discipline::Red(red(&section, measure, limit, &limit_field)?),
-        Named::Other(name, discipline) => {
-            refuse_parameters_of_red(&section, &name)?;
-            discipline
-        }
+    let name = section.value("discipline");
+    let named = named(&name, custom)?;
+    refuse_parameters_of_others(&section, &named, name.string(WHAT)?)?;
+    let discipline = match named {
+        Named::BuiltIn(QueueKind::DropTail) => Discipline::DropTail,
+        Named::BuiltIn(QueueKind::Red) => Discipline::Red(Red::new(red(&section, measure, limit, &limit_field)?)),
+        Named::BuiltIn(QueueKind::CoDel) => Discipline::CoDel(CoDel::new(codel(&section, measure)?)),
+        Named::Custom(discipline) => discipline,
     };
     let counts_transmitting = section.value("counts_transmitting").boolean()?;
     Ok(QueueConfig { discipline, limit, counts_transmitting })
@@ -65,21 +70,21 @@ pub(super) fn read(field: &Field<'_>, measure: Measure<'_>, custom: &CustomAlgor
 
 /// A discipline by name.
 enum Named {
-    Red,
-    /// One without parameters.
-    Other(String, Discipline),
+    BuiltIn(QueueKind),
+    /// One of the program's own, without parameters.
+    Custom(Discipline),
 }
+
+const WHAT: &str = "a queue discipline";
 
 /// The discipline with the name in `field`: one of `custom`, or a built-in one.
 fn named(field: &Field<'_>, custom: &CustomAlgorithms) -> Result<Named, Problem> {
-    const WHAT: &str = "a queue discipline";
     let name = field.string(WHAT)?;
     if let Some((_, prototype)) = custom.queues.iter().find(|(known, _)| known == name) {
-        return Ok(Named::Other(name.to_owned(), Discipline::clone(prototype)));
+        return Ok(Named::Custom(Discipline::clone(prototype)));
     }
     match Choice::find(&DISCIPLINES, name) {
-        Some(true) => Ok(Named::Red),
-        Some(false) => Ok(Named::Other(name.to_owned(), Discipline::DropTail)),
+        Some(built_in) => Ok(Named::BuiltIn(built_in)),
         None => {
             let own = custom.queues.iter().map(|(name, _)| name.as_str());
             Err(field.unknown_name(
@@ -91,15 +96,39 @@ fn named(field: &Field<'_>, custom: &CustomAlgorithms) -> Result<Named, Problem>
     }
 }
 
-fn refuse_parameters_of_red(section: &Section<'_>, discipline: &str) -> Result<(), Problem> {
-    let of_red = ["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "drop", "idle"];
-    match of_red.into_iter().find_map(|key| section.given(key)) {
-        None => Ok(()),
-        Some(stray) => Err(stray
-            .problem(format!("the queue discipline {discipline} has no such parameter"))
-            .label("a parameter of RED")
-            .help("add discipline = \"red\", or drop it")),
+/// The disciplines with parameters of their own: as errors call them, by name, and their keys.
+const PARAMETERS: [(QueueKind, &str, &str, &[&str]); 2] = [
+    (
+        QueueKind::Red,
+        "RED",
+        "red",
+        &["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "drop", "idle"],
+    ),
+    (QueueKind::CoDel, "CoDel", "codel", &["target", "interval", "ecn"]),
+];
+
+fn refuse_parameters_of_others(section: &Section<'_>, named: &Named, name: &str) -> Result<(), Problem> {
+    for (owner, title, owner_name, keys) in PARAMETERS {
+        if matches!(named, Named::BuiltIn(built_in) if *built_in == owner) {
+            continue;
+        }
+        if let Some(stray) = keys.iter().find_map(|key| section.given(key)) {
+            return Err(stray
+                .problem(format!("the queue discipline {name} has no such parameter"))
+                .label(format!("a parameter of {title}"))
+                .help(format!("add discipline = \"{owner_name}\", or drop it")));
+        }
     }
+    Ok(())
+}
+
+fn codel(section: &Section<'_>, measure: Measure<'_>) -> Result<CoDelConfig, Problem> {
+    Ok(CoDelConfig {
+        target: section.value("target").positive_duration()?,
+        interval: section.value("interval").positive_duration()?,
+        max_packet: FULL_PACKET as u32 + u32::from(measure.overhead),
+        ecn: section.value("ecn").boolean()?,
+    })
 }
 
 /// A number of packets, a number of bytes, what stands for it, or "unlimited".

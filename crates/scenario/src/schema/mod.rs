@@ -29,7 +29,7 @@ pub(crate) use network::{
 pub use reference::reference;
 pub(crate) use topology::{
     DIRECTIONS, DISCIPLINES, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_MODELS,
-    LOSS_POSITIONS, LossModel, QUEUE, RED_AGEING, RED_DROPS, REORDER, ROUTER, TOKEN_BUCKET,
+    LOSS_POSITIONS, LossModel, QUEUE, QueueKind, RED_AGEING, RED_DROPS, REORDER, ROUTER, TOKEN_BUCKET,
 };
 
 /// All kinds of tables, in the order of the reference.

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use subflow_network::{Distribution, IdleAgeing, LossPosition, RedDrop};
+use subflow_network::{Distribution, LossPosition};
 use subflow_policy::catalogue::{Choice, Description};
+use subflow_policy::queue::{IdleAgeing, RedDrop};
 
 use super::network::ROUTER_MODES;
 use crate::HostStack;
@@ -132,7 +133,8 @@ pub(crate) static DIRECTIONS: LazyLock<TableSchema> = LazyLock::new(|| TableSche
 /// `queue = { … }`.
 pub(crate) static QUEUE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.queue = { … }",
-    doc: "A queue. The thresholds of RED are in the unit of the limit: packets, or bytes, which times and bdps stand for.",
+    doc: "A queue. The thresholds of RED are in the unit of the limit: packets, or bytes, which times and bdps stand for. \
+          With CoDel, packets are dropped or marked when they leave.",
     fields: vec![
         word("discipline", &DISCIPLINES, Default::of("'drop-tail'"), "which packets are dropped"),
         value(
@@ -170,6 +172,25 @@ pub(crate) static QUEUE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         ),
         word("drop", &RED_DROPS, Default::of("'per-packet'"), "how RED chooses the packets to drop"),
         word("idle", &RED_AGEING, Default::of("'packets'"), "how RED's average decreases while the queue is empty"),
+        value(
+            "target",
+            "a duration above zero",
+            "'5 ms'",
+            "the waiting time (CoDel) that a packet may have although the queue does not go empty",
+        ),
+        value(
+            "interval",
+            "a duration above zero",
+            "'100 ms'",
+            "how long all packets must have waited (CoDel) for the target or more until the first is dropped: about a \
+             round-trip time",
+        ),
+        value(
+            "ecn",
+            "true or false",
+            "false",
+            "whether (CoDel) packets of transports that use ECN are marked instead of dropped",
+        ),
     ],
 });
 
@@ -269,12 +290,25 @@ pub(crate) const HOST_STACKS: [Choice<HostStack>; 2] = [
     Choice::new("subflow", HostStack::Subflow, "Subflow's, in this process"),
 ];
 
-/// The queue disciplines, and whether each is RED.
-pub(crate) const DISCIPLINES: [Choice<bool>; 2] = [
-    Choice::new("drop-tail", false, "drops the packets that find it full; limited in packets or bytes")
+/// A built-in queue discipline by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueueKind {
+    DropTail,
+    Red,
+    CoDel,
+}
+
+pub(crate) const DISCIPLINES: [Choice<QueueKind>; 3] = [
+    Choice::new("drop-tail", QueueKind::DropTail, "drops the packets that find it full; limited in packets or bytes")
         .source("tc netem, ns-3 DropTailQueue"),
-    Choice::new("red", true, "random early detection: drops some packets before it is full")
+    Choice::new("red", QueueKind::Red, "random early detection: drops some packets before it is full")
         .source("Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet"),
+    Choice::new(
+        "codel",
+        QueueKind::CoDel,
+        "controlled delay: drops or marks packets while none of the last ones has waited for less than the target",
+    )
+    .source("RFC 8289; Linux sch_codel (ecn)"),
 ];
 
 pub(crate) const RED_DROPS: [Choice<RedDrop>; 2] = [

@@ -91,6 +91,9 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("a rate that is a path of nothing", "rate = \"50 Mbit/s\"", "rate = \"fast\""),
     ("only one direction of a rate", "rate = \"50 Mbit/s\"", "rate = { up = \"50 Mbit/s\" }"),
     ("a RED parameter of drop-tail", "queue = \"100 packets\"", "queue = { weight = 0.1 }"),
+    ("a CoDel parameter of RED", "queue = \"100 packets\"", "queue = { discipline = \"red\", target = \"5 ms\" }"),
+    ("a RED parameter of CoDel", "queue = \"100 packets\"", "queue = { discipline = \"codel\", gentle = true }"),
+    ("a target of zero", "queue = \"100 packets\"", "queue = { discipline = \"codel\", target = \"0 ms\" }"),
     ("RED without a limit", "queue = \"100 packets\"", "queue = { discipline = \"red\", limit = \"unlimited\" }"),
     (
         "RED thresholds in another unit",

@@ -8,8 +8,9 @@ use core::fmt;
 use subflow_network::{LinkConfig, Partition, RouterMode};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
+use subflow_policy::queue::Discipline;
 use subflow_policy::scheduler::Scheduling;
-use subflow_scenario::{Attachment, Flow, Protocol, Scenario};
+use subflow_scenario::{Attachment, Flow, Link, Protocol, Scenario};
 
 use super::RunOptions;
 use graph::Graph;
@@ -68,7 +69,7 @@ impl Division {
         if scenario.routers.iter().any(|router| router.mode == RouterMode::Multiflow) {
             return Err(Undivided::Controller);
         }
-        if scenario.flows.iter().any(has_custom_algorithm) {
+        if scenario.flows.iter().any(has_custom_algorithm) || scenario.links.iter().any(has_custom_queue) {
             return Err(Undivided::CustomAlgorithm);
         }
         let parts = cut::cut(&graph(scenario, options), options.threads).ok_or(Undivided::Together)?;
@@ -80,6 +81,11 @@ impl Division {
     pub fn parts(&self) -> usize {
         self.partition.parts()
     }
+}
+
+fn has_custom_queue(link: &Link) -> bool {
+    let is_custom = |config: &LinkConfig| matches!(config.queue.discipline, Discipline::Custom(_));
+    is_custom(&link.up) || is_custom(&link.down)
 }
 
 fn has_custom_algorithm(flow: &Flow) -> bool {

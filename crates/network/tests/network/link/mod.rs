@@ -1,5 +1,6 @@
 //! Checks the times of a single link to the nanosecond.
 
+mod backlog;
 mod changes;
 mod service;
 

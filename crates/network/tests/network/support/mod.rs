@@ -1,5 +1,6 @@
 //! Simple hosts and packets for the tests.
 
+pub(crate) mod disciplines;
 pub(crate) mod random_network;
 
 use std::net::IpAddr;
@@ -40,6 +41,8 @@ pub(crate) type Arrival = (u64, InterfaceId, u32);
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) arrivals: Vec<Arrival>,
+    /// The ECN fields of the packets that arrived.
+    pub(crate) ecn: Vec<Ecn>,
     pub(crate) timers: Vec<(u64, TimerId)>,
     /// Timers with the packet to send when they expire: source, destination, number, size.
     pub(crate) script: Vec<(TimerId, InterfaceId, InterfaceId, u32, u32)>,
@@ -79,6 +82,7 @@ impl Hosts for Recorder {
         let packet = network.take(id);
         let number = number(&packet);
         self.arrivals.push((network.now().as_nanos(), interface, number));
+        self.ecn.push(packet.ip.ecn);
         if number < self.answer_below {
             let answer = self::packet(packet.ip.destination, packet.ip.source, number + self.answer_below, 60);
             network.transmit(host, interface, answer);

@@ -4,11 +4,12 @@ use proptest::prelude::*;
 use subflow_network::{
     Attachment, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit, LinkChange, LinkConfig,
     LinkId, LinkMetrics, LossConfig, LossPosition, Network, NetworkMetrics, Overtaking, Partition, Peak, Probability,
-    QueueConfig, RedConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig,
-    TopologyBuilder,
+    QueueConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig, TopologyBuilder,
 };
+use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, RedConfig};
 use subflow_quantity::{Duration, Rate};
 
+use super::disciplines::{InTurn, WaitingFifo};
 use super::{Arrival, Recorder, us};
 
 /// The parameters of a random run. Indices are used modulo the number of items.
@@ -40,6 +41,15 @@ pub(crate) struct Outcome {
 }
 
 impl Scenario {
+    /// The same with a backlog at every link without a discipline, from which all packets leave in the order of their
+    /// arrival.
+    pub(crate) fn with_backlogs(mut self) -> Self {
+        for config in self.configs.iter_mut().filter(|config| config.queue.discipline.is_drop_tail()) {
+            config.queue.discipline = Discipline::Custom(Box::new(WaitingFifo));
+        }
+        self
+    }
+
     pub(crate) fn build(&self, fuse: bool) -> (Network, Vec<InterfaceId>) {
         let mut topology = TopologyBuilder::new();
         let mut configs = self.configs.iter().cycle().cloned();
@@ -208,7 +218,21 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
             RedConfig { weight: 0.2, max_probability: 0.3, ..RedConfig::floyd(2.0, 8.0) },
             Limit::Packets(20),
         )),
+        2 => discipline_on_departure(),
     ]
+}
+
+fn discipline_on_departure() -> impl Strategy<Value = QueueConfig> {
+    // Some packets wait for longer than 2 ms, and an interval is over within some bursts.
+    let codel =
+        CoDelConfig { target: Duration::from_millis(2), interval: Duration::from_millis(6), ..CoDelConfig::default() };
+    let discipline =
+        prop_oneof![Just(Discipline::CoDel(CoDel::new(codel))), Just(Discipline::Custom(Box::new(InTurn::default()))),];
+    (discipline, 1u32..30, any::<bool>()).prop_map(|(discipline, limit, counts_transmitting)| QueueConfig {
+        discipline,
+        limit: Limit::Packets(limit),
+        counts_transmitting,
+    })
 }
 
 fn link() -> impl Strategy<Value = LinkConfig> {

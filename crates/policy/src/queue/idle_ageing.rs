@@ -2,6 +2,8 @@
 
 use subflow_quantity::Duration;
 
+use super::Speed;
+
 /// How the average decreases while the queue is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleAgeing {
@@ -22,15 +24,14 @@ pub enum IdleAgeing {
 }
 
 impl IdleAgeing {
-    /// The factor for the average when a packet comes after the queue was empty for `idle`. `transmission_time` returns
-    /// the transmission time of a number of bytes.
-    pub(super) fn factor(self, w_q: f64, idle: Duration, transmission_time: impl Fn(u32) -> Duration) -> f64 {
+    /// The factor for the average when a packet comes after the queue was empty for `idle`.
+    pub(super) fn factor(self, w_q: f64, idle: Duration, speed: Speed) -> f64 {
         match self {
             Self::Packets { packet } => {
-                let s = transmission_time(packet).as_nanos();
+                let s = speed.transmission_time(packet).as_nanos();
                 idle.as_nanos().checked_div(s).map_or(0.0, |m| power(1.0 - w_q, m))
             }
-            Self::Dummynet { hz } => dummynet_factor(w_q, hz, idle, transmission_time(512)),
+            Self::Dummynet { hz } => dummynet_factor(w_q, hz, idle, speed.transmission_time(512)),
         }
     }
 }
@@ -76,6 +77,6 @@ mod tests {
     #[test]
     fn an_infinitely_fast_link_clears_the_average_at_once() {
         let ageing = IdleAgeing::Packets { packet: 512 };
-        assert_eq!(ageing.factor(0.002, Duration::from_nanos(1), |_| Duration::ZERO), 0.0);
+        assert_eq!(ageing.factor(0.002, Duration::from_nanos(1), Speed::Unlimited), 0.0);
     }
 }

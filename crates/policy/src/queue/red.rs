@@ -1,10 +1,9 @@
 //! Random early detection (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993).
 
-use rand_core::RngCore;
+use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use subflow_quantity::Duration;
 
-use super::IdleAgeing;
+use super::{Arrival, IdleAgeing, QueueDiscipline, Verdict};
 
 /// The unit of RED's average and thresholds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub enum RedDrop {
 }
 
 /// RED's parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
     /// w_q: weight of a new sample in the average.
     pub weight: f64,
@@ -72,9 +71,8 @@ impl RedConfig {
     /// RED as configured on FreeBSD by `ipfw pipe config … red w_q/min_th/max_th/max_p`, with the default of 1000 clock
     /// ticks per second and a queue in packets; `gentle` for `gred`.
     ///
-    /// dummynet's queue does not contain the packet in transmission: use it with
-    /// [`crate::QueueConfig::counting_waiting_only`]. Its 16-bit fixed point (w_q in steps of 1/65536) and its
-    /// departures on clock ticks are not modelled.
+    /// dummynet's queue does not contain the packet in transmission: use it on a link that counts only waiting packets.
+    /// Its 16-bit fixed point (w_q in steps of 1/65536) and its departures on clock ticks are not modelled.
     pub fn dummynet(weight: f64, min_threshold: f64, max_threshold: f64, max_probability: f64, gentle: bool) -> Self {
         Self {
             weight,
@@ -89,11 +87,11 @@ impl RedConfig {
     }
 }
 
-/// The RED state of one queue.
+/// Random early detection: the state of one queue.
 ///
 /// It uses only additions, multiplications and divisions of floats, whose results are the same on every machine.
-#[derive(Debug)]
-pub(crate) struct Red {
+#[derive(Clone, Debug)]
+pub struct Red {
     config: RedConfig,
     /// avg.
     average: f64,
@@ -104,70 +102,57 @@ pub(crate) struct Red {
     random: Pcg64Mcg,
 }
 
-/// The state of the queue when a packet comes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Occupancy {
-    /// The queue holds packets.
-    Holding {
-        /// Their number.
-        packets: u32,
-        /// Their bytes.
-        bytes: u64,
-    },
-    /// The queue has been empty for this time.
-    Idle(Duration),
-}
-
-impl Red {
-    pub(crate) fn new(config: RedConfig, random: Pcg64Mcg) -> Self {
-        Self { config, average: 0.0, count: -1, interval: 0.0, random }
+impl QueueDiscipline for Red {
+    fn begin(&mut self, seed: u64) {
+        self.draw_from(Pcg64Mcg::seed_from_u64(seed));
     }
 
-    /// Processes a packet of `size` bytes that comes to the queue. Returns whether to drop it. `transmission_time`
-    /// returns the transmission time of a number of bytes.
-    pub(crate) fn drops(
-        &mut self,
-        occupancy: Occupancy,
-        size: u32,
-        transmission_time: impl Fn(u32) -> Duration,
-    ) -> bool {
-        self.update_average(occupancy, transmission_time);
-        let Some(p_b) = self.drop_probability(size) else {
+    /// Processes every packet that comes, also if it then does not fit.
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        self.update_average(arrival);
+        let Some(p_b) = self.drop_probability(arrival.bytes) else {
             self.count = -1;
-            return false;
+            return Verdict::Pass;
         };
         if p_b >= 1.0 {
             self.count = match self.config.drop {
                 RedDrop::PerPacket => 0,
                 RedDrop::PerInterval => -1,
             };
-            return true;
+            return Verdict::Drop;
         }
         self.count += 1;
-        let drop = match self.config.drop {
+        let drops = match self.config.drop {
             RedDrop::PerPacket => self.drops_packet(p_b),
             RedDrop::PerInterval => self.drops_interval(p_b),
         };
-        if drop {
-            self.count = 0;
-            self.interval = self.uniform();
+        if !drops {
+            return Verdict::Pass;
         }
-        drop
+        self.count = 0;
+        self.interval = self.uniform();
+        Verdict::Drop
+    }
+}
+
+impl Red {
+    /// RED with an empty queue.
+    pub fn new(config: RedConfig) -> Self {
+        Self { config, average: 0.0, count: -1, interval: 0.0, random: Pcg64Mcg::seed_from_u64(0) }
     }
 
-    fn update_average(&mut self, occupancy: Occupancy, transmission_time: impl Fn(u32) -> Duration) {
+    /// Draws random numbers from `random` from now on.
+    pub fn draw_from(&mut self, random: Pcg64Mcg) {
+        self.random = random;
+    }
+
+    fn update_average(&mut self, arrival: &Arrival) {
         let w_q = self.config.weight;
-        match (occupancy, self.config.unit) {
-            (Occupancy::Holding { packets, .. }, RedUnit::Packets) => {
-                self.average += w_q * (f64::from(packets) - self.average);
-            }
-            (Occupancy::Holding { bytes, .. }, RedUnit::Bytes { .. }) => {
-                self.average += w_q * (bytes as f64 - self.average);
-            }
-            (Occupancy::Idle(_), _) if self.average == 0.0 => {}
-            (Occupancy::Idle(idle), _) => {
-                self.average *= self.config.idle.factor(w_q, idle, transmission_time);
-            }
+        match (arrival.idle, self.config.unit) {
+            (None, RedUnit::Packets) => self.average += w_q * (f64::from(arrival.held_packets) - self.average),
+            (None, RedUnit::Bytes { .. }) => self.average += w_q * (arrival.held_bytes as f64 - self.average),
+            (Some(_), _) if self.average == 0.0 => {}
+            (Some(idle), _) => self.average *= self.config.idle.factor(w_q, idle, arrival.speed),
         }
     }
 
@@ -211,20 +196,30 @@ impl Red {
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::{Duration, Instant, Rate};
+
     use super::*;
-    use crate::stream;
+    use crate::queue::{Codepoint, Speed};
 
     fn red(config: RedConfig) -> Red {
-        Red::new(config, stream(3, "red"))
+        let mut red = Red::new(config);
+        red.begin(3);
+        red
     }
 
-    fn holding(packets: u32) -> Occupancy {
-        Occupancy::Holding { packets, bytes: u64::from(packets) * 1500 }
-    }
-
-    /// 8 Mbit/s: one microsecond per byte.
-    fn microsecond_per_byte(bytes: u32) -> Duration {
-        Duration::from_micros(bytes.into())
+    /// A packet of `bytes` that finds `packets` packets, on a link with one microsecond per byte.
+    fn holding(packets: u32, bytes: u32) -> Arrival {
+        Arrival {
+            at: Instant::ZERO,
+            bytes,
+            ecn: Codepoint::NotEct,
+            flow: 0,
+            held_packets: packets,
+            held_bytes: u64::from(packets) * 1500,
+            wait: Duration::ZERO,
+            idle: None,
+            speed: Speed::Rate(Rate::from_mbit(8)),
+        }
     }
 
     #[test]
@@ -232,7 +227,7 @@ mod tests {
         // Section 6: after L packets that raise an empty queue from 0 to L, avg = L + 1 + ((1 − w)^(L+1) − 1) / w.
         let mut red = red(RedConfig::floyd(1000.0, 2000.0));
         for packets in 1..=50 {
-            red.drops(holding(packets), 1500, microsecond_per_byte);
+            red.on_arrival(&holding(packets, 1500));
         }
         let (l, w) = (50.0, 0.002f64);
         let expected = l + 1.0 + ((1.0 - w).powf(l + 1.0) - 1.0) / w;
@@ -243,7 +238,7 @@ mod tests {
     fn an_idle_time_decreases_the_average_as_if_small_packets_had_come() {
         let mut red = red(RedConfig::floyd(5.0, 15.0));
         red.average = 4.0;
-        red.drops(Occupancy::Idle(Duration::from_micros(512 * 10)), 1500, microsecond_per_byte);
+        red.on_arrival(&Arrival { idle: Some(Duration::from_micros(512 * 10)), ..holding(0, 1500) });
         assert!((red.average - 4.0 * 0.998f64.powf(10.0)).abs() < 1e-12);
     }
 
@@ -255,7 +250,7 @@ mod tests {
         let mut distance = 0;
         for _ in 0..n {
             distance += 1;
-            if red.drops(holding(10), size, microsecond_per_byte) {
+            if red.on_arrival(&holding(10, size)) == Verdict::Drop {
                 distances.push(distance);
                 distance = 0;
             }
@@ -280,9 +275,9 @@ mod tests {
     fn below_min_th_nothing_and_from_max_th_on_everything_is_dropped() {
         let mut red = red(RedConfig { weight: 0.0, ..RedConfig::floyd(5.0, 15.0) });
         red.average = 4.99;
-        assert!((0..1000).all(|_| !red.drops(holding(10), 1500, microsecond_per_byte)));
+        assert!((0..1000).all(|_| red.on_arrival(&holding(10, 1500)) == Verdict::Pass));
         red.average = 15.0;
-        assert!((0..1000).all(|_| red.drops(holding(10), 1500, microsecond_per_byte)));
+        assert!((0..1000).all(|_| red.on_arrival(&holding(10, 1500)) == Verdict::Drop));
     }
 
     #[test]

@@ -1,0 +1,59 @@
+//! Whether a packet that comes to a link without a backlog is accepted.
+
+use subflow_policy::queue::Verdict;
+use subflow_quantity::Instant;
+use subflow_wire::Packet;
+
+use super::Link;
+use super::extras::QueueState;
+use crate::PacketId;
+use crate::packet_pool::PacketPool;
+
+impl Link {
+    /// The state of the queue for the limit and the discipline.
+    #[inline]
+    fn queue_state(&self) -> QueueState {
+        let (packets, bytes) = (self.held(), self.held_bytes);
+        if self.counts_transmitting || packets == 0 {
+            let idle_since = if self.counts_transmitting { self.last_departure } else { self.last_start };
+            return QueueState { packets, bytes, idle_since, last_departure: self.last_departure };
+        }
+        let in_transmission = u64::from(self.ring.at(self.departed).parcel.size) + u64::from(self.overhead);
+        QueueState {
+            packets: packets - 1,
+            bytes: bytes - in_transmission,
+            idle_since: self.last_start,
+            last_departure: self.last_departure,
+        }
+    }
+
+    /// Whether packet `id`, of `occupied` bytes, passes loss, the discipline and the limit.
+    #[inline(always)]
+    pub(super) fn admits(&mut self, now: Instant, occupied: u32, id: PacketId, packets: &mut PacketPool) -> bool {
+        self.catch_up(now);
+        let queue = self.queue_state();
+        if !self.plain {
+            return self.admits_with_extras(now, occupied, queue, &mut packets[id]);
+        }
+        let fits = self.limit.fits(queue.packets, queue.bytes, occupied);
+        self.extras.dropped.queue += u64::from(!fits);
+        fits
+    }
+
+    fn admits_with_extras(&mut self, now: Instant, occupied: u32, queue: QueueState, packet: &mut Packet) -> bool {
+        if self.extras.loses_before_queue() {
+            self.extras.dropped.loss += 1;
+            return false;
+        }
+        let verdict = self.extras.verdict_on_arrival(now, occupied, queue, self.transmitter.speed(), packet);
+        let fits = self.limit.fits(queue.packets, queue.bytes, occupied);
+        if verdict == Verdict::Drop || !fits {
+            self.extras.dropped.queue += 1;
+            return false;
+        }
+        if verdict == Verdict::Mark {
+            self.extras.mark(packet);
+        }
+        true
+    }
+}

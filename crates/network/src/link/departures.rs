@@ -1,0 +1,156 @@
+//! Links whose queue discipline acts on departure.
+//!
+//! Their packets wait in a backlog, and the times of a packet are computed when its transmission starts; from then on it
+//! is in the ring, like a packet on any other link. The next start is an event while packets wait. If another packet
+//! comes at the same instant, the transmission has started before, whichever of the two events is processed first: what
+//! a packet finds does not depend on the order of events.
+
+use subflow_policy::queue::{Codepoint, Head, QueueDiscipline, Verdict};
+use subflow_quantity::Instant;
+
+use super::extras::{Extras, QueueState};
+use super::{Link, Parcel};
+use crate::packet_pool::PacketPool;
+
+impl Link {
+    /// Whether packets wait in a backlog.
+    pub(crate) fn has_backlog(&self) -> bool {
+        self.extras.backlog.is_some()
+    }
+
+    /// When the next transmission from the backlog starts; [`Instant::MAX`] if no packet waits.
+    pub(crate) fn next_start(&self) -> Instant {
+        self.extras.backlog.as_ref().map_or(Instant::MAX, |backlog| backlog.next_start)
+    }
+
+    /// The next event of the link: a start of a transmission or an arrival.
+    pub(crate) fn next_event(&self) -> Instant {
+        self.next_arrival().min(self.next_start())
+    }
+
+    /// The packets in the queue, including the one in transmission, at the last update.
+    pub(crate) fn queued(&self) -> u32 {
+        self.held() + self.extras.backlog.as_ref().map_or(0, |backlog| backlog.len())
+    }
+
+    /// Processes a packet that comes at `now` while the link is down.
+    pub(crate) fn refuse(&mut self, parcel: Parcel, packets: &mut PacketPool) {
+        self.extras.dropped.down += 1;
+        packets.release(parcel.packet);
+    }
+
+    /// Processes a packet that comes at `now`. It waits, starts to be transmitted or is dropped.
+    pub(crate) fn enqueue(&mut self, now: Instant, parcel: Parcel, packets: &mut PacketPool) {
+        self.start_transmissions(now, packets);
+        self.catch_up(now);
+        if !self.joins_backlog(now, parcel, packets) {
+            return packets.release(parcel.packet);
+        }
+        self.start_transmissions(now, packets);
+        self.catch_up(now);
+        self.times.max_queue = self.times.max_queue.max(self.queued());
+    }
+
+    /// Starts all transmissions that are due at `now`.
+    pub(crate) fn start_transmissions(&mut self, now: Instant, packets: &mut PacketPool) {
+        while let Extras { backlog: Some(backlog), discipline, dropped, .. } = &mut *self.extras
+            && backlog.next_start <= now
+        {
+            let (at, times) = (backlog.next_start, &mut self.times);
+            let departed = backlog.packets.depart(discipline, at, |removed| {
+                dropped.queue += 1;
+                times.count_removed(removed.came, at);
+                packets.release(removed.packet.packet);
+            });
+            let (ready, is_last) = (backlog.ready, backlog.is_empty());
+            if let Some(departed) = departed {
+                if departed.marked {
+                    self.extras.mark(&mut packets[departed.packet.packet]);
+                }
+                let first = self.restart_if_empty();
+                self.schedule(departed.came, ready, departed.packet, first);
+            }
+            let next = if is_last { Instant::MAX } else { self.transmitter.takes_next_at(self.last_departure) };
+            self.extras.backlog.iter_mut().for_each(|backlog| backlog.next_start = next);
+        }
+    }
+
+    /// Whether a packet is not lost before the queue and accepted by the discipline and the limit, with others dropped
+    /// in its place if the discipline wants that. It then waits.
+    fn joins_backlog(&mut self, now: Instant, parcel: Parcel, packets: &mut PacketPool) -> bool {
+        if self.extras.loses_before_queue() {
+            self.extras.dropped.loss += 1;
+            return false;
+        }
+        let bytes = self.occupied(parcel);
+        let (in_transmission, bytes_in_transmission) =
+            if self.counts_transmitting { (self.held(), self.held_bytes) } else { (0, 0) };
+        let (waiting, waiting_bytes) =
+            self.extras.backlog.as_ref().map_or((0, 0), |backlog| (backlog.len(), backlog.bytes()));
+        let queue = QueueState {
+            packets: in_transmission + waiting,
+            bytes: bytes_in_transmission + waiting_bytes,
+            idle_since: if self.counts_transmitting { self.last_departure } else { self.last_start },
+            last_departure: self.last_departure,
+        };
+        let speed = self.transmitter.speed();
+        let arrival = self.extras.arrival(now, bytes, queue, speed, &packets[parcel.packet]);
+        let Extras { backlog: Some(backlog), discipline, dropped, .. } = &mut *self.extras else { return false };
+        if backlog.is_empty() && self.last_departure <= now {
+            discipline.on_empty(self.last_departure);
+        }
+        let verdict = discipline.on_arrival(&arrival).applied_to(arrival.ecn);
+        if verdict == Verdict::Drop {
+            dropped.queue += 1;
+            return false;
+        }
+        let fits = |packets, waiting_bytes| {
+            self.limit.fits(in_transmission + packets, bytes_in_transmission + waiting_bytes, bytes)
+        };
+        while let waiting = backlog.packets.waiting()
+            && !fits(waiting.packets(), waiting.bytes())
+        {
+            dropped.queue += 1;
+            let victim = discipline.victim(&arrival, waiting);
+            let Some(removed) = victim.and_then(|victim| backlog.packets.remove(victim)) else { return false };
+            self.times.count_removed(removed.came, now);
+            packets.release(removed.packet.packet);
+        }
+        if backlog.is_empty() {
+            backlog.ready = now;
+            backlog.next_start = self.transmitter.takes_next_at(now.max(self.last_departure));
+        }
+        let marks = verdict == Verdict::Mark;
+        let ecn = if marks { Codepoint::Ce } else { arrival.ecn };
+        backlog.packets.push(discipline.queue_of(&arrival), Head { came: now, bytes, ecn }, parcel);
+        if marks {
+            self.extras.mark(&mut packets[parcel.packet]);
+        }
+        true
+    }
+
+    /// The transmitter was replaced at `now`, which changes when the next transmission starts.
+    pub(super) fn wait_for_new_transmitter(&mut self, now: Instant) {
+        let Some(backlog) = self.extras.backlog.as_mut().filter(|backlog| !backlog.is_empty()) else { return };
+        // With a trace, packets may have waited for the next opportunity while nothing was transmitted.
+        self.times.count_busy(backlog.ready.max(self.last_departure), now);
+        backlog.ready = now;
+        backlog.next_start = self.transmitter.takes_next_at(now.max(self.last_departure));
+    }
+
+    /// Drops all waiting packets because the link is down.
+    pub(super) fn clear_backlog(&mut self, now: Instant, packets: &mut PacketPool) {
+        let Extras { backlog: Some(backlog), dropped, .. } = &mut *self.extras else { return };
+        if !backlog.is_empty() {
+            // As in `wait_for_new_transmitter`.
+            self.times.count_busy(backlog.ready.max(self.last_departure), now);
+            (self.last_departure, self.last_start) = (now, now);
+        }
+        for removed in backlog.packets.clear() {
+            dropped.down += 1;
+            self.times.count_removed(removed.came, now);
+            packets.release(removed.packet.packet);
+        }
+        backlog.next_start = Instant::MAX;
+    }
+}

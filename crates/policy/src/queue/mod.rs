@@ -1,0 +1,203 @@
+//! Queue disciplines: which packets a queue drops or marks, and which waiting packet is transmitted next.
+//!
+//! A discipline implements [`QueueDiscipline`]. One that acts only on arrival (drop-tail, RED) leaves the methods for
+//! departures alone: the link then knows all times of a packet when it accepts it. One that
+//! [acts on departure](QueueDiscipline::acts_on_departure) (CoDel, fair queueing) has its packets in a [`Backlog`], and
+//! is asked whenever the transmitter takes the next one.
+//!
+//! The limit of a queue is not part of its discipline: the link checks it, after the discipline has let a packet pass.
+//!
+//! | what | where |
+//! |---|---|
+//! | random early detection | `red.rs`, its average during idle times: `idle_ageing.rs` |
+//! | controlled delay | `codel.rs` |
+//! | the disciplines as one type | `discipline.rs` |
+//! | the waiting packets of a discipline that acts on departure | `backlog.rs` |
+
+mod backlog;
+mod codel;
+mod discipline;
+mod idle_ageing;
+mod red;
+
+use subflow_quantity::{Duration, Instant, Rate};
+
+pub use backlog::{Backlog, Departed, Head, InternalQueue, Removed, Waiting};
+pub use codel::{CoDel, CoDelConfig};
+pub use discipline::Discipline;
+pub use idle_ageing::IdleAgeing;
+pub use red::{Red, RedConfig, RedDrop, RedUnit};
+
+/// The rule of one queue.
+///
+/// Calls are in the order of time. A link asks, for every packet that comes to the queue, [`on_arrival`], also if the
+/// packet then exceeds the limit. If the discipline [acts on departure], it also asks
+/// - [`queue_of`] for the internal queue in which an accepted packet waits,
+/// - [`victim`] while an arriving packet exceeds the limit,
+/// - [`next_queue`] and then [`on_departure`] when the transmitter takes the next packet, until a packet is not dropped,
+/// - [`on_empty`] if the transmitter finds no packet.
+///
+/// [`on_arrival`]: Self::on_arrival
+/// [acts on departure]: Self::acts_on_departure
+/// [`queue_of`]: Self::queue_of
+/// [`victim`]: Self::victim
+/// [`next_queue`]: Self::next_queue
+/// [`on_departure`]: Self::on_departure
+/// [`on_empty`]: Self::on_empty
+pub trait QueueDiscipline {
+    /// Called once, before the first packet. The seed for random decisions is a function of the run's seed, the link
+    /// and its direction: decisions that follow from nothing else are the same in equal runs.
+    fn begin(&mut self, _seed: u64) {}
+
+    /// Whether packets wait in a [`Backlog`] and the methods for departures are called. Must not change. Default: no.
+    fn acts_on_departure(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Arrival::flow`] is needed. Must not change. Default: no.
+    fn reads_flow(&self) -> bool {
+        false
+    }
+
+    /// What is done with a packet that comes. Default: it passes.
+    fn on_arrival(&mut self, _arrival: &Arrival) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// The number of the internal queue in which the packet that comes will wait. Small numbers need less memory.
+    /// Default: 0.
+    fn queue_of(&mut self, _arrival: &Arrival) -> u16 {
+        0
+    }
+
+    /// Which packet to drop, because the one that comes exceeds the limit: one that waits, or with `None` the one that
+    /// comes. Called again as long as the packet that comes does not fit. Default: the one that comes.
+    fn victim(&mut self, _arrival: &Arrival, _waiting: &Waiting) -> Option<Victim> {
+        None
+    }
+
+    /// The internal queue whose first packet leaves next; `waiting` is not empty. If there is no packet in that queue,
+    /// the first internal queue that has one is taken. Default: 0.
+    fn next_queue(&mut self, _now: Instant, _waiting: &Waiting) -> u16 {
+        0
+    }
+
+    /// What is done with the packet that was chosen. If it is dropped, [`Self::next_queue`] is called again, at the
+    /// same time. Default: it passes.
+    fn on_departure(&mut self, _departure: &Departure<'_>) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// The transmitter was free at `at` and no packet was waiting. It may be called more than once, and is called at the
+    /// latest before the next packet.
+    fn on_empty(&mut self, _at: Instant) {}
+}
+
+/// What a discipline does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is accepted, or transmitted.
+    Pass,
+    /// The same, with Congestion Experienced set. A packet whose transport does not use ECN is dropped instead (RFC
+    /// 3168, section 5).
+    Mark,
+    /// It is dropped.
+    Drop,
+}
+
+impl Verdict {
+    /// What is done with a packet that comes with `ecn`: marks become drops if it must not be marked.
+    #[must_use]
+    pub const fn applied_to(self, ecn: Codepoint) -> Self {
+        match (self, ecn) {
+            (Self::Mark, Codepoint::NotEct) => Self::Drop,
+            (verdict, _) => verdict,
+        }
+    }
+}
+
+/// The ECN field of a packet (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Codepoint {
+    /// The transport does not use ECN.
+    #[default]
+    NotEct,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1): L4S (RFC 9331).
+    Ect1,
+    /// Congestion Experienced: the packet was marked here or on an earlier link.
+    Ce,
+}
+
+/// A packet that comes to a queue, and what it finds there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// When it comes.
+    pub at: Instant,
+    /// What it takes on the link: its IP length and the link's overhead, in bytes.
+    pub bytes: u32,
+    /// Its ECN field.
+    pub ecn: Codepoint,
+    /// A hash of its 5-tuple, with a seed of the link and its direction; 0 unless [`QueueDiscipline::reads_flow`].
+    pub flow: u16,
+    /// The packets in the queue, with the one in transmission if the link counts that one.
+    pub held_packets: u32,
+    /// Their bytes, including overhead.
+    pub held_bytes: u64,
+    /// How long it would wait until its transmission begins, in a queue of unlimited length that drops nothing. Where
+    /// packets wait in a [`Backlog`] it is computed from their bytes and the mean rate.
+    pub wait: Duration,
+    /// How long the queue has been empty, if it is empty.
+    pub idle: Option<Duration>,
+    /// How fast the link transmits.
+    pub speed: Speed,
+}
+
+/// A packet that leaves a [`Backlog`].
+#[derive(Clone, Copy, Debug)]
+pub struct Departure<'a> {
+    /// The start of its transmission.
+    pub at: Instant,
+    /// How long it waited.
+    pub sojourn: Duration,
+    /// What it takes on the link, in bytes.
+    pub bytes: u32,
+    /// Its ECN field.
+    pub ecn: Codepoint,
+    /// The internal queue in which it was.
+    pub queue: u16,
+    /// The packets that wait, without it.
+    pub waiting: &'a Waiting,
+}
+
+/// A packet that is dropped to make room: one end of an internal queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The first packet of this internal queue.
+    Head(u16),
+    /// The last packet of this internal queue.
+    Tail(u16),
+}
+
+/// How fast a link transmits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Speed {
+    /// Infinitely fast.
+    Unlimited,
+    /// A constant rate, or the long-term rate of a token bucket.
+    Rate(Rate),
+    /// A varying rate with this mean, in bits per second.
+    Mean(f64),
+}
+
+impl Speed {
+    /// The transmission time of `bytes`; the mean if it varies.
+    pub fn transmission_time(self, bytes: u32) -> Duration {
+        match self {
+            Self::Unlimited => Duration::ZERO,
+            Self::Rate(rate) => rate.transmission_time(bytes.into()),
+            Self::Mean(bits_per_second) => Duration::from_secs_f64(f64::from(bytes) * 8.0 / bits_per_second),
+        }
+    }
+}
