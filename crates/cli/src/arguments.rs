@@ -15,9 +15,7 @@ mod validate;
 
 use std::path::PathBuf;
 
-#[cfg(all(feature = "linux", target_os = "linux"))]
-pub(crate) use bench::BenchTun;
-pub(crate) use bench::{Bench, BenchProtocol, Benchmark};
+pub(crate) use bench::{Bench, BenchProtocol, BenchTun, Benchmark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::{Compare, Comparing, Repeating};
 #[cfg(feature = "conformance")]

@@ -126,7 +126,7 @@ impl From<InputError> for Failure {
 }
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        match error.refused {
+        match error.is_refusal() {
             true => Self::bad_input(error.to_string(), ""),
             false => Self::RunFailed(error.to_string()),
         }

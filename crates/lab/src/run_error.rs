@@ -1,40 +1,95 @@
-//! Errors of a run of a valid scenario.
+//! Errors of a run of a valid scenario: what went wrong, whose fault it is, and in which run.
 
-use subflow_scenario::sweep::{Job, Plan};
+use std::io;
+use std::path::Path;
+
+use subflow_scenario::sweep::{Job, Parameters, Plan};
+
+use crate::way_out;
 
 /// The error of a run that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", place(run, seed, parameters))]
-pub struct RunError {
-    /// Description of the error.
-    pub message: String,
-    /// Whether nothing was run, because the scenario cannot run in real time, or the machine lacks what it takes.
-    pub refused: bool,
-    /// The number of the run, once it is known.
-    pub run: Option<usize>,
-    /// Its seed.
-    pub seed: Option<u64>,
-    /// Its point of the sweep, as `path = value` joined by commas; may be empty.
-    pub parameters: String,
+pub enum RunError {
+    /// The scenario asks for what runs in real time do not have. Nothing was run.
+    #[error("{0}")]
+    Scenario(String),
+    /// The machine lacks what the run needs, or does not permit it. Nothing was run. The message says how to provide it.
+    #[error("{0}")]
+    Machine(String),
+    /// The run was ended on request.
+    #[error("{0}")]
+    Stopped(&'static str),
+    /// The scenario needs more than the simulator can hold.
+    #[error("{0}")]
+    TooLarge(String),
+    /// A flow could not begin, or its connection failed where that is not part of the scenario.
+    #[error("{0}")]
+    Flow(String),
+    /// A file of the run cannot be written, or has reached the limit that was set.
+    #[error("{0}")]
+    Write(String),
+    /// The operating system refused a call.
+    #[error("{0}")]
+    System(String),
+    /// An algorithm of another crate or program failed.
+    #[error("{0}")]
+    Algorithm(String),
+    /// A result is not what the caller requires.
+    #[error("{0}")]
+    Result(String),
+    /// A defect of Subflow.
+    #[error("internal error: {0}")]
+    Defect(String),
+    /// The run failed when it was done, and a store has its message.
+    #[error("{0}")]
+    Stored(String),
+    /// The error of a run that is one of several.
+    #[error("run {run} (seed {seed}{}): {error}", swept(parameters))]
+    InRun {
+        /// The number of the run.
+        run: usize,
+        /// Its seed.
+        seed: u64,
+        /// Its point of the sweep; may be empty.
+        parameters: Parameters,
+        /// The error.
+        error: Box<RunError>,
+    },
 }
 
 impl RunError {
-    /// An error with this description.
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), refused: false, run: None, seed: None, parameters: String::new() }
+    /// The error of a file that cannot be written; `what` names it, such as "the event log".
+    pub(crate) fn write(what: &str, path: &Path, error: &io::Error) -> Self {
+        let separator = if what.is_empty() { "" } else { " " };
+        Self::Write(format!("cannot write {what}{separator}{}: {error}{}", path.display(), way_out(error)))
     }
 
-    /// The error of a run that was not begun, with what is missing and how to get it.
-    pub fn refused(message: impl Into<String>) -> Self {
-        Self { refused: true, ..Self::failed(message) }
+    /// The number of the run in which it occurred, if it is one of several.
+    pub fn run(&self) -> Option<usize> {
+        match self {
+            Self::InRun { run, .. } => Some(*run),
+            _ => None,
+        }
+    }
+
+    /// The error without the run in which it occurred.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::InRun { error, .. } => error.cause(),
+            error => error,
+        }
+    }
+
+    /// Whether nothing was run, because the scenario or the machine does not permit it.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.cause(), Self::Scenario(_) | Self::Machine(_))
     }
 
     /// Adds the run of `plan` in which the error occurred.
     #[must_use]
     pub fn in_job(self, plan: &Plan, job: Job) -> Self {
-        let parameters = &plan.points[job.point].parameters;
-        let parameters: Vec<String> = parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
-        Self { run: Some(job.run), seed: Some(job.seed), parameters: parameters.join(", "), ..self }
+        let parameters = plan.points[job.point].parameters.clone();
+        Self::InRun { run: job.run, seed: job.seed, parameters, error: Box::new(self) }
     }
 }
 
@@ -43,16 +98,14 @@ impl From<subflow_linux::Error> for RunError {
     fn from(error: subflow_linux::Error) -> Self {
         use subflow_linux::Error;
         match error {
-            Error::Missing { .. } | Error::NameClash(_) | Error::PortInUse(..) => Self::refused(error.to_string()),
-            Error::System { .. } | Error::Unexpected(_) => Self::failed(error.to_string()),
+            Error::PortInUse(..) => Self::Scenario(error.to_string()),
+            Error::Missing { .. } | Error::NameClash(_) => Self::Machine(error.to_string()),
+            Error::System { .. } | Error::Unexpected(_) => Self::System(error.to_string()),
         }
     }
 }
 
-fn place(run: &Option<usize>, seed: &Option<u64>, parameters: &str) -> String {
-    match (run, seed) {
-        (Some(run), Some(seed)) if parameters.is_empty() => format!("run {run} (seed {seed}): "),
-        (Some(run), Some(seed)) => format!("run {run} (seed {seed}, {parameters}): "),
-        _ => String::new(),
-    }
+/// The swept values, as `, path = value` each.
+fn swept(parameters: &Parameters) -> String {
+    parameters.iter().map(|(path, value)| format!(", {path} = {value}")).collect()
 }

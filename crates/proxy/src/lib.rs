@@ -54,7 +54,7 @@ mod serve;
 mod session;
 mod socks;
 
-pub use error::{Error, Result};
+pub use error::{CommandFailure, Error, Result};
 pub use machine::cleanup;
 pub use serve::{Settings, dry_run, run};
 pub use subflow_tokio::{Options, UnknownName};

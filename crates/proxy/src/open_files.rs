@@ -48,7 +48,7 @@ impl OpenFiles {
         let places = self.limit.saturating_sub(open + self.reserve()).min(MOST_CLIENTS);
         if places == 0 {
             let problem = format!("{} open files at most are too few for a proxy", self.limit);
-            return Err(Error::bad_input(problem, "raise the limit: ulimit -n 5200"));
+            return Err(Error::machine(problem, "raise the limit: ulimit -n 5200"));
         }
         Ok(places)
     }

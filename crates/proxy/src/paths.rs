@@ -96,8 +96,7 @@ impl Paths {
         report: &impl Fn(&str),
     ) -> Result<()> {
         while self.paths.iter().any(|path| path.state.is_some()) {
-            let failed = |error| Error::Failed(format!("cannot follow the interfaces: {error}"));
-            changes.next().await.map_err(failed)?;
+            changes.next().await.map_err(|error| Error::system("follow the interfaces", error))?;
             tokio::time::sleep(SETTLE).await;
             let mut has_failed = false;
             // Descriptors or memory may be short for a while: connections must not end with that.
@@ -109,7 +108,7 @@ impl Paths {
                 tokio::time::sleep(RETRY).await;
             }
         }
-        Err(Error::bad_input("no interface of --via exists any more", "start again when there is one"))
+        Err(Error::machine("no interface of --via exists any more", "start again when there is one"))
     }
 }
 

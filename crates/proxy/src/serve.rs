@@ -73,7 +73,7 @@ pub fn run(settings: &Settings, signals: impl IntoIterator<Item = i32>, report: 
     let states = interfaces(&settings.via)?;
     if !rustix::process::geteuid().is_root() {
         let problem = "creating devices, routes and firewall rules needs root rights";
-        return Err(Error::bad_input(problem, "run the command with sudo; --dry-run prints what it would change"));
+        return Err(Error::machine(problem, "run the command with sudo; --dry-run prints what it would change"));
     }
     let limit = OpenFiles::raise();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -87,15 +87,15 @@ fn interfaces(via: &[String]) -> Result<Vec<Interface>> {
     let mut states = Vec::new();
     for (position, name) in via.iter().enumerate() {
         if via[..position].contains(name) {
-            return Err(Error::bad_input(format!("--via names {name} twice"), "name each interface once"));
+            return Err(Error::settings(format!("--via names {name} twice"), "name each interface once"));
         }
         let Some(state) = Interface::read(name)? else {
             let names: Vec<String> = Interface::names()?.into_iter().filter(|name| name != "lo").collect();
             let help = format!("there are: {}", names.join(", "));
-            return Err(Error::bad_input(format!("there is no interface {name:?}"), help));
+            return Err(Error::settings(format!("there is no interface {name:?}"), help));
         };
         if name == "lo" {
-            return Err(Error::bad_input("lo leads to no other machine", "name an interface that does"));
+            return Err(Error::settings("lo leads to no other machine", "name an interface that does"));
         }
         states.push(state);
     }
@@ -127,7 +127,7 @@ impl Ready {
     async fn new(settings: &Settings, signals: Vec<SignalKind>, limit: OpenFiles) -> Result<Self> {
         let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
             let problem = format!("cannot listen on {}: {error}", settings.listen);
-            Error::bad_input(problem, "choose another address or port with --listen")
+            Error::settings(problem, "choose another address or port with --listen")
         })?;
         let signals = signals.into_iter().map(signal);
         Ok(Self {
@@ -141,7 +141,7 @@ impl Ready {
 }
 
 fn failed(what: &'static str) -> impl FnOnce(std::io::Error) -> Error {
-    move |error| Error::Failed(format!("cannot {what}: {error}"))
+    move |error| Error::system(what, error)
 }
 
 async fn serve(
@@ -227,8 +227,8 @@ fn without_tun(error: subflow_linux::Error) -> Error {
     match error {
         subflow_linux::Error::Missing { missing, .. } => {
             let help = "load the module (modprobe tun), or start the container with --device=/dev/net/tun";
-            Error::bad_input(missing, help)
+            Error::machine(missing, help)
         }
-        error => Error::bad_input(error.to_string(), "it takes CAP_NET_ADMIN: run the command with sudo"),
+        error => Error::machine(error.to_string(), "it takes CAP_NET_ADMIN: run the command with sudo"),
     }
 }

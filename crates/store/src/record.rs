@@ -71,7 +71,7 @@ impl From<Result<RunResult, RunError>> for Record {
     fn from(outcome: Result<RunResult, RunError>) -> Self {
         match outcome {
             Ok(result) => Self::Finished(Box::new(result)),
-            Err(error) => Self::Failed(error.message),
+            Err(error) => Self::Failed(error.cause().to_string()),
         }
     }
 }

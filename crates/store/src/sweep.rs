@@ -139,7 +139,7 @@ pub fn collect<E>(
                 runs.push(Run { run: job.run, point: job.point, parameters, result: *result });
             }
             Some(Record::Failed(message)) => {
-                let error = RunError::failed(message).in_job(plan, job).to_string();
+                let error = RunError::Stored(message).in_job(plan, job).to_string();
                 failed.push(FailedRun { run: job.run, point: job.point, seed: job.seed, error });
             }
             None => missing.push(job),

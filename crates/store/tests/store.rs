@@ -274,7 +274,7 @@ fn an_error_is_kept_until_the_run_succeeds_and_never_replaces_results() {
 fn runs_go_on_after_a_failure_if_they_may() {
     let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
     let run = |job: Job| match job.run {
-        1 => Err(RunError::failed("out of luck").in_job(&plan, job)),
+        1 => Err(RunError::Result("out of luck".to_owned()).in_job(&plan, job)),
         _ => run_job(&plan, job, &settings().options),
     };
     let fill = |name: &str, keep_going: bool| {
@@ -401,7 +401,7 @@ fn a_run_with_metrics_over_time_is_not_done_again_where_they_are_not_wanted() {
     let store = Store::open(folder.path()).expect("it can be created");
     let (first, all) = (plan(TEXT), Plan { series: SeriesKept::All, ..plan(TEXT) });
     assert_eq!(filled(&all, &store).finished, 4);
-    let never = |_: Job| Err(RunError::failed("done again"));
+    let never = |_: Job| Err(RunError::Result("done again".to_owned()));
     let jobs = first.jobs();
     let again = fill_with(&first, &jobs, &store, &settings(), &|_| {}, never).expect("nothing to do");
     assert_eq!(again, Filled { finished: 4, ..Filled::default() });

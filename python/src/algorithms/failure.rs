@@ -35,7 +35,7 @@ pub(crate) struct Failures {
 impl Failures {
     /// The exception of the run that ended with `error`, if it ended with one.
     pub(crate) fn cause_of(&self, error: &RunError) -> Option<PyErr> {
-        lock(&self.by_run).remove(&error.run?)
+        lock(&self.by_run).remove(&error.run()?)
     }
 
     /// Raises `KeyboardInterrupt` in the runs under way, at their next step in Python. Their ends are requested
@@ -73,10 +73,10 @@ pub(crate) fn simulate_with_python(
     let panic = match ended {
         Ok(Ok(outcome)) => return outcome,
         Ok(Err(panic)) => panic,
-        Err(error) => return Err(RunError::failed(format!("the run cannot begin: {error}"))),
+        Err(error) => return Err(RunError::Algorithm(format!("the run cannot begin: {error}"))),
     };
     let Failure { algorithm, error } = *panic.downcast::<Failure>().unwrap_or_else(|panic| resume_unwind(panic));
     let message = format!("{algorithm}: {error}");
     lock(&failures.by_run).insert(options.run, error);
-    Err(RunError::failed(message))
+    Err(RunError::Algorithm(message))
 }

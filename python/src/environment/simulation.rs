@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use subflow_lab::results::FlowResult;
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError as LabRunError, Stop};
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Parameters, Plan};
 use subflow_scenario::{Protocol, Scenario as OneScenario};
 
 use super::congestion_agent::CongestionAgent;
@@ -161,10 +161,15 @@ fn run(port: &Port, scenario: &OneScenario, seed: u64, options: &RunOptions, fai
     let simulate = || simulate_with_python(scenario, seed, options, failures);
     let outcome = match catch_unwind(AssertUnwindSafe(simulate)) {
         Err(panic) if panic.is::<Abandoned>() => return,
-        Err(_) => Err(LabRunError::failed("internal error: the simulation panicked")),
+        Err(_) => Err(LabRunError::Defect("the simulation panicked".to_owned())),
         Ok(outcome) => outcome,
     };
-    let named = |error| LabRunError { run: Some(options.run), seed: Some(seed), ..error };
+    let named = |error| LabRunError::InRun {
+        run: options.run,
+        seed,
+        parameters: Parameters::default(),
+        error: Box::new(error),
+    };
     port.end(outcome.map_err(named));
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum Benchmark {
 }
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
-pub(crate) use crate::part::AnyArguments as BenchTun;
+pub(crate) use super::AnyArguments as BenchTun;
 
 #[cfg(all(feature = "linux", target_os = "linux"))]
 #[derive(Debug, Args)]

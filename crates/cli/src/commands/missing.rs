@@ -30,9 +30,9 @@ pub(super) mod on_linux {
     use subflow_lab::{RunError, Stop};
     use subflow_scenario::sweep::{Job, Plan};
 
-    use crate::arguments::Run;
+    use crate::arguments::{BenchTun, Run};
     use crate::failure::Failure;
-    use crate::part::{AnyArguments, Part};
+    use crate::part::Part;
 
     pub(crate) fn check(_: &Plan, _: &Run) -> Result<(), Failure> {
         Err(no_runs())
@@ -60,7 +60,7 @@ pub(super) mod on_linux {
         Err(no_runs())
     }
 
-    pub(crate) fn bench_tun(_: &AnyArguments) -> Result<String, Failure> {
+    pub(crate) fn bench_tun(_: &BenchTun) -> Result<String, Failure> {
         Err(no_runs())
     }
 

@@ -105,7 +105,7 @@ impl Dumbbell {
 
     /// Runs the benchmark once. `clock` measures its real time.
     pub fn run(self, clock: Clock<'_>) -> Result<DumbbellResult, RunError> {
-        let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
+        let scenario = self.scenario().map_err(|problems| RunError::Defect(problems.to_string()))?;
         let (result, cost) = Cost::of(&scenario, 1, clock)?;
         let bottleneck = result.links.iter().find(|link| link.name == "bottleneck");
         Ok(DumbbellResult {

@@ -97,7 +97,7 @@ impl FatTree {
 
     /// Runs the benchmark once, on up to `threads` threads. `clock` measures its real time.
     pub fn run(self, threads: usize, clock: Clock<'_>) -> Result<FatTreeResult, RunError> {
-        let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
+        let scenario = self.scenario().map_err(|problems| RunError::Defect(problems.to_string()))?;
         let (result, cost) = Cost::of(&scenario, threads, clock)?;
         let at_host = |link: &&crate::results::LinkResult| link.name.starts_with('h');
         let goodput: f64 = result.flows.iter().map(|flow| flow.goodput_mbps).sum();

@@ -56,8 +56,7 @@ impl Capture {
         let mut hosts = Vec::new();
         for (host, ids) in scenario.hosts.iter().zip(interfaces) {
             let path = folder.directory().join(CaptureFolder::file_name(run, &host.name));
-            let failed =
-                |error| RunError::failed(format!("cannot write {}: {error}{}", path.display(), way_out(&error)));
+            let failed = |error| RunError::write("", &path, &error);
             let names: Vec<&str> = host.interfaces.iter().map(|interface| interface.name.as_str()).collect();
             let file = AppendedFile::create(&path).map_err(failed)?;
             let writer = PcapngWriter::new(file, &names).map_err(failed)?;
@@ -82,18 +81,18 @@ impl Capture {
 
     /// Returns the first error of any packet. Nothing has been captured since then.
     pub(crate) fn check(&self) -> Result<(), RunError> {
-        let captures = self.0.lock().map_err(|_| RunError::failed("a panic ended the capture"))?;
-        captures.error.as_ref().map_or(Ok(()), |error| Err(RunError::failed(error)))
+        let captures = self.0.lock().map_err(|_| RunError::Defect("a panic ended the capture".to_owned()))?;
+        captures.error.as_ref().map_or(Ok(()), |error| Err(RunError::Write(error.clone())))
     }
 
     /// Ends the capture. Fails with the first error of any packet.
     pub(crate) fn finish(self, network: &mut Network) -> Result<(), RunError> {
         network.take_tap();
         self.check()?;
-        let mut captures = self.0.lock().map_err(|_| RunError::failed("a panic ended the capture"))?;
+        let mut captures = self.0.lock().map_err(|_| RunError::Defect("a panic ended the capture".to_owned()))?;
         let Captures { folder, hosts, .. } = &mut *captures;
         for host in hosts {
-            host.writer.flush().map_err(|error| RunError::failed(failed(folder, &error)))?;
+            host.writer.flush().map_err(|error| RunError::Write(failed(folder, &error)))?;
         }
         Ok(())
     }

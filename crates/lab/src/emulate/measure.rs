@@ -92,11 +92,11 @@ pub(super) fn result(
 ) -> Result<RunResult, RunError> {
     for flow in flows {
         if let Some(error) = flow.error.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(RunError::failed(error));
+            return Err(RunError::Flow(error));
         }
     }
     if let Some(wrong) = emulator.userspace().wrong_byte() {
-        return Err(RunError::failed(wrong));
+        return Err(RunError::Flow(wrong.to_owned()));
     }
     let end = Instant::ZERO + scenario.duration;
     let metrics = emulator.network().metrics();
@@ -161,7 +161,7 @@ fn real_time(
     let mut drops = conditions.drops;
     drops.incoming = drops.incoming.max(refused);
     let at_sockets = emulator.userspace().dropped_at_sockets();
-    drops.incoming += at_sockets.map_err(|error| RunError::failed(error.to_string()))?;
+    drops.incoming += at_sockets.map_err(|error| RunError::System(error.to_string()))?;
     drops.outgoing += emulator.missed();
     let mut verdict = Verdict::of(punctuality, drops, cpu_left);
     let ends = flows.iter().flat_map(|flow| [flow.sender(), flow.receiver()]).flatten();

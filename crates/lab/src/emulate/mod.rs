@@ -156,7 +156,7 @@ fn emulate_drawn(
         managed?;
         check_capture(&capture)?;
         if driven.wake == Wake::Interrupted {
-            return Err(RunError::failed("interrupted; everything that the run had created is removed"));
+            return Err(RunError::Stopped("interrupted; everything that the run had created is removed"));
         }
         let conditions = Conditions {
             cpu_s,
@@ -199,7 +199,7 @@ fn wire(
     interrupt: &Interrupt,
 ) -> Result<Wired, RunError> {
     // The packets of these hosts leave the process: their keys and sequence numbers must be unpredictable.
-    let random = RandomSource::system().map_err(|error| RunError::failed(error.to_string()))?;
+    let random = RandomSource::system().map_err(|error| RunError::System(error.to_string()))?;
     let mut switched = match &machinery.switches {
         Some(options) => Some(Switched::start(scenario, seed, options)?),
         None => None,

@@ -82,7 +82,7 @@ fn fit_sctp(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Res
             _ => continue,
         };
         if own > *mtu && needs {
-            return Err(RunError::refused(format!(
+            return Err(RunError::Scenario(format!(
                 "{}: found an MTU of {own} bytes, expected at most {mtu}, that of TCP on {}; the packets of both leave \
                  through the same devices",
                 flow.key(),
@@ -106,7 +106,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
         let ip_header = if address(scenario, flow.from).is_ipv4() { 20 } else { 40 };
         let whole = packet + UDP_HEADER + ip_header;
         if whole > if needs { *mtu } else { LARGEST_MTU } {
-            return Err(RunError::refused(format!(
+            return Err(RunError::Scenario(format!(
                 "{}: datagrams of {packet} bytes make packets of {whole}, expected at most {mtu}, the MTU of {name}; \
                  only whole packets pass on Linux",
                 flow.key()
@@ -116,7 +116,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
     }
     let mut addresses = scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
     match addresses.find(|address| address.is_ipv6()) {
-        Some(address) if *mtu < SMALLEST_MTU_OF_IPV6 => Err(RunError::refused(format!(
+        Some(address) if *mtu < SMALLEST_MTU_OF_IPV6 => Err(RunError::Scenario(format!(
             "{name}: found the address {address} and an MTU of {mtu} bytes, expected at least \
              {SMALLEST_MTU_OF_IPV6} for IPv6"
         ))),
@@ -125,7 +125,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
 }
 
 fn differ(host: &str, first: &Flow, second: &Flow) -> RunError {
-    RunError::refused(format!(
+    RunError::Scenario(format!(
         "{} and {} want different switches of TCP and MPTCP on {host}; a kernel has one set for all connections of a host",
         first.name, second.name
     ))

@@ -50,7 +50,7 @@ const STATUS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20
 
 /// Checks that `scenario` can run with switches here.
 pub(super) fn check(scenario: &Scenario, device: Option<DeviceKind>, options: &SwitchOptions) -> Result<(), RunError> {
-    let refused = |why: String| Err(RunError::refused(format!("--switches ovs: {why}")));
+    let refused = |why: String| Err(RunError::Scenario(format!("--switches ovs: {why}")));
     if device == Some(DeviceKind::Veth) {
         return refused("found --device veth, expected TUN and TAP devices, which ports of switches are".into());
     }
@@ -125,7 +125,7 @@ impl Switched {
         })?;
         match devices {
             (Wake::Interrupted, devices) => Ok(devices),
-            _ => Err(RunError::failed(format!(
+            _ => Err(RunError::System(format!(
                 "the controller was not ready within {} s; {}",
                 PATIENCE.as_secs_f64(),
                 self.found().map_or_else(|| "it serves no status".to_owned(), |found| format!("it has found {found}"))
@@ -136,7 +136,7 @@ impl Switched {
     /// Whether the controller has found all links and hosts, and is ready for flows.
     fn is_found(&mut self, interrupt: &Interrupt) -> Result<bool, RunError> {
         if interrupt.is_raised() {
-            return Err(RunError::failed("interrupted; everything that the run had created is removed"));
+            return Err(RunError::Stopped("interrupted; everything that the run had created is removed"));
         }
         self.switches.check()?;
         let Some(status) = self.status() else { return Ok(false) };

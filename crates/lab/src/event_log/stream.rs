@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::{RunError, way_out};
+use crate::RunError;
 
 /// Bytes that are collected before they are written. They fit in the cache of a core, and are whole lines.
 const BUFFER: usize = 256 << 10;
@@ -27,7 +27,7 @@ impl Stream {
     pub(super) fn create((path, name): (PathBuf, Option<PathBuf>)) -> Result<Self, RunError> {
         match File::create(&path) {
             Ok(file) => Ok(Self { path, name, file, collected: Vec::with_capacity(BUFFER), error: None }),
-            Err(error) => Err(failed(&path, &error)),
+            Err(error) => Err(RunError::write("the event log", &path, &error)),
         }
     }
 
@@ -55,7 +55,7 @@ impl Stream {
 
     /// Fails with the first error. The file has the whole lines until then, and perhaps a part of one.
     pub(super) fn check(&self) -> Result<(), RunError> {
-        self.error.as_ref().map_or(Ok(()), |error| Err(failed(&self.path, error)))
+        self.error.as_ref().map_or(Ok(()), |error| Err(RunError::write("the event log", &self.path, error)))
     }
 
     /// Writes what was collected. A file that is to have another name has it then, and is on the disk.
@@ -64,12 +64,8 @@ impl Stream {
         self.check()?;
         let Some(name) = &self.name else { return Ok(()) };
         let named = self.file.sync_all().and_then(|()| std::fs::rename(&self.path, name));
-        named.map_err(|error| failed(name, &error))
+        named.map_err(|error| RunError::write("the event log", name, &error))
     }
-}
-
-fn failed(path: &std::path::Path, error: &io::Error) -> RunError {
-    RunError::failed(format!("cannot write the event log {}: {error}{}", path.display(), way_out(error)))
 }
 
 #[cfg(test)]

@@ -19,12 +19,12 @@ pub fn run_all<J: Sync, T: Send>(
     let (done, total) = (AtomicUsize::new(0), jobs.len());
     let one = |job: &J| {
         let outcome = catch_unwind(AssertUnwindSafe(|| run(job)))
-            .unwrap_or_else(|_| Err(RunError::failed("internal error: a run ended in a panic")));
+            .unwrap_or_else(|_| Err(RunError::Defect("a run ended in a panic".to_owned())));
         progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
         outcome
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| RunError::failed(format!("cannot start the threads: {error}")))?;
+    let pool = pool.map_err(|error| RunError::System(format!("cannot start the threads: {error}")))?;
     let outcomes: Vec<Result<T, RunError>> = pool.install(|| jobs.par_iter().map(one).collect());
     outcomes.into_iter().collect()
 }
@@ -51,8 +51,8 @@ mod tests {
         let jobs: Vec<usize> = (0..50).collect();
         let squares = run_all(&jobs, 4, &|_| {}, |&n| Ok(n * n)).expect("no job fails");
         assert_eq!(squares[7], 49);
-        let failing = |&n: &usize| if n % 20 == 13 { Err(RunError::failed(format!("job {n}"))) } else { Ok(n) };
-        assert_eq!(run_all(&jobs, 4, &|_| {}, failing), Err(RunError::failed("job 13")));
+        let failing = |&n: &usize| if n % 20 == 13 { Err(RunError::Result(format!("job {n}"))) } else { Ok(n) };
+        assert_eq!(run_all(&jobs, 4, &|_| {}, failing), Err(RunError::Result("job 13".to_owned())));
     }
 
     #[test]

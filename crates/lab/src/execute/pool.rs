@@ -94,7 +94,7 @@ pub fn execute_with(
         Some((job, outcome))
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| RunError::failed(format!("cannot start the threads: {error}")))?;
+    let pool = pool.map_err(|error| RunError::System(format!("cannot start the threads: {error}")))?;
     // The bridge starts jobs in their order. When one fails, all earlier ones have begun and their results are seen.
     let mut outcomes: Vec<_> = pool.install(|| jobs.into_iter().par_bridge().filter_map(one).collect());
     outcomes.sort_by_key(|(job, _)| job.run);
@@ -116,8 +116,7 @@ fn guarded(
     let scenario = &plan.points[job.point].scenario;
     let timer = CpuTimer::start();
     let outcome = catch_unwind(AssertUnwindSafe(|| run(scenario, job)));
-    let outcome =
-        outcome.unwrap_or_else(|panic| Err(RunError::failed(format!("internal error: {}", panic_text(&*panic)))));
+    let outcome = outcome.unwrap_or_else(|panic| Err(RunError::Defect(panic_text(&*panic).to_owned())));
     match outcome {
         Ok(mut result) => {
             // The simulator has measured its own loop, which is more exact.

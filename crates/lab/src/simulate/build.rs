@@ -94,7 +94,7 @@ pub(crate) fn build_for(
         }
     }
     topology.routing(scenario.routing);
-    let mut network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
+    let mut network = topology.build(seed).map_err(|error| RunError::Defect(error.to_string()))?;
     let nodes = nodes(scenario, random, &hosts, &interfaces);
     let world = World::new(&mut network, nodes);
     let mut run = Run { network, world, links, interfaces };

@@ -168,7 +168,7 @@ fn advance(parts: &mut Parts, end: Instant, stop: Option<&Stop>, slice: &mut Dur
     }
     loop {
         if stop.is_some_and(Stop::is_requested) {
-            return Err(RunError::failed("stopped on request"));
+            return Err(RunError::Stopped("stopped on request"));
         }
         let before = parts.events();
         parts.run_until((parts.now() + *slice).min(end))?;
@@ -193,7 +193,7 @@ pub(crate) fn check_size(network: &Network, links: &[DuplexLink]) -> Result<(), 
     let longest = longest.map_or_else(String::new, |link| {
         format!("; most of them wait for links.{}: limit its queue", network.link_name(link))
     });
-    Err(RunError::failed(format!("more than {} packets are in the network at once{longest}", Network::MOST_PACKETS)))
+    Err(RunError::TooLarge(format!("more than {} packets are in the network at once{longest}", Network::MOST_PACKETS)))
 }
 
 #[cfg(test)]
@@ -242,7 +242,7 @@ mod tests {
         stop.request();
         for series in [false, true] {
             let options = RunOptions { stop: Some(stop.clone()), series, ..RunOptions::default() };
-            assert_eq!(simulate(&two_lossy_paths(), 3, &options), Err(RunError::failed("stopped on request")));
+            assert_eq!(simulate(&two_lossy_paths(), 3, &options), Err(RunError::Stopped("stopped on request")));
         }
     }
 }

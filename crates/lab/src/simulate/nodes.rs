@@ -147,7 +147,7 @@ impl Nodes {
 
     /// Fails if a flow could not begin.
     pub(crate) fn check_flows(&self) -> Result<(), RunError> {
-        self.failure.as_ref().map_or(Ok(()), |failure| Err(RunError::failed(failure)))
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(RunError::Flow(failure.clone())))
     }
 
     pub(super) fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {

@@ -48,7 +48,7 @@ impl Parts {
             let ours = |host: usize| partition.of_host(HostId::from_index(host)) == part;
             let mut run = build::build(scenario, seed, record_paths, ours)?;
             let lookahead = run.network.restrict(partition, part);
-            lookahead.map(|lookahead| (run, lookahead)).map_err(|error| RunError::failed(error.to_string()))
+            lookahead.map(|lookahead| (run, lookahead)).map_err(|error| RunError::Defect(error.to_string()))
         };
         let built: Result<Vec<_>, RunError> = thread::scope(|scope| {
             let others: Vec<_> = (1..partition.parts()).map(|part| scope.spawn(move || build(part))).collect();
@@ -128,7 +128,7 @@ impl Parts {
         self.replay_data();
         let packets: usize = self.runs.iter().map(|run| run.network.most_packets()).sum();
         if packets > Network::MOST_PACKETS {
-            return Err(RunError::failed(format!("more than {} packets are in the parts", Network::MOST_PACKETS)));
+            return Err(RunError::TooLarge(format!("more than {} packets are in the parts", Network::MOST_PACKETS)));
         }
         self.runs.iter().try_for_each(|run| run.world.nodes.check_flows())
     }

@@ -28,7 +28,7 @@ impl Firewall {
         match () {
             () if works(["nft", "--version"]) => Ok(Self::Nft),
             () if works(["iptables", "--version"]) => Ok(Self::Iptables),
-            () => Err(Error::bad_input("there is neither nft nor iptables", "install one: apt install nftables")),
+            () => Err(Error::machine("there is neither nft nor iptables", "install one: apt install nftables")),
         }
     }
 

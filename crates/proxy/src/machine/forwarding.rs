@@ -45,8 +45,7 @@ impl Forwarding {
 
     /// Sets it, by the name that the interface has now.
     pub(super) fn set(&self, on: bool) -> Result<()> {
-        let name =
-            self.name_now().map_err(|error| Error::Failed(format!("cannot find {}: {error}", self.interface)))?;
+        let name = self.name_now().map_err(|error| Error::system(format!("find {}", self.interface), error))?;
         Step::set(path_of(self.family, &name), value(on)).apply()
     }
 

@@ -102,7 +102,7 @@ pub(crate) fn routes_to_itself(address: IpAddr) -> Result<bool> {
     match ip(&[family.option(), "route", "get", &address.to_string()]) {
         Ok(routes) => Ok(routes.iter().any(|route| route["type"] == "local" || route["type"] == "broadcast")),
         // By the machine's own routes it is unreachable, which those of a path need not be.
-        Err(Error::Failed(_)) => Ok(false),
+        Err(Error::Command { .. }) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -113,7 +113,7 @@ pub(super) fn ip(words: &[&str]) -> Result<Vec<Value>> {
     let text = step::run(&words, "")?;
     match serde_json::from_str(if text.trim().is_empty() { "[]" } else { &text }) {
         Ok(Value::Array(list)) => Ok(list),
-        _ => Err(Error::Failed(format!("`{}` prints no list", words.join(" ")))),
+        _ => Err(Error::Unexpected(format!("`{}` prints no list", words.join(" ")))),
     }
 }
 

@@ -42,7 +42,7 @@ impl Journal {
     pub(crate) fn take(occupied: &Occupied) -> Result<Self> {
         let failed = |error: io::Error| {
             let problem = format!("cannot use the folder {STATE_FOLDER}: {error}");
-            Error::bad_input(problem, "it takes root and a /run that can be written, for what has to be undone")
+            Error::machine(problem, "it takes root and a /run that can be written, for what has to be undone")
         };
         let namespace = namespace()?;
         for number in (0..MOST).filter(|&number| !occupied.has(number)) {
@@ -63,7 +63,7 @@ impl Journal {
     /// The journal with these steps, of whose file the process has the lock.
     fn of(namespace: NamespaceId, number: u8, pending: Pending) -> Result<Self> {
         let folder = File::open(STATE_FOLDER);
-        let folder = folder.map_err(|error| Error::Failed(format!("cannot open {STATE_FOLDER}: {error}")))?;
+        let folder = folder.map_err(|error| Error::system(format!("open {STATE_FOLDER}"), error))?;
         Ok(Self { namespace, folder, pending, path: path_of(namespace, number), number, has_ended: false })
     }
 
@@ -100,7 +100,7 @@ impl Journal {
             for step in chosen {
                 let closed = if is_needed(&step) { Ok(()) } else { step.undo() };
                 let removed =
-                    closed.and_then(|()| journal.pending.remove(&step).map_err(|error| journal.unwritten(&error)));
+                    closed.and_then(|()| journal.pending.remove(&step).map_err(|error| journal.unwritten(error)));
                 outcome = outcome.and(removed);
             }
             outcome
@@ -112,14 +112,14 @@ impl Journal {
         self.close(|of| of.is_from(index))
     }
 
-    fn unwritten(&self, error: &io::Error) -> Error {
-        Error::Failed(format!("cannot write {}: {error}", self.path.display()))
+    fn unwritten(&self, error: io::Error) -> Error {
+        Error::system(format!("write {}", self.path.display()), error)
     }
 
     /// Makes a change that `undo` undoes, if it is to be undone.
     pub(crate) fn apply(&mut self, step: &Step, undo: Option<Step>) -> Result<()> {
         if let Some(undo) = undo {
-            self.pending.add(undo).map_err(|error| self.unwritten(&error))?;
+            self.pending.add(undo).map_err(|error| self.unwritten(error))?;
         }
         step.apply()
     }
@@ -150,7 +150,7 @@ impl Journal {
             1 => format!("a change of proxy {number} is not undone: {first}"),
             several => format!("{several} changes of proxy {number} are not undone: {first}, and more"),
         };
-        Err(Error::Failed(match unwritten {
+        Err(Error::NotUndone(match unwritten {
             None => format!("{problem}; `subflow cleanup` tries again what is in {path}"),
             Some(error) => format!("{problem}; {path} cannot be written: {error}"),
         }))
@@ -174,7 +174,7 @@ pub(crate) fn free_number(occupied: &Occupied) -> Result<u8> {
 fn none_is_free() -> Error {
     let problem =
         format!("{MOST} proxies run in this network namespace, or were killed in it, or something has their names");
-    Error::bad_input(problem, "subflow cleanup removes what killed ones have left")
+    Error::machine(problem, "subflow cleanup removes what killed ones have left")
 }
 
 /// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have
@@ -223,7 +223,7 @@ fn remove_of_ended(here: NamespaceId, report: &mut dyn FnMut(&str)) -> Result<()
     // After the locks: where a proxy begins meanwhile the namespace has no file in the list.
     let census = match Census::take() {
         Ok(census) => census,
-        Err(error) => return both(outcome, Err(Error::Failed(error.to_string()))),
+        Err(error) => return both(outcome, Err(error.into())),
     };
     left.sort_by_key(|&(namespace, number, ..)| (namespace, number));
     for (namespace, number, path, _lock) in left {
@@ -250,7 +250,7 @@ fn open_left_behind(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => {
             let problem = format!("cannot open {}: {error}", path.display());
-            return Err(Error::bad_input(problem, "run `subflow cleanup` as root (sudo)"));
+            return Err(Error::machine(problem, "run `subflow cleanup` as root (sudo)"));
         }
     };
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_current(&file, path) {
@@ -258,7 +258,7 @@ fn open_left_behind(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
     }
     let mut content = Vec::new();
     let read = file.read_to_end(&mut content);
-    read.map_err(|error| Error::Failed(format!("cannot read {}: {error}", path.display())))?;
+    read.map_err(|error| Error::system(format!("read {}", path.display()), error))?;
     Ok(Some((file, content)))
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn claims_here() -> Vec<Step> {
 
 /// The network namespace of this thread.
 fn namespace() -> Result<NamespaceId> {
-    NamespaceId::of_this_thread().map_err(|error| Error::Failed(error.to_string()))
+    Ok(NamespaceId::of_this_thread()?)
 }
 
 /// The file of a proxy in a network namespace.
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(free_number(&occupied).ok(), Some(MOST - 1));
         occupied.devices.push(devices_of(MOST - 1) + "0");
         let error = free_number(&occupied).expect_err("all are occupied");
-        assert!(matches!(&error, Error::BadInput { problem, .. } if problem.contains("64 proxies")), "{error}");
+        assert!(matches!(&error, Error::Machine { problem, .. } if problem.contains("64 proxies")), "{error}");
     }
 
     #[test]

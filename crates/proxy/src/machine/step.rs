@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::forwarding::Forwarding;
-use crate::error::{Error, Result};
+use crate::error::{CommandFailure, Error, Result};
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,15 +35,12 @@ impl Step {
         match self {
             Self::Set { path, value } => {
                 let file = format!("/proc/sys/net/{path}");
-                std::fs::write(&file, value).map_err(|error| {
-                    let problem = format!("cannot set {file}: {error}");
-                    match error.kind() {
-                        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::bad_input(
-                            problem,
-                            "it takes root and a /proc/sys that can be written: in a container, --privileged",
-                        ),
-                        _ => Error::Failed(problem),
-                    }
+                std::fs::write(&file, value).map_err(|error| match error.kind() {
+                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::machine(
+                        format!("cannot set {file}: {error}"),
+                        "it takes root and a /proc/sys that can be written: in a container, --privileged",
+                    ),
+                    _ => Error::system(format!("set {file}"), error),
                 })
             }
             Self::Forward(of, on) => of.set(*on),
@@ -92,25 +89,27 @@ impl fmt::Display for Step {
 
 /// Runs a command and returns what it prints.
 pub(crate) fn run(words: &[String], input: &str) -> Result<String> {
-    let line = words.join(" ");
-    let failed = |why: String| Error::Failed(format!("`{line}` failed: {why}"));
+    let failed = |said: String, cause| Error::Command { line: words.join(" "), said, cause };
     let mut command = Command::new(&words[0]);
-    // Errors are told apart by their words.
     command.env("LC_ALL", "C").args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             let package = if words[0] == "ip" { "iproute2" } else { "nftables" };
             let help = format!("install it: apt install {package}");
-            Error::bad_input(format!("there is no command {}", words[0]), help)
+            Error::machine(format!("there is no command {}", words[0]), help)
         }
-        _ => failed(error.to_string()),
+        _ => failed(error.to_string(), CommandFailure::Other),
     })?;
     // A command that does not read its input says why on standard error.
     let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
-    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string(), CommandFailure::Other))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let cause = CommandFailure::of_words(&said);
+            Err(failed(said, cause))
+        }
     }
 }
 
@@ -136,9 +135,9 @@ mod tests {
     #[test]
     fn a_missing_command_and_one_that_fails_are_different_errors() {
         let missing = Step::run("subflow-has-no-such-command x").apply().expect_err("there is none");
-        assert!(matches!(missing, Error::BadInput { .. }), "{missing}");
+        assert!(matches!(missing, Error::Machine { .. }), "{missing}");
         let failed = Step::run("false").apply().expect_err("it fails");
-        assert!(matches!(&failed, Error::Failed(why) if why.contains("`false`")), "{failed}");
+        assert!(matches!(&failed, Error::Command { line, .. } if line == "false"), "{failed}");
     }
 
     #[test]

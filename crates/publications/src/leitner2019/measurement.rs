@@ -30,7 +30,7 @@ pub(super) fn run(cell: &Cell, seed: u64) -> Result<Sample, RunError> {
     let again = flow.retransmitted.unwrap_or_default();
     let transfer = flow.completion_s.ok_or_else(|| {
         let point = format!("{} ms, {} % and {} %", cell.rtt_ms[0], cell.loss_pct[0], cell.loss_pct[1]);
-        RunError::failed(format!("the transfer did not end: {}, {}, {point}, seed {seed}", cell.item, cell.mode.name))
+        RunError::Result(format!("the transfer did not end: {}, {}, {point}, seed {seed}", cell.item, cell.mode.name))
     })?;
     let counts = [again.fast + again.timeout, again.timeout, again.timeouts, again.fast_recoveries];
     let [all, by_timeout, timeouts, fast_recoveries] = counts.map(|count| count as f64);

@@ -128,7 +128,7 @@ fn the_first_failure_ends_the_experiment_and_is_reported() {
         let outcome = execute_with(&plan, threads, &RunOptions::default(), &|_| {}, |scenario, seed, options| {
             match options.run {
                 7 => panic!("window below zero"),
-                9.. => Err(RunError::failed("later")),
+                9.. => Err(RunError::Result("later".to_owned())),
                 _ => Ok(made::result(scenario, seed)),
             }
         });

@@ -30,9 +30,17 @@ pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
 }
 
 fn failure(error: subflow_proxy::Error) -> Failure {
+    use subflow_proxy::Error;
+
     match error {
-        subflow_proxy::Error::BadInput { problem, help } => Failure::bad_input(problem, help),
-        subflow_proxy::Error::Failed(why) => Failure::RunFailed(why),
+        Error::Settings { problem, help } | Error::Machine { problem, help } => Failure::bad_input(problem, help),
+        Error::Both { first, later } => match *first {
+            Error::Settings { problem, help } | Error::Machine { problem, help } => {
+                Failure::bad_input(format!("{problem}; {later}"), help)
+            }
+            first => Failure::RunFailed(format!("{first}; {later}")),
+        },
+        other => Failure::RunFailed(other.to_string()),
     }
 }
 

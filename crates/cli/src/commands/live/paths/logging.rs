@@ -5,7 +5,7 @@ use std::io::Write;
 use env_logger::{Builder, Target};
 use log::{Level, LevelFilter};
 
-use crate::arguments::live::paths::LogLevel;
+use crate::arguments::live::LogLevel;
 
 /// Begins to log.
 pub(super) fn start(level: LogLevel) {

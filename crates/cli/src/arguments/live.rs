@@ -1,0 +1,141 @@
+//! The arguments of the tools for this machine's connections: `subflow cc`, `paths`, `proxy` and `watch`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{BenchFormat, Figures, seconds};
+
+#[derive(Debug, Args)]
+pub(crate) struct Cc {
+    #[command(subcommand)]
+    pub(crate) action: CcAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CcAction {
+    /// Load congestion controls for good, for every socket that asks for one by name
+    Load(CcNames),
+    /// List them with their state and CPU time
+    List(CcList),
+    /// Unload congestion controls; sockets that have one keep it until they are closed
+    Unload(CcNames),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CcNames {
+    /// Their names, in scenarios or in the kernel
+    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) names: Vec<String>,
+    /// All of them
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CcList {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Paths {
+    /// The path manager of all new connections; `subflow list path-managers` names them. It goes before that of the
+    /// configuration
+    #[arg(long, value_name = "NAME", required_unless_present = "config")]
+    pub(crate) policy: Option<String>,
+    /// The configuration, a TOML file, which is read again on SIGHUP
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// What to write to standard error
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
+    pub(crate) log: LogLevel,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// What ends the command
+    Error,
+    /// Also what it goes on without
+    Warn,
+    /// Also its start and end, addresses and configurations
+    Info,
+    /// Also connections and subflows
+    Debug,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Proxy {
+    /// Where applications connect, by SOCKS5 or HTTP CONNECT
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080")]
+    pub(crate) listen: SocketAddr,
+    /// An interface to use, the preferred one first; may be given up to 16 times
+    #[arg(long, value_name = "INTERFACE", required = true)]
+    pub(crate) via: Vec<String>,
+    /// The scheduler; `subflow list schedulers` names them
+    #[arg(long, value_name = "NAME", default_value = "ll")]
+    pub(crate) scheduler: String,
+    /// The congestion control; `subflow list congestion` names them
+    #[arg(long, value_name = "NAME", default_value = "lia")]
+    pub(crate) congestion: String,
+    /// The path manager; `subflow list path-managers` names them
+    #[arg(long, value_name = "NAME", default_value = "full-mesh")]
+    pub(crate) paths: String,
+    /// Largest packet in bytes [default: the least MTU of the interfaces]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1280..))]
+    pub(crate) mtu: Option<u16>,
+    /// Print the changes of this machine that it would make, and those that undo them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Seconds between two reports
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub(crate) interval: f64,
+    /// Seconds until it ends [default: until Ctrl-C]
+    #[arg(long, value_name = "S", value_parser = until)]
+    pub(crate) duration: Option<f64>,
+    /// Milliseconds between two looks at the kernel's figures, from which shared bottlenecks are detected
+    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) sample: u16,
+    /// Capture the acknowledgments that arrive, for detectors that need the delays of single packets
+    #[arg(long)]
+    pub(crate) capture: bool,
+    /// What to print: a table that is renewed, or an object for each report on a line of its own
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+    /// Folder for a report of the whole time, written at the end: figures over time, and a table of all subflows
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write each figure of the report to a file of its own, in this folder
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) figures: Option<Figures>,
+    /// Replace the results of another command in this folder
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Unlike that between two reports, the whole time may be days.
+fn until(text: &str) -> Result<f64, String> {
+    /// A year of 365 days, in seconds.
+    const YEAR: f64 = 31_536_000.0;
+    let number = text.parse().ok().filter(|seconds| (0.001..=YEAR).contains(seconds));
+    number.ok_or_else(|| format!("expected a number from 0.001 to {YEAR}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_at_most_a_year() {
+        assert_eq!(["0.001", "1001", "31536000"].map(until), [Ok(0.001), Ok(1001.0), Ok(31_536_000.0)]);
+        for text in ["0", "-1", "31536001", "inf", "nan", ""] {
+            assert_eq!(until(text), Err("expected a number from 0.001 to 31536000".to_owned()), "{text}");
+        }
+    }
+}
