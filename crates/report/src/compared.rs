@@ -228,8 +228,8 @@ pub(super) fn caption_of_means(entries: &[Entry<'_>]) -> String {
 pub(super) fn caption_of_changes(baseline: &str, in_percent: bool) -> String {
     let method = match in_percent {
         true => {
-            "The change of the mean, in percent of that of the baseline; 95 % intervals by the bootstrap (BCa), from \
-             five runs on"
+            "The change of the mean, in percent of that of the baseline, with 95 % intervals (Fieller's, which contain \
+             zero where the t-test does not tell the means apart)"
         }
         false => "The difference of the means, with 95 % intervals (t-test)",
     };

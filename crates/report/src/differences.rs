@@ -22,8 +22,6 @@ pub(super) fn differences(experiment: &Experiment) -> String {
         "95 % from",
         "to",
         "change %",
-        "95 % from",
-        "to",
         "p",
         "p (Holm)",
     ]);
@@ -39,8 +37,6 @@ pub(super) fn differences(experiment: &Experiment) -> String {
                 (row.difference_ci95_low, 3),
                 (row.difference_ci95_high, 3),
                 (row.change_percent, 2),
-                (row.change_percent_ci95_low, 2),
-                (row.change_percent_ci95_high, 2),
                 (row.p_value, 4),
                 (row.p_value_holm, 4),
             ];
@@ -71,7 +67,7 @@ fn explanation(baseline: &Baseline) -> String {
     let tested =
         if tested == 1 { "1 difference that has".to_owned() } else { format!("{tested} differences that have") };
     format!(
-        "{pairs}; intervals of differences by the t-test, of changes by the bootstrap (BCa), from five runs on. The \
-         last column is the p-value adjusted for the {tested} one (Holm)."
+        "{pairs}; the intervals of differences are those of the t-test, which p is of. The last column judges: it is the \
+         p-value adjusted for the {tested} one (Holm)."
     )
 }

@@ -8,7 +8,7 @@ use super::samples::{Samples, Values};
 use crate::number;
 use crate::results::Run;
 use crate::statistics::{
-    Interval, MeanDifference, bootstrap_bca, bootstrap_percentile, holm, mean, median, paired_difference,
+    Interval, MeanDifference, bootstrap_percentile, holm, mean, median, paired_difference, ratio_interval,
     welch_difference,
 };
 
@@ -65,7 +65,8 @@ pub struct Difference {
     /// The difference in percent of the baseline's mean.
     #[serde(serialize_with = "number::optional")]
     pub change_percent: Option<f64>,
-    /// Lower end of its 95 % interval (BCa bootstrap; from five runs on).
+    /// Lower end of its 95 % interval (Fieller's: it contains 0 exactly where that of the difference does). Absent also
+    /// where the baseline's mean cannot be told from zero.
     #[serde(serialize_with = "number::optional")]
     pub change_percent_ci95_low: Option<f64>,
     /// Upper end of it.
@@ -160,8 +161,8 @@ impl Difference {
         let Samples { are_pairs, first, second, lacking, runs, unfinished } = Samples::new(before, after);
         let means = mean(&first).zip(mean(&second));
         let test = if are_pairs { of_pairs(&first, &second) } else { welch_difference(&first, &second, CONFIDENCE) };
-        // Without a spread, resamples say no more than the t-test does.
-        let ratio = test.and_then(|_| ratio_interval(&first, &second, are_pairs));
+        // Without a spread, neither resamples nor ratios say more than the t-test does.
+        let ratio = test.and_then(|_| ratio_interval(&first, &second, are_pairs, CONFIDENCE));
         let of_medians = median_difference(&first, &second, are_pairs);
         let medians = test.and_then(|_| median_interval(&first, &second, are_pairs));
         let are_equal = first.len().min(second.len()) > 1 && first.first() == second.first();
@@ -227,14 +228,6 @@ fn of_pairs(first: &[f64], second: &[f64]) -> Option<MeanDifference> {
 /// The numbers of values that are drawn independently, and which of them are those of the second group.
 fn sizes(first: &[f64], second: &[f64], are_pairs: bool) -> (Vec<usize>, usize) {
     if are_pairs { (vec![first.len()], 0) } else { (vec![first.len(), second.len()], 1) }
-}
-
-fn ratio_interval(first: &[f64], second: &[f64], are_pairs: bool) -> Option<Interval> {
-    let (sizes, other) = sizes(first, second, are_pairs);
-    let sum = |values: &[f64], indices: &[usize]| {
-        indices.iter().map(|&index| values[index]).sum::<f64>() / indices.len() as f64
-    };
-    bootstrap_bca(&sizes, CONFIDENCE, |drawn| sum(second, &drawn[other]) / sum(first, &drawn[0]))
 }
 
 fn median_difference(first: &[f64], second: &[f64], are_pairs: bool) -> Option<f64> {

@@ -11,11 +11,21 @@ pub fn welch_difference(first: &[f64], second: &[f64], confidence: f64) -> Optio
         return None;
     }
     let difference = mean(second)? - mean(first)?;
-    let variance = |samples: &[f64]| Some(standard_deviation(samples)?.powi(2) / samples.len() as f64);
-    let (a, b) = (variance(first)?, variance(second)?);
+    let [a, b] = variances(first, second)?;
+    MeanDifference::of_t(difference, (a + b).sqrt(), welch_freedom(first, second)?, confidence)
+}
+
+/// The degrees of freedom of that test (Satterthwaite 1946); `None` if a sample has fewer than two values.
+pub(super) fn welch_freedom(first: &[f64], second: &[f64]) -> Option<f64> {
+    let [a, b] = variances(first, second)?;
     let part = |variance: f64, n: usize| variance * variance / (n - 1) as f64;
-    let freedom = (a + b).powi(2) / (part(a, first.len()) + part(b, second.len()));
-    MeanDifference::of_t(difference, (a + b).sqrt(), freedom, confidence)
+    Some((a + b).powi(2) / (part(a, first.len()) + part(b, second.len())))
+}
+
+/// The variances of both means.
+fn variances(first: &[f64], second: &[f64]) -> Option<[f64; 2]> {
+    let variance = |samples: &[f64]| Some(standard_deviation(samples)?.powi(2) / samples.len() as f64);
+    Some([variance(first)?, variance(second)?])
 }
 
 #[cfg(test)]

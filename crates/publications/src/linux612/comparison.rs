@@ -15,6 +15,14 @@ pub(super) struct Outcome<'a> {
     pub(super) runs: &'a [Figures],
 }
 
+impl Outcome<'_> {
+    /// Whether it was run and no bound is declared for any of its flows.
+    pub(super) fn is_unjudged(&self) -> bool {
+        let is_judged = self.configuration.is_chaotic() || Comparison::of(self).any(|of| of.criterion().is_some());
+        self.figures.is_some() && !is_judged
+    }
+}
+
 /// One flow of an outcome next to the kernel's.
 pub(super) struct Comparison<'a> {
     pub(super) outcome: &'a Outcome<'a>,

@@ -29,7 +29,7 @@ pub fn differences(differences: &[Difference]) -> Table {
         .numbers(("difference_ci95_low", "see unit", "Lower end of its 95 % interval."), |row| row.difference_ci95_low)
         .numbers(("difference_ci95_high", "see unit", "Upper end of it."), |row| row.difference_ci95_high)
         .numbers(("change_percent", "%", "The difference in percent of the baseline's mean."), |row| row.change_percent)
-        .numbers(("change_percent_ci95_low", "%", "Lower end of its 95 % interval (from five runs on)."), |row| {
+        .numbers(("change_percent_ci95_low", "%", "Lower end of its 95 % interval (Fieller's)."), |row| {
             row.change_percent_ci95_low
         })
         .numbers(("change_percent_ci95_high", "%", "Upper end of it."), |row| row.change_percent_ci95_high)
