@@ -5,8 +5,10 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use subflow_lab::comparison::{Asked, Baseline, Metric, Precision};
-use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_lab::comparison::{Asked, Precision};
+use subflow_lab::output::{to_csv, to_text};
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Baseline, Experiment};
 use subflow_report::output::to_json;
 use subflow_report::{of_experiment, tables_of_experiment};
 use subflow_scenario::file::{did_you_mean, list};
@@ -124,7 +126,7 @@ impl Results {
     ///     Nothing is swept, or not over this value, or no point differs from one with it in this value alone.
     #[pyo3(signature = (choice, *, metrics=None))]
     fn differences_to(&self, py: Python<'_>, choice: &str, metrics: Option<Vec<String>>) -> PyResult<Table> {
-        let metrics: Vec<Metric> = parsed("metrics", metrics)?;
+        let metrics: Vec<ComparedMetric> = parsed("metrics", metrics)?;
         let points: Vec<_> = self.experiment.statistics.iter().map(|point| &point.parameters).collect();
         let (path, value) =
             Baseline::choose(choice, &points, &self.experiment.scenario.swept_together).map_err(unusable)?;
@@ -154,7 +156,8 @@ impl Results {
     ///     No run has the metric.
     #[pyo3(signature = (metric="goodput", fewest=2))]
     fn widest_interval(&self, py: Python<'_>, metric: &str, fewest: usize) -> PyResult<(f64, usize, Option<String>)> {
-        let metric: Metric = metric.parse().map_err(|error| PyValueError::new_err(format!("metric: {error}")))?;
+        let metric: ComparedMetric =
+            metric.parse().map_err(|error| PyValueError::new_err(format!("metric: {error}")))?;
         let widest = py.detach(|| Precision { metric, percent: 0.0 }.widest(&self.experiment, fewest));
         match widest {
             Some(widest) => Ok((widest.percent, widest.point, widest.flow)),

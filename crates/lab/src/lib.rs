@@ -1,7 +1,8 @@
 //! Runs scenarios and measures them: [`execute`] distributes the runs of a plan over the cores, [`simulate`] does one
-//! of them, [`results`] contains the measurements, [`statistics`] summarises repetitions, [`comparison`] compares
-//! points and results, [`capture`] writes packets to files,
-//! [`event_log`] what connections did. [`benchmark`] measures the engine.
+//! of them, [`results`] contains the measurements with the declarations of all metrics, [`statistics`] summarises
+//! repetitions, [`comparison`] compares points and results, [`output`] writes results as text and CSV, and [`table`] is
+//! the form of all tables. [`capture`] writes packets to files, [`event_log`] what connections did. [`benchmark`]
+//! measures the engine.
 //!
 //! This crate is internal to Subflow: its items may change in any release.
 //!
@@ -39,17 +40,21 @@ mod cpu_time;
 pub mod emulate;
 pub mod event_log;
 pub mod execute;
+mod input_error;
 pub mod number;
+pub mod output;
 pub mod results;
 mod run_error;
 pub mod simulate;
 pub mod statistics;
 mod stop;
+pub mod table;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub mod validation;
 mod way_out;
 
 pub use cpu_time::CpuTimer;
+pub use input_error::InputError;
 pub use run_error::RunError;
 pub use stop::Stop;
 pub use way_out::way_out;

@@ -79,8 +79,7 @@ mod tests {
 
     #[test]
     fn no_namespace_has_the_identity_of_another_not_even_of_a_removed_one() {
-        if !rustix::process::geteuid().is_root() {
-            subflow_prerequisite::Prerequisite::Kernel.missing("only root makes network namespaces with names");
+        if !subflow_prerequisite::network_namespaces() {
             return;
         }
         let mut ids = vec![NamespaceId::of_this_thread().expect("this thread has one")];

@@ -6,6 +6,7 @@
 
 use std::env;
 use std::fmt::Display;
+use std::process::Command;
 use std::thread;
 
 /// The environment variable that names what must be there.
@@ -70,6 +71,18 @@ impl Prerequisite {
         assert!(!is_required(self, &required), "{test} cannot run without {name}, which {VARIABLE} demands: {why}");
         eprintln!("SKIPPED {test}: it needs {name}: {why}");
     }
+}
+
+/// Whether the test that calls this may make network namespaces: root may, unless a container does not let it. Says so
+/// if not, as [`Prerequisite::missing`].
+#[track_caller]
+pub fn network_namespaces() -> bool {
+    let made = Command::new("unshare").args(["--net", "--mount", "true"]).output();
+    let are_made = made.is_ok_and(|output| output.status.success());
+    if !are_made {
+        Prerequisite::Kernel.missing("it takes the rights of root to make network namespaces, and `unshare`");
+    }
+    are_made
 }
 
 /// Whether `list` names `prerequisite`.

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::baselines::{Change, Choice, Estimate, choices};
 use super::chart;
-use super::compared::{Compared, caption_of_changes, caption_of_means};
+use super::chosen_baseline::{Change, Choice, Estimate, choices};
 use super::escape::{Slugs, escaped};
+use super::point_values::{PointValues, caption_of_changes, caption_of_means};
 
 /// Maximum number of changes in a page: about two megabytes.
 const MOST_CHANGES: usize = 40_000;
@@ -21,7 +21,7 @@ impl Default for Room {
 
 /// The figures of a quantity with menus for the baseline. At first they show the changes to the baseline of the command
 /// line, or values if it has none.
-pub(super) fn block(compared: &Compared<'_>, room: &mut Room, slugs: &mut Slugs) -> String {
+pub(super) fn block(compared: &PointValues<'_>, room: &mut Room, slugs: &mut Slugs) -> String {
     let chosen = compared.baseline();
     let figures = chosen.map_or_else(|| compared.values(), |choice| compared.changes(choice));
     let html = |figure| chart::figure(figure, &slugs.unique(&figure.title), "");
@@ -32,7 +32,7 @@ pub(super) fn block(compared: &Compared<'_>, room: &mut Room, slugs: &mut Slugs)
 }
 
 /// The baselines that a reader may choose: all, if their numbers fit; otherwise that of the command line.
-fn offered(compared: &Compared<'_>, chosen: Option<Choice>, room: &mut Room) -> Vec<Choice> {
+fn offered(compared: &PointValues<'_>, chosen: Option<Choice>, room: &mut Room) -> Vec<Choice> {
     let all = if compared.grid.is_filled() { choices(compared.grid) } else { Vec::new() };
     let size = compared.entries.len().saturating_mul(all.len());
     match room.0.checked_sub(size) {
@@ -44,7 +44,7 @@ fn offered(compared: &Compared<'_>, chosen: Option<Choice>, room: &mut Room) -> 
     }
 }
 
-fn chooser(compared: &Compared<'_>, offered: &[Choice], chosen: Option<Choice>) -> String {
+fn chooser(compared: &PointValues<'_>, offered: &[Choice], chosen: Option<Choice>) -> String {
     let mut menu = r#"<option value="">nothing: the values themselves</option>"#.to_owned();
     for (index, dimension) in compared.grid.dimensions.iter().enumerate() {
         let of_dimension = offered.iter().enumerate().filter(|(_, choice)| choice.dimension == index);
@@ -56,7 +56,7 @@ fn chooser(compared: &Compared<'_>, offered: &[Choice], chosen: Option<Choice>) 
         let options: String = of_dimension.map(option).collect();
         let _ = write!(menu, r#"<optgroup label="{}">{options}</optgroup>"#, escaped(&dimension.name));
     }
-    let (label, unit) = (compared.quantity.label, compared.quantity.unit);
+    let (label, unit) = (compared.metric.label, compared.metric.unit);
     let in_unit = if unit.is_empty() { "difference".to_owned() } else { format!("difference in {unit}") };
     // The script puts the name of the baseline in place of "{}".
     format!(
@@ -70,7 +70,7 @@ fn chooser(compared: &Compared<'_>, offered: &[Choice], chosen: Option<Choice>) 
 }
 
 /// The values of all entries, and for each baseline their changes, as JSON.
-fn numbers(compared: &Compared<'_>, offered: &[Choice]) -> String {
+fn numbers(compared: &PointValues<'_>, offered: &[Choice]) -> String {
     let values = compared.entries.iter().map(|entry| {
         let interval = entry.summary.ci95_low.zip(entry.summary.ci95_high);
         format!("[{}]", estimate(entry.summary.mean.map(|value| Estimate { value, interval })))

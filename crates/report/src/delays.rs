@@ -1,8 +1,9 @@
 //! Percentiles of delays, as a section of the report: of the flows' data, and of the packets and RTTs of their subflows.
 
 use subflow_lab::results::{Experiment, FlowResult, Latency};
+use subflow_lab::table::{Cell, Table};
 
-use super::markup::{Cell, paragraphs, table};
+use super::markup::{paragraphs, table};
 use super::parameter::label;
 
 /// Maximum number of rows.
@@ -19,7 +20,7 @@ pub(super) fn delays(experiment: &Experiment) -> String {
             left_out += of_run.len();
             continue;
         }
-        let place = || [Cell::text(label(&run.parameters)), Cell::count(run.result.seed)];
+        let place = || [Cell::from(label(&run.parameters)), Cell::Integer(run.result.seed.cast_signed())];
         rows.extend(of_run.into_iter().map(|delay| {
             let place = if is_sweep { place().to_vec() } else { Vec::new() };
             place.into_iter().chain(delay.cells()).collect::<Vec<Cell>>()
@@ -30,7 +31,8 @@ pub(super) fn delays(experiment: &Experiment) -> String {
     }
     let place: &[&str] = if is_sweep { &["point", "seed"] } else { &[] };
     let figures = ["flow", "subflow", "delay", "samples", "mean ms", "median ms", "95 % ms", "99 % ms"];
-    let columns: Vec<&str> = place.iter().copied().chain(figures).collect();
+    let mut all = Table::new(place.iter().copied().chain(figures));
+    rows.into_iter().for_each(|row| all.row(row));
     let mut notes = vec![
         "To the reader: from the first transmission of data until it could be read; reassembly is the part of it after \
          the arrival. One-way: from the transmission of data until its arrival, of data that was sent once."
@@ -39,7 +41,7 @@ pub(super) fn delays(experiment: &Experiment) -> String {
     if left_out > 0 {
         notes.push(format!("{left_out} further rows are in the tables flows and subflows."));
     }
-    paragraphs(notes.iter().map(String::as_str)) + &table("delay-percentiles", "", &columns, &rows)
+    paragraphs(notes.iter().map(String::as_str)) + &table("delay-percentiles", "", &all)
 }
 
 /// A row: the flow, the subflow, what was measured, and its distribution.
@@ -60,8 +62,8 @@ fn of(flow: &FlowResult) -> Vec<Delay<'_>> {
 impl Delay<'_> {
     fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
         let Self(flow, subflow, what, Latency { samples, mean_ms, p50_ms, p95_ms, p99_ms }) = *self;
-        let words = [Cell::text(flow), subflow.map_or(Cell::Empty, Cell::text), Cell::text(what)];
-        let numbers = [mean_ms, p50_ms, p95_ms, p99_ms].map(|ms| Cell::Number(ms, 2));
-        words.into_iter().chain([Cell::count(samples)]).chain(numbers)
+        let words = [Cell::from(flow), subflow.into(), what.into()];
+        let numbers = [mean_ms, p50_ms, p95_ms, p99_ms].map(Cell::Number);
+        words.into_iter().chain([Cell::Integer(samples.cast_signed())]).chain(numbers)
     }
 }

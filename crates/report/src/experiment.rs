@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 
 use subflow_lab::comparison::SameResults;
+use subflow_lab::output::{Reader, summary};
 use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
 
 use super::chart;
 use super::chooser::{self, Room};
-use super::comparison::{Comparison, comparisons};
+use super::comparing_figures::{Comparing, comparisons};
 use super::delays::delays;
-use super::differences::differences;
+use super::difference_table::difference_table;
 use super::escape::Slugs;
 use super::events::unmarked;
 use super::figure::Figure;
 use super::grid::Grid;
-use super::markup::{code, details, paragraphs};
+use super::markup::{code, details, paragraphs, table};
 use super::over_time;
 use super::overlay::Sampled;
 use super::page::Page;
 use super::parameter::label;
 use super::picker::points_together;
-use super::summary;
 
 /// Maximum number of points over time in one report: about two megabytes.
 const MOST_POINTS: usize = 250_000;
@@ -48,9 +48,9 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let mut slugs = Slugs::default();
     page.section("failed", "Runs that failed", failed(experiment));
     page.section("not-valid", "Runs that are not valid", not_valid(experiment));
-    page.section("summary", "Summary", summary::tables(experiment));
+    page.section("summary", "Summary", tables_of_experiment(experiment));
     page.section("same", "The same results", same(experiment));
-    page.section("differences", "Differences to the baseline", differences(experiment));
+    page.section("differences", "Differences to the baseline", difference_table(experiment));
     page.section("comparison", "Comparison", compared(plan, experiment, &mut slugs));
     page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
     page.section("delays", "Delays", delays(experiment));
@@ -61,7 +61,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
 
 /// The tables at the top of the report, without a page around them.
 pub fn tables_of_experiment(experiment: &Experiment) -> String {
-    summary::tables(experiment)
+    summary(experiment, Reader::Page).iter().map(|of| table(of.table.name, of.title, &of.table)).collect()
 }
 
 /// All figures of an experiment with `plan`: comparisons, then those of its first point over time.
@@ -69,7 +69,7 @@ pub fn figures_of(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     let first = sampled(plan, experiment).into_iter().next();
     let over_time = first.into_iter().flat_map(|point| over_time::over_time(&point.runs, point.scenario));
     let grid = Grid::of(experiment);
-    let compared = comparisons(plan, experiment, &grid).into_iter().flat_map(Comparison::figures);
+    let compared = comparisons(plan, experiment, &grid).into_iter().flat_map(Comparing::figures);
     compared.chain(over_time).collect()
 }
 
@@ -80,8 +80,8 @@ fn compared(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String {
     let (mut html, mut figures) = (String::new(), String::new());
     for comparison in comparisons(plan, experiment, &grid) {
         match comparison {
-            Comparison::Figure(figure) => figures += &chart::figure(&figure, &slugs.unique(&figure.title), ""),
-            Comparison::Compared(compared) => {
+            Comparing::Figure(figure) => figures += &chart::figure(&figure, &slugs.unique(&figure.title), ""),
+            Comparing::PointValues(compared) => {
                 html += &in_grid(&std::mem::take(&mut figures));
                 html += &chooser::block(&compared, &mut room, slugs);
             }

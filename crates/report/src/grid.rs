@@ -2,7 +2,8 @@
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use subflow_lab::results::{Experiment, short_names};
+use subflow_lab::results::Experiment;
+use subflow_lab::results::parameters::short_names;
 use subflow_scenario::sweep::Parameters;
 
 use super::parameter::{determines, distinct, words};

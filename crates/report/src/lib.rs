@@ -18,19 +18,18 @@
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
-//! | the figures of an experiment | `over_time.rs` with `sequence.rs`, `arrivals.rs` and `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
+//! | the figures of an experiment | `over_time.rs` with `sequence.rs`, `arrivals.rs` and `events.rs`, `comparing_figures.rs`, with `parameter.rs` for swept values |
 //! | means of several runs over time, and bands | `bands.rs` |
 //! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `thinned.rs`, `script/picker.js` |
-//! | heat maps, bars in groups and small multiples of swept names | `grid.rs`, `compared.rs`, `heat.rs` |
+//! | heat maps, bars in groups and small multiples of swept names | `grid.rs`, `point_values.rs`, `heat.rs` |
 //! | the points of a drawn design, as dots | `scatter.rs` |
-//! | the choice of a baseline | `baselines.rs`, `chooser.rs`, `script/baseline.js` |
+//! | the choice of a baseline | `chosen_baseline.rs`, `chooser.rs`, `script/baseline.js` |
 //! | the colours of paths | `palette.rs` |
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
-//! | tables, headings, the page around them | `summary.rs`, `differences.rs`, `markup.rs`, `page.rs`; `style/`, `script/` |
+//! | tables, headings, the page around them | `markup.rs`, `difference_table.rs`, `page.rs`; `style/`, `script/`; which tables there are: `subflow_lab::output` |
 //! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
-//! | rows with named columns, as JSON, CSV and text | `table.rs` |
 //! | the folder of results | `output/` |
 //!
 //! The same code draws marks for pages and files. The page is complete without its script, which adds zoom, hover and
@@ -39,14 +38,13 @@
 mod area;
 mod arrivals;
 mod bands;
-mod baselines;
 mod chart;
 mod chooser;
-mod compared;
-mod comparison;
+mod chosen_baseline;
+mod comparing_figures;
 mod completions;
 mod delays;
-mod differences;
+mod difference_table;
 mod escape;
 mod events;
 mod experiment;
@@ -65,14 +63,13 @@ mod palette;
 mod paper;
 mod parameter;
 mod picker;
+mod point_values;
 mod reproduction;
 mod rows;
 mod scatter;
 mod sequence;
 mod shown_time;
 mod span;
-mod summary;
-mod table;
 mod thinned;
 
 pub use experiment::{figures_of, of_experiment, tables_of_experiment};
@@ -84,7 +81,7 @@ pub use observation::{Observation, Observed, ObservedEvent, ObservedSeries, of_o
 pub use reproduction::{
     Alternative, Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, of_reproduction, of_reproductions,
 };
-pub use table::{Cell, Table};
+pub use subflow_lab::table::{Cell, Table};
 
 /// Each figure as an SVG file for a paper: a name made of its number and title, and the content.
 pub fn svg_files(figures: &[Figure]) -> Vec<(String, String)> {

@@ -4,7 +4,7 @@ use subflow_lab::results::Series;
 
 use crate::escape::Slugs;
 use crate::events::{marks, unmarked_of};
-use crate::markup::{code, paragraphs, table_of};
+use crate::markup::{code, paragraphs, table};
 use crate::page::Page;
 use crate::reproduction::grouped;
 use crate::{Axis, Curve, Curves, Figure, Reference, Shape, Table};
@@ -113,12 +113,12 @@ impl Observation {
 pub fn of_observation(observation: &Observation) -> String {
     let mut page = Page { title: observation.title.clone(), facts: observation.facts.clone(), ..Page::default() };
     let mut slugs = Slugs::default();
-    page.section("subflows", "Subflows", table_of(&slugs.unique("subflows seen"), "", &observation.table));
+    page.section("subflows", "Subflows", table(&slugs.unique("subflows seen"), "", &observation.table));
     page.section("over-time", "Over time", grouped(&observation.figures(), &mut slugs));
-    if !observation.events.rows().is_empty() {
-        page.section("events", "Events", table_of(&slugs.unique("events seen"), "", &first(&observation.events)));
+    if !observation.events.is_empty() {
+        page.section("events", "Events", table(&slugs.unique("events seen"), "", &observation.events.first(MOST_ROWS)));
     }
-    let beyond = observation.events.rows().len().saturating_sub(MOST_ROWS);
+    let beyond = observation.events.len().saturating_sub(MOST_ROWS);
     let in_file =
         (beyond > 0).then(|| format!("The table of events has the first {MOST_ROWS}; events.csv has {beyond} more."));
     let unmarked = observation.connections.iter().filter_map(|known| unmarked_of(&known.title, known.events.len()));
@@ -126,11 +126,4 @@ pub fn of_observation(observation: &Observation) -> String {
     page.section("notes", "Notes", paragraphs(notes.iter().map(String::as_str)));
     page.section("rerun", "Watch again", code(&observation.command));
     page.html()
-}
-
-/// The first rows of a table.
-fn first(table: &Table) -> Table {
-    let mut first = Table::new(table.columns().iter().map(String::as_str));
-    table.rows().iter().take(MOST_ROWS).for_each(|row| first.row(row.iter().cloned()));
-    first
 }

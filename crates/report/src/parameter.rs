@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use subflow_lab::results::Experiment;
+use subflow_lab::results::parameters::word;
 use subflow_scenario::sweep::Parameters;
 
 /// A swept parameter whose values are numbers, all in one unit.
@@ -107,14 +108,6 @@ pub(super) fn words<'v>(values: impl Iterator<Item = &'v Value>) -> String {
         }
     }
     words.join(", ")
-}
-
-/// A value as text.
-pub(super) fn word(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// A number and its unit, as in `2`, `"2 %"` and `"50 Mbit/s"`; `"none"` (of losses) is zero.

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 use subflow_lab::results::Experiment;
+use subflow_lab::results::parameters::word;
 
 use super::escape::{Slugs, escaped};
 use super::markup::{code, details, paragraphs};
 use super::overlay::{FIRST, Sampled, Selection, together};
-use super::parameter::{label, word};
+use super::parameter::label;
 
 /// Maximum number of points without curves that are named.
 const MOST_NAMED: usize = 200;

@@ -1,12 +1,14 @@
 //! The points of a drawn design: a quantity over each swept number, with a dot for each point. No two points of such a
 //! design differ in one value alone, so that lines between them would join what does not belong together.
 
-use subflow_lab::results::{Experiment, short_names};
+use subflow_lab::results::Experiment;
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::parameters::short_names;
 use subflow_scenario::sweep::{Design, Plan};
 
-use super::compared::{Entry, Quantity, caption_of_means};
 use super::figure::{Axis, Curve, CurvePoint, Curves, Figure, Shape};
 use super::parameter::{Category, Parameter};
+use super::point_values::{Entry, caption_of_means};
 
 /// Maximum number of colours. More could not be told apart.
 const MOST_COLOURS: usize = 8;
@@ -19,7 +21,7 @@ pub(super) fn are_drawn(plan: &Plan, experiment: &Experiment) -> bool {
 }
 
 /// A figure for each swept number; of numbers that change together, for the first.
-pub(super) fn scatters(experiment: &Experiment, quantity: Quantity, entries: &[Entry<'_>]) -> Vec<Figure> {
+pub(super) fn scatters(experiment: &Experiment, metric: ComparedMetric, entries: &[Entry<'_>]) -> Vec<Figure> {
     let mut shown: Vec<Parameter> = Vec::new();
     for parameter in Parameter::all_numeric(experiment) {
         if !shown.iter().any(|other| changes_with(experiment, &other.path, &parameter.path)) {
@@ -33,9 +35,9 @@ pub(super) fn scatters(experiment: &Experiment, quantity: Quantity, entries: &[E
     };
     let category = Category::first(experiment, MOST_COLOURS);
     let figure = |parameter: &Parameter| {
-        let curves = dots(experiment, quantity, entries, parameter, category.as_ref());
+        let curves = dots(experiment, metric, entries, parameter, category.as_ref());
         let colours = category.as_ref().map_or_else(String::new, |of| format!(" Colours: {}.", short(&of.path)));
-        Figure::curves(format!("{} over {}", quantity.title, short(&parameter.path)), curves).caption(format!(
+        Figure::curves(format!("{} over {}", metric.title, short(&parameter.path)), curves).caption(format!(
             "{} A dot for each point of the design; the other swept values differ between points, too.{colours}",
             caption_of_means(entries)
         ))
@@ -51,7 +53,7 @@ fn changes_with(experiment: &Experiment, one: &str, other: &str) -> bool {
 
 fn dots(
     experiment: &Experiment,
-    quantity: Quantity,
+    metric: ComparedMetric,
     entries: &[Entry<'_>],
     parameter: &Parameter,
     category: Option<&Category>,
@@ -63,7 +65,7 @@ fn dots(
         let Some(x) = parameter.value(parameters) else { continue };
         let names = [category.map(|of| of.value(parameters)), flow.filter(|_| several).map(str::to_owned)];
         let name = names.into_iter().flatten().collect::<Vec<_>>().join(": ");
-        let name = if name.is_empty() { quantity.label.to_owned() } else { name };
+        let name = if name.is_empty() { metric.label.to_owned() } else { name };
         let y = summary.mean.unwrap_or(f64::NAN);
         let dot = CurvePoint { x, y, interval: summary.ci95_low.zip(summary.ci95_high) };
         match curves.iter_mut().find(|curve| curve.name == name) {
@@ -83,7 +85,7 @@ fn dots(
     let (low, high) = all().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
     let x = Axis::new(&parameter.path, &parameter.unit);
     let x = if low > 0.0 && high >= WIDE * low { x.logarithmic() } else { x.fitted() };
-    let mut figure = Curves::new(x, Axis::new(quantity.label, quantity.unit));
+    let mut figure = Curves::new(x, Axis::new(metric.label, metric.unit));
     figure.curves = curves;
     figure
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use subflow_lab::number;
-use subflow_lab::results::Latency;
 use subflow_scenario::sweep::{Parameters, measures};
 
 use crate::{Column, Table, Values};
@@ -44,23 +43,6 @@ impl<'r, R> Columns<'r, R> {
     pub(crate) fn numbers(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> Option<f64>) -> &mut Self {
         let numbers = self.rows.iter().map(|row| number(row).map(number::rounded));
         self.add(heading, Values::Numbers(numbers.collect()))
-    }
-
-    /// Adds columns for mean and percentiles of times: `NAME_mean_ms`, `NAME_p50_ms`, `NAME_p95_ms`, `NAME_p99_ms`.
-    pub(crate) fn latencies(
-        &mut self,
-        name: &str,
-        description: &str,
-        latency: impl Fn(&'r R) -> Option<Latency>,
-    ) -> &mut Self {
-        let mut add = |part: &str, description: &str, value: fn(Latency) -> f64| {
-            self.numbers((&format!("{name}_{part}_ms"), "ms", description), |row| latency(row).map(value));
-        };
-        add("mean", &format!("With series: mean {description}"), |latency| latency.mean_ms);
-        add("p50", "Median of it.", |latency| latency.p50_ms);
-        add("p95", "95th percentile of it.", |latency| latency.p95_ms);
-        add("p99", "99th percentile of it.", |latency| latency.p99_ms);
-        self
     }
 
     /// Adds a column of numbers that are not rounded.

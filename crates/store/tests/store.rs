@@ -457,7 +457,7 @@ fn swept_quantities_are_numbers_in_the_unit_that_their_column_names() {
         assert_eq!((&*table.columns[first + 1].unit, &*table.columns[first + 3].unit), ("Mbit/s", "%"), "{name}");
         assert_eq!(table.to_arrow().schema().field(first + 1).metadata()[UNIT], "Mbit/s", "{name}");
     }
-    for csv in [to_csv(&tables::runs(&experiment)), subflow_lab::results::to_csv(&experiment)] {
+    for csv in [to_csv(&tables::runs(&experiment)), subflow_lab::output::to_csv(&experiment)] {
         let values = "500 kbit/s,0.5,none,0.0,none,0.0,lia,";
         assert!(csv.lines().nth(1).is_some_and(|line| line.contains(values)), "{csv}");
         assert!(csv.contains(",8 Mbit/s,8.0,1 %,1.0,1 %,1.0,lia,"), "{csv}");

@@ -32,10 +32,10 @@
 //! let plan = Plan::read(document).expect("the scenario is good");
 //! let experiment = execute(&plan, 0, &RunOptions::default(), &|_| {}).expect("all runs succeed");
 //! for point in &experiment.statistics {
-//!     let goodput = &point.flows[0].goodput_mbps;
+//!     let goodput = point.flows[0].summaries.get("goodput_mbps").expect("a flow has a goodput");
 //!     println!("{:?}: {:?} Mbit/s, 95 %: {:?}", point.parameters, goodput.mean, goodput.ci95_low..goodput.ci95_high);
 //! }
-//! let mean = |point: usize| experiment.statistics[point].flows[0].goodput_mbps.mean;
+//! let mean = |point: usize| experiment.statistics[point].flows[0].summaries.get("goodput_mbps").and_then(|of| of.mean);
 //! assert!(mean(0) > mean(1), "copies cost goodput");
 //! ```
 //!

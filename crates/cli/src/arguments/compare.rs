@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use subflow_lab::comparison::{Bound, Metric, Precision};
+use subflow_lab::comparison::{Bound, Precision};
+use subflow_lab::results::metrics::ComparedMetric;
 
 use super::BenchFormat;
 
@@ -25,10 +26,22 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Metrics {
-    /// What to compare: goodput, completion, exchange, exchange-p95, retransmissions, timeouts, reinjected,
-    /// completion-p99, total-goodput or fairness; may be given several times [default: the first three, where flows have them]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) metric: Vec<Metric>,
+    #[arg(long, value_name = "NAME", help = metrics())]
+    pub(crate) metric: Vec<ComparedMetric>,
+}
+
+/// The help of `--metric`, with the names of all metrics.
+fn metrics() -> String {
+    let names = |metrics: &mut dyn Iterator<Item = ComparedMetric>, last: &str| {
+        let names: Vec<&str> = metrics.map(|metric| metric.name).collect();
+        let (end, start) = names.split_last().expect("there are metrics");
+        format!("{} {last} {end}", start.join(", "))
+    };
+    format!(
+        "What to compare: {}; may be given several times [default: {}, where flows have them]",
+        names(&mut ComparedMetric::all(), "or"),
+        names(&mut ComparedMetric::usual().into_iter(), "and"),
+    )
 }
 
 /// What is compared with what, of runs that are done now.

@@ -1,8 +1,9 @@
 //! `subflow compare`, and the comparisons of `run` and `merge`.
 
 use serde_json::Value;
-use subflow_lab::comparison::{Asked, Baseline, Comparison, InputError, Side};
-use subflow_lab::results::{Experiment, StoredResults};
+use subflow_lab::InputError;
+use subflow_lab::comparison::{Asked, Comparison, Side};
+use subflow_lab::results::{Baseline, Experiment, StoredResults};
 use subflow_scenario::sweep::Plan;
 
 use crate::arguments::{BenchFormat, Compare, Comparing};

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use subflow_lab::comparison::Comparison;
-use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_lab::output::{to_csv, to_text};
+use subflow_lab::results::Experiment;
 use subflow_report::output::{FigureFormat, Folder, OutputError, to_json};
 use subflow_scenario::sweep::Plan;
 

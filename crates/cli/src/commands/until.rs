@@ -1,8 +1,9 @@
 //! `run --until`: repeats until intervals are narrow enough.
 
-use subflow_lab::comparison::{Precision, Widest, at_point};
+use subflow_lab::comparison::{Precision, Widest};
 use subflow_lab::number;
 use subflow_lab::results::Experiment;
+use subflow_lab::results::parameters::at_point;
 use subflow_report::output::RunFiles;
 use subflow_scenario::sweep::Plan;
 

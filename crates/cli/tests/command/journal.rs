@@ -33,6 +33,13 @@ fn a_sweep_that_is_killed_loses_only_the_runs_under_way() {
     assert_equal(&desk, ["cut", "whole"], RUNS);
 }
 
+/// Sends a signal. The shell has a `kill` of its own; a program of that name is not everywhere.
+#[cfg(unix)]
+fn send(signal: &str, child: &std::process::Child) {
+    let kill = format!("kill {signal} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
+}
+
 #[test]
 #[cfg(unix)]
 fn a_signal_keeps_what_is_done_and_says_so() {
@@ -42,8 +49,7 @@ fn a_signal_keeps_what_is_done_and_says_so() {
     for (signal, count) in [("-INT", 3), ("-TERM", 30)] {
         let mut child = start(&desk, &CUT);
         wait_for(count, &store, &mut child);
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().expect("there is a kill").success());
+        send(signal, &child);
         let output = child.wait_with_output().expect("it ends");
         let stderr = String::from_utf8(output.stderr).expect("UTF-8");
         let kept = format!("stopped by a signal: {} of {RUNS} runs are kept in cut.runs", stored(&store).len());
@@ -67,7 +73,7 @@ fn a_signal_ends_a_single_run_and_says_what_is_kept() {
         assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it had begun");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("there is a kill").success());
+    send("-INT", &child);
     let output = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1), "{stderr}");

@@ -37,12 +37,26 @@ send = "1 MB"
 
 /// Whether this machine can run the tests; says why not.
 pub(crate) fn machine_serves() -> bool {
-    let root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    let able = root && Path::new("/proc/sys/net/mptcp").exists();
-    if !able {
-        Prerequisite::Kernel.missing("it takes root and a kernel with MPTCP");
+    let missing = obstacle();
+    if let Some(why) = &missing {
+        Prerequisite::Kernel.missing(why);
     }
-    able
+    missing.is_none()
+}
+
+/// What keeps the tests from running here. Root in a container mostly may not make namespaces.
+fn obstacle() -> Option<String> {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    if !root || !Path::new("/proc/sys/net/mptcp").exists() {
+        return Some("it takes root and a kernel with MPTCP".to_owned());
+    }
+    let tools = ["ip -V", "tc -V", "setpriv --version", "unshare --net --mount true"];
+    let fails = |line: &&&str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut tool = Command::new(words[0]);
+        !tool.args(&words[1..]).output().is_ok_and(|output| output.status.success())
+    };
+    tools.iter().find(fails).map(|line| format!("`{line}` does not work"))
 }
 
 /// To hold by who leaves something behind on purpose, or cleans up: another test's cleaning up would take it away.
@@ -128,10 +142,15 @@ pub(crate) fn ours(host: &str) -> Vec<String> {
     vec!["--set".to_owned(), format!("hosts.{host}={{ interfaces = {interfaces}, stack = \"subflow\" }}")]
 }
 
+/// Sends a signal, such as `-INT`. The shell has a `kill` of its own; a program of that name is not everywhere.
+pub(crate) fn send(signal: &str, pid: u32) {
+    assert!(Command::new("sh").args(["-c", &format!("kill {signal} {pid}")]).status().expect("a shell").success());
+}
+
 /// Holds a process up for 200 ms.
 pub(crate) fn stop_for_a_moment(pid: u32) {
     for (signal, pause) in [("-STOP", 200), ("-CONT", 0)] {
-        assert!(Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill").success());
+        send(signal, pid);
         std::thread::sleep(Duration::from_millis(pause));
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
-use crate::support::{SCENARIO, command, machine_serves, namespaces_of, scenario, stop_for_a_moment, text};
+use crate::support::{SCENARIO, command, machine_serves, namespaces_of, scenario, send, stop_for_a_moment, text};
 
 /// The runs that a store has, with the times at which they were written.
 fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
@@ -31,7 +31,7 @@ fn interrupted(run: &mut Command, store: &Path) -> Output {
         std::thread::sleep(Duration::from_millis(20));
     }
     let pid = child.id();
-    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().expect("kill").success());
+    send("-INT", pid);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(namespaces_of(pid), [""; 0]);
     output

@@ -9,7 +9,7 @@ use subflow_linux::netlink::{SocketDiag, SubflowSocket};
 use subflow_linux::{Interrupt, Namespace, Pattern, Stream, StreamOptions, Sysctl, Transport, listen};
 use tempfile::TempDir;
 
-use crate::support::{command, text};
+use crate::support::{command, send, text};
 
 /// The server's port.
 pub(crate) const PORT: u16 = 5000;
@@ -167,8 +167,7 @@ impl Daemon {
 
     /// Sends a signal.
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args([&format!("-{name}"), &self.id().to_string()]).status();
-        assert!(status.expect("kill").success());
+        send(&format!("-{name}"), self.id());
     }
 
     /// Ends it with a signal; returns its exit code.

@@ -3,25 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
 use serde_json::Value;
 use subflow_scenario::sweep::{Parameters, canonical};
 
-use super::InputError;
-use super::difference::{Difference, adjust, differences};
-use super::metric::Metric;
-use crate::results::{Experiment, Run};
-
-/// The differences of all other points of a sweep to those with a chosen value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Baseline {
-    /// The swept path.
-    pub path: String,
-    /// The chosen value.
-    pub value: Value,
-    /// Each point is compared with that which has the chosen value, and all other swept values alike.
-    pub differences: Vec<Difference>,
-}
+use super::difference::{adjust, differences};
+use crate::InputError;
+use crate::results::metrics::ComparedMetric;
+use crate::results::parameters::word;
+use crate::results::{Baseline, Experiment, Run};
 
 impl Baseline {
     /// The path and the value that `text` names, as `NAME=VALUE`, among the points of a sweep. The name may be the end
@@ -75,7 +64,7 @@ impl Baseline {
 
     /// The differences of `metrics` in an experiment to its points with `value` at `path`, as [`Baseline::choose`]
     /// returns them.
-    pub fn of(experiment: &Experiment, path: String, value: Value, metrics: &[Metric]) -> Self {
+    pub fn of(experiment: &Experiment, path: String, value: Value, metrics: &[ComparedMetric]) -> Self {
         let mut runs: BTreeMap<usize, Vec<&Run>> = BTreeMap::new();
         experiment.runs.iter().for_each(|run| runs.entry(run.point).or_default().push(run));
         let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
@@ -120,17 +109,6 @@ fn independent<'p>(points: &[&'p Parameters], together: &[Vec<String>], path: &s
     };
     let is_independent = |other: &&String| !same_key.is_some_and(|paths| paths.contains(other)) || changes(other);
     others.filter(is_independent).map(String::as_str).collect()
-}
-
-/// A swept value as text, without quotes.
-pub fn word(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Where a point of a sweep is, such as ` at links.wifi.loss = 1 %`; empty without a sweep.
-pub fn at_point(parameters: &Parameters) -> String {
-    let values: Vec<String> = parameters.iter().map(|(path, value)| format!("{path} = {}", word(value))).collect();
-    if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) }
 }
 
 fn list(words: impl Iterator<Item = impl fmt::Display>) -> String {

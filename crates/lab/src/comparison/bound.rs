@@ -4,15 +4,15 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::difference::Difference;
-use super::metric::{Metric, with_percentage};
 use crate::number;
+use crate::results::Difference;
+use crate::results::metrics::ComparedMetric;
 
 /// A bound on what may become worse, such as `goodput 5 %`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// The metric.
-    pub metric: Metric,
+    pub metric: ComparedMetric,
     /// By how many percent of the baseline's mean it may be worse.
     pub percent: f64,
 }
@@ -61,5 +61,27 @@ impl Bound {
             }
         }
         regressions
+    }
+}
+
+/// A metric and a percentage, such as `goodput 5 %`. `between` are the signs that may stand between them.
+pub(super) fn with_percentage(text: &str, between: &[&str]) -> Result<(ComparedMetric, f64), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(text.len());
+    // "goodput+-2%" ends before the sign; a name ends with no "-".
+    let (name, rest) = text.split_at(end);
+    let metric = name.parse::<ComparedMetric>()?;
+    let rest = rest.trim_start();
+    let rest = match between.iter().find_map(|sign| rest.strip_prefix(sign)) {
+        Some(rest) => rest,
+        None if between.is_empty() => rest,
+        None => {
+            return Err(format!("found {rest:?} after {name:?}, expected {} and a percentage", between.join(" or ")));
+        }
+    };
+    let number = rest.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number.filter(|percent| percent.is_finite() && *percent >= 0.0) {
+        Some(percent) => Ok((metric, percent)),
+        None => Err(format!("found {:?} after {name:?}, expected a percentage such as 5 %", rest.trim())),
     }
 }

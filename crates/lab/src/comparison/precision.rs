@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use super::metric::{Measured, Metric, with_percentage};
+use super::bound::with_percentage;
+use crate::results::metrics::{ComparedMetric, Measured};
 use crate::results::{Experiment, Run};
 use crate::statistics::{mean, mean_interval};
 
@@ -12,7 +13,7 @@ use crate::statistics::{mean, mean_interval};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// The metric.
-    pub metric: Metric,
+    pub metric: ComparedMetric,
     /// The largest half width of the interval, in percent of the mean.
     pub percent: f64,
 }

@@ -5,7 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::{why_same, word};
+use super::why_same;
+use crate::results::parameters::word;
 use crate::results::{Experiment, RunResult};
 
 /// More points of a group are counted, not listed.

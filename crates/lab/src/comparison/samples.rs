@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metric::Measured;
+use crate::results::metrics::Measured;
 use crate::statistics::mean;
 
 /// A metric of one flow by seed.

@@ -1,10 +1,10 @@
 //! Differences as a table.
 
-use super::baseline::word;
-use super::difference::{Difference, Pairing};
 use crate::number;
-use crate::results::Align::{Left, Right};
-use crate::results::{TextTable, short_names};
+use crate::results::parameters::{short_names, word};
+use crate::results::{Difference, Pairing};
+use crate::table::Align::{Left, Right};
+use crate::table::TextTable;
 
 /// The table of differences, with the swept values of `paths` in front.
 pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> String {

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
-use super::{Exchanges, FlowResult, GroupStatistics, Provenance, RunResult, flows_and_groups};
-use crate::comparison::Baseline;
+use super::metrics::{FLOW, LINK, RUN, SUBFLOW, Summaries};
+use super::{
+    Baseline, FlowResult, GroupStatistics, LinkResult, Provenance, RunResult, SubflowResult, flows_and_groups,
+};
 use crate::number;
-use crate::statistics::Summary;
 
 /// The output of `run`: the scenario, its runs, their statistics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -99,10 +101,9 @@ pub struct PointStatistics {
     pub groups: Vec<GroupStatistics>,
     /// For each link.
     pub links: Vec<LinkStatistics>,
-    /// The sum of the flows' goodput.
-    pub total_goodput_mbps: Summary,
-    /// Jain's fairness index of the flows' goodput.
-    pub jain_index: Summary,
+    /// A summary of each metric of whole runs.
+    #[serde(flatten)]
+    pub summaries: Summaries<RunResult>,
     /// Messages of keys that have no effect at this point ([`Point::without_effect`]). Results that are written lack
     /// them.
     #[serde(skip)]
@@ -110,32 +111,25 @@ pub struct PointStatistics {
 }
 
 /// Statistics of one flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FlowStatistics {
     /// Its name.
     pub name: String,
-    /// Goodput.
-    pub goodput_mbps: Summary,
-    /// Time to completion, over the runs in which it completed.
-    pub completion_s: Summary,
-    /// Retransmissions.
-    pub retransmissions: Summary,
-    /// Timeouts.
-    pub timeouts: Summary,
+    /// A summary of each metric, over the runs that have it.
+    pub summaries: Summaries<FlowResult>,
     /// Its subflows.
     pub subflows: Vec<SubflowStatistics>,
-    /// Its requests and responses, if it has any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exchanges: Option<ExchangeStatistics>,
 }
 
-/// Statistics of the requests and responses of one flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ExchangeStatistics {
-    /// Number of completed exchanges.
-    pub completed: Summary,
-    /// The mean time of each run from the request to the last byte of the response.
-    pub mean_ms: Summary,
+impl Serialize for FlowStatistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        self.summaries.write_plain(&mut map)?;
+        map.serialize_entry("subflows", &self.subflows)?;
+        self.summaries.write_objects(&mut map)?;
+        map.end()
+    }
 }
 
 /// Statistics of one subflow.
@@ -143,12 +137,9 @@ pub struct ExchangeStatistics {
 pub struct SubflowStatistics {
     /// Its name.
     pub name: String,
-    /// Goodput; zero for a run in which it was not opened.
-    pub goodput_mbps: Summary,
-    /// Segments sent; zero likewise.
-    pub packets_sent: Summary,
-    /// Retransmissions; zero likewise.
-    pub retransmissions: Summary,
+    /// A summary of each metric; zero for a run in which it was not opened.
+    #[serde(flatten)]
+    pub summaries: Summaries<SubflowResult>,
 }
 
 /// Statistics of one link.
@@ -156,10 +147,9 @@ pub struct SubflowStatistics {
 pub struct LinkStatistics {
     /// Its name.
     pub name: String,
-    /// Utilisation of the busier direction.
-    pub utilisation: Summary,
-    /// Drops by the queues.
-    pub drops: Summary,
+    /// A summary of each metric.
+    #[serde(flatten)]
+    pub summaries: Summaries<LinkResult>,
 }
 
 impl Experiment {
@@ -212,10 +202,12 @@ impl Experiment {
 impl PointStatistics {
     fn of(point: &Point, runs: &[&RunResult]) -> Self {
         let by_run: Vec<Vec<Cow<'_, FlowResult>>> = runs.iter().map(|run| flows_and_groups(run)).collect();
-        let totals: Vec<f64> = runs.iter().map(|run| run.total_goodput_mbps()).collect();
-        let fairness: Vec<f64> = runs.iter().filter_map(|run| run.jain_index()).collect();
         let flow_count = by_run.first().map_or(0, Vec::len);
         let link_count = runs.first().map_or(0, |run| run.links.len());
+        let link = |index: usize| LinkStatistics {
+            name: runs[0].links[index].name.clone(),
+            summaries: Summaries::of(LINK, &runs.iter().map(|run| &run.links[index]).collect::<Vec<_>>()),
+        };
         Self {
             parameters: point.parameters.clone(),
             without_effect: point.without_effect.clone(),
@@ -224,40 +216,23 @@ impl PointStatistics {
                 .map(|index| FlowStatistics::of(&by_run.iter().map(|flows| &*flows[index]).collect::<Vec<_>>()))
                 .collect(),
             groups: GroupStatistics::all(runs),
-            links: (0..link_count)
-                .map(|index| LinkStatistics {
-                    name: runs[0].links[index].name.clone(),
-                    utilisation: summary(runs, |run| run.links[index].utilisation),
-                    drops: summary(runs, |run| run.links[index].drops as f64),
-                })
-                .collect(),
-            total_goodput_mbps: Summary::of(&totals),
-            jain_index: Summary::of(&fairness),
+            links: (0..link_count).map(link).collect(),
+            summaries: Summaries::of(RUN, runs),
         }
     }
 }
 
 impl FlowStatistics {
     fn of(runs: &[&FlowResult]) -> Self {
-        let completions: Vec<f64> = runs.iter().filter_map(|flow| flow.completion_s).collect();
         let mut names: Vec<&str> = Vec::new();
         for subflow in runs.iter().flat_map(|flow| &flow.subflows) {
             if !names.contains(&subflow.name.as_str()) {
                 names.push(&subflow.name);
             }
         }
-        let exchanges: Vec<&Exchanges> = runs.iter().filter_map(|flow| flow.exchanges.as_ref()).collect();
-        let means: Vec<f64> = exchanges.iter().filter_map(|exchanges| exchanges.mean_ms).collect();
         Self {
-            exchanges: (!exchanges.is_empty()).then(|| ExchangeStatistics {
-                completed: summary(&exchanges, |exchanges| exchanges.completed as f64),
-                mean_ms: Summary::of(&means),
-            }),
             name: runs[0].name.clone(),
-            goodput_mbps: summary(runs, |flow| flow.goodput_mbps),
-            completion_s: Summary::of(&completions),
-            retransmissions: summary(runs, |flow| flow.retransmissions as f64),
-            timeouts: summary(runs, |flow| flow.timeouts as f64),
+            summaries: Summaries::of(FLOW.iter().copied().flatten(), runs),
             subflows: names.into_iter().map(|name| SubflowStatistics::of(name, runs)).collect(),
         }
     }
@@ -265,18 +240,8 @@ impl FlowStatistics {
 
 impl SubflowStatistics {
     fn of(name: &str, runs: &[&FlowResult]) -> Self {
-        let of = |value: fn(&super::SubflowResult) -> f64| {
-            summary(runs, |flow| flow.subflows.iter().find(|subflow| subflow.name == name).map_or(0.0, value))
-        };
-        Self {
-            name: name.to_owned(),
-            goodput_mbps: of(|subflow| subflow.goodput_mbps),
-            packets_sent: of(|subflow| subflow.packets_sent as f64),
-            retransmissions: of(|subflow| subflow.retransmissions as f64),
-        }
+        let of_runs: Vec<Option<&SubflowResult>> =
+            runs.iter().map(|flow| flow.subflows.iter().find(|subflow| subflow.name == name)).collect();
+        Self { name: name.to_owned(), summaries: Summaries::or_zero(SUBFLOW.iter().copied().flatten(), &of_runs) }
     }
-}
-
-fn summary<T>(of: &[&T], value: impl Fn(&T) -> f64) -> Summary {
-    Summary::of(&of.iter().map(|item| value(item)).collect::<Vec<_>>())
 }

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 use subflow_quantity::Duration;
 
+use super::metrics::{GROUP, Summaries};
 use super::run::{Abandoned, Datagrams, Exchanges, FlowResult, RunResult, SubflowResult, goodput_mbps};
-use crate::statistics::{Summary, jain_index, mean, quantile};
+use crate::statistics::{jain_index, mean, quantile};
 
 /// One group in one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,18 +63,9 @@ pub struct GroupStatistics {
     pub name: String,
     /// Number of flows; of a group that goes on arriving, the largest of a run.
     pub flows: usize,
-    /// Flows that started before the end of the run.
-    pub started: Summary,
-    /// Flows that completed.
-    pub completed: Summary,
-    /// Mean time to completion.
-    pub completion_mean_s: Summary,
-    /// Median of it.
-    pub completion_p50_s: Summary,
-    /// 95th percentile.
-    pub completion_p95_s: Summary,
-    /// 99th percentile.
-    pub completion_p99_s: Summary,
+    /// A summary of each metric.
+    #[serde(flatten)]
+    pub summaries: Summaries<GroupResult>,
 }
 
 impl GroupStatistics {
@@ -85,21 +77,10 @@ impl GroupStatistics {
     }
 
     fn of(runs: &[&GroupResult]) -> Self {
-        let counted = |count: fn(&GroupResult) -> usize| {
-            Summary::of(&runs.iter().map(|run| count(run) as f64).collect::<Vec<_>>())
-        };
-        let timed = |time: &dyn Fn(&GroupResult) -> Option<f64>| {
-            Summary::of(&runs.iter().filter_map(|run| time(run)).collect::<Vec<_>>())
-        };
         Self {
             name: runs[0].name.clone(),
             flows: runs.iter().map(|run| run.flows).max().unwrap_or(0),
-            started: counted(|run| run.started),
-            completed: counted(|run| run.completions_s.len()),
-            completion_mean_s: timed(&GroupResult::mean_s),
-            completion_p50_s: timed(&|run| run.quantile_s(0.5)),
-            completion_p95_s: timed(&|run| run.quantile_s(0.95)),
-            completion_p99_s: timed(&|run| run.quantile_s(0.99)),
+            summaries: Summaries::of(GROUP, runs),
         }
     }
 }

@@ -3,23 +3,22 @@
 //! `run --format json` prints one [`Experiment`]. The same seed gives the same bytes except for `engine.cpu_s`: all
 //! maps are ordered, numbers are rounded ([`crate::number`]), and nothing reads the time of day.
 
-mod csv;
+mod differences;
 mod experiment;
 mod groups;
 mod link;
+pub mod metrics;
+pub mod parameters;
 mod provenance;
 mod run;
 mod sampled;
 mod sequence;
 mod series;
 mod stored;
-mod table;
-mod text;
 
-pub use csv::to_csv;
+pub use differences::{Baseline, Better, Difference, Pairing};
 pub use experiment::{
-    ExchangeStatistics, Experiment, FailedRun, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
-    SubflowStatistics,
+    Experiment, FailedRun, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary, SubflowStatistics,
 };
 pub use groups::{GroupResult, GroupStatistics, flows_and_groups};
 pub use link::{DirectionResult, LinkResult};
@@ -31,5 +30,3 @@ pub use run::{
 pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};
 pub use stored::StoredResults;
-pub use table::{Align, TextTable};
-pub use text::{short_names, to_text};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Provenance, Run, SCHEMA};
-use crate::comparison::InputError;
+use crate::InputError;
 
 /// Results from a file `results.json`.
 #[derive(Clone, Debug, PartialEq)]

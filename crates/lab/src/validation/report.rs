@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::{Comparison, Pair};
 use crate::number;
-use crate::results::Align::{Left, Right};
-use crate::results::TextTable;
+use crate::table::Align::{Left, Right};
+use crate::table::TextTable;
 
 /// The comparisons as text tables.
 pub fn to_text(comparisons: &[Comparison]) -> String {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use subflow_lab::capture::CaptureFolder;
 use subflow_lab::execute::execute;
-use subflow_lab::results::{to_csv, to_text};
+use subflow_lab::output::{to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
 use subflow_quantity::Size;
 use subflow_scenario::file::Document;

@@ -1,10 +1,9 @@
 //! Comparisons of results, with made-up runs whose differences are known.
 
 use proptest::prelude::*;
-use subflow_lab::comparison::{
-    Asked, Baseline, Bound, Comparison, Difference, Metric, NothingToCompare, Pairing, Precision, Side, compare,
-};
-use subflow_lab::results::{Experiment, FlowResult, Run, RunResult};
+use subflow_lab::comparison::{Asked, Bound, Comparison, NothingToCompare, Precision, Side, compare};
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Baseline, Difference, Experiment, FlowResult, Pairing, Run, RunResult};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Parameters, Plan};
 
@@ -42,7 +41,7 @@ fn runs(of: &[(u64, f64)]) -> Vec<Run> {
     of.iter().enumerate().map(run).collect()
 }
 
-fn goodput() -> Vec<Metric> {
+fn goodput() -> Vec<ComparedMetric> {
     vec!["goodput".parse().expect("a metric")]
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use subflow_lab::comparison::Metric;
+use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::{Experiment, GroupResult, Run, RunResult, flows_and_groups};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::mean;
@@ -69,7 +69,7 @@ fn a_group_is_one_line_with_sums_and_percentiles() {
     assert_eq!((group.flows, group.started, group.completions_s.len()), (1000, 1000, 1000));
     let p99 = times[989] + 0.01 * (times[990] - times[989]);
     assert!(group.quantile_s(0.99).is_some_and(|found| (found - p99).abs() < 1e-12));
-    let metric: Metric = "completion-p99".parse().expect("a metric");
+    let metric: ComparedMetric = "completion-p99".parse().expect("a metric");
     assert_eq!(metric.values(&run.result).len(), 1, "only groups have it");
     let goodput: Vec<&str> =
         run.result.series.iter().filter(|s| s.metric == "goodput").map(|s| s.of.as_str()).collect();
@@ -109,7 +109,8 @@ fn a_group_that_goes_on_arriving_has_other_numbers_of_flows_in_other_runs() {
     }
     let statistics = &Experiment::new(&open, runs).statistics[0].groups[0];
     assert_eq!(statistics.flows, numbers.iter().copied().max().expect("three"));
-    assert_eq!(statistics.started.mean, Some(numbers.iter().sum::<usize>() as f64 / 3.0));
+    let started = statistics.summaries.get("started").expect("a group has it");
+    assert_eq!(started.mean, Some(numbers.iter().sum::<usize>() as f64 / 3.0));
 }
 
 #[test]

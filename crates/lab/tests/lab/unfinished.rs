@@ -1,9 +1,8 @@
 //! Comparisons of groups of flows, some of which do not complete.
 
-use subflow_lab::comparison::{
-    Asked, Bound, Comparison, Difference, Metric, Pairing, Precision, Side, compare, differences_to_text,
-};
-use subflow_lab::results::{Engine, Experiment, FlowResult, GroupMember, Run, RunResult};
+use subflow_lab::comparison::{Asked, Bound, Comparison, Precision, Side, compare, differences_to_text};
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Difference, Engine, Experiment, FlowResult, GroupMember, Pairing, Run, RunResult};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Parameters, Plan};
 
@@ -34,7 +33,7 @@ fn runs(first: u64, completed: &[usize]) -> Vec<Run> {
     (first..).zip(completed).map(|(seed, completed)| run(seed, *completed)).collect()
 }
 
-fn metrics() -> Vec<Metric> {
+fn metrics() -> Vec<ComparedMetric> {
     ["completion", "completion-p99"].map(|name| name.parse().expect("a metric")).to_vec()
 }
 

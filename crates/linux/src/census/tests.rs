@@ -2,16 +2,10 @@
 
 use std::process::Command;
 
+use subflow_prerequisite::network_namespaces;
+
 use super::*;
 use crate::Namespace;
-
-fn is_root() -> bool {
-    let is_root = rustix::process::geteuid().is_root();
-    if !is_root {
-        subflow_prerequisite::Prerequisite::Kernel.missing("only root makes network namespaces with names");
-    }
-    is_root
-}
 
 fn presence(id: NamespaceId) -> Presence {
     Census::take().expect("taken").presence(id)
@@ -19,7 +13,7 @@ fn presence(id: NamespaceId) -> Presence {
 
 #[test]
 fn a_thread_or_a_descriptor_alone_holds_a_namespace() {
-    if !is_root() {
+    if !network_namespaces() {
         return;
     }
     let namespace = Namespace::create("census-thread").expect("a namespace");
@@ -47,7 +41,7 @@ fn a_thread_or_a_descriptor_alone_holds_a_namespace() {
 
 #[test]
 fn a_name_or_a_process_alone_holds_a_namespace() {
-    if !is_root() {
+    if !network_namespaces() {
         return;
     }
     let named = Namespace::create("census-named").expect("a namespace");
@@ -86,7 +80,7 @@ fn a_namespace_may_exist_where_something_is_not_identified() {
 
 #[test]
 fn a_thread_that_cannot_be_looked_into_counts_unless_its_files_are_those_of_a_known_namespace() {
-    if !is_root() {
+    if !network_namespaces() {
         return;
     }
     let identified = |closed: u64| {

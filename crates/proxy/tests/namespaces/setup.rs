@@ -86,7 +86,8 @@ pub(crate) struct Process(pub(crate) Child);
 impl Process {
     /// Ends it with a signal, and returns its exit code.
     pub(crate) fn end(&mut self, signal: &str) -> Option<i32> {
-        let status = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        // The shell has a `kill` of its own; a program of that name is not everywhere.
+        let status = Command::new("sh").args(["-c", &format!("kill {signal} {}", self.0.id())]).status();
         assert!(status.is_ok_and(|status| status.success()));
         self.wait()
     }
@@ -111,7 +112,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if matches!(self.0.try_wait(), Ok(None)) {
-            let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+            let _ = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.0.id())]).status();
             let _ = self.0.wait();
         }
     }

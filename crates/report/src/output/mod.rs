@@ -26,7 +26,8 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
-use subflow_lab::results::{Experiment, Series, to_csv, to_text};
+use subflow_lab::output::{to_csv, to_text};
+use subflow_lab::results::{Experiment, Series};
 use subflow_scenario::sweep::Plan;
 use subflow_store::{tables, to_csv as to_csv_table};
 

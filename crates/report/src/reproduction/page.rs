@@ -4,7 +4,7 @@ use super::{Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict,
 use crate::chart;
 use crate::escape::{Slugs, escaped};
 use crate::figure::Figure;
-use crate::markup::{code, details, table_of};
+use crate::markup::{code, details, table};
 use crate::page::Page;
 
 /// Tables with more rows are collapsed.
@@ -17,7 +17,7 @@ pub fn of_reproduction(reproduced: &Reproduced, reproduction: &Reproduction) -> 
     page.facts
         .push(("items", if reproduced.items.is_empty() { "all".to_owned() } else { reproduced.items.join(", ") }));
     page.facts.push(effort(reproduced.quick));
-    page.facts.push(("rows", reproduction.table.rows().len().to_string()));
+    page.facts.push(("rows", reproduction.table.len().to_string()));
     page.facts.push(("findings", counted(&reproduction.findings)));
 
     let mut slugs = Slugs::default();
@@ -40,7 +40,7 @@ pub fn of_reproductions(reproductions: &Reproductions, command: &str) -> String 
     page.facts.push(("findings", reproductions.counted()));
 
     let mut slugs = Slugs::default();
-    let counts = table_of(&slugs.unique("counts"), "", &reproductions.verdicts());
+    let counts = table(&slugs.unique("counts"), "", &reproductions.verdicts());
     page.section("verdicts", "Verdicts", counts);
     let findings = reproductions.0.iter().map(|(reproduced, reproduction)| {
         format!("<h3>{}</h3>{}", escaped(&reproduced.title), table_of_findings(&reproduction.findings))
@@ -77,11 +77,11 @@ struct Parts {
 
 impl Parts {
     fn of(reproduction: &Reproduction, slugs: &mut Slugs) -> Self {
-        let tables = reproduction.readable.iter().map(|(title, table)| table_of(&slugs.unique(title), title, table));
+        let tables = reproduction.readable.iter().map(|(title, of)| table(&slugs.unique(title), title, of));
         let tables = tables.collect();
-        let count = reproduction.table.rows().len();
+        let count = reproduction.table.len();
         let many = count > MANY_ROWS || !reproduction.readable.is_empty();
-        let rows = table_of(&slugs.unique("rows of all"), "", &reproduction.table);
+        let rows = table(&slugs.unique("rows of all"), "", &reproduction.table);
         let rows = details(&format!("All {count} rows, as in results.csv"), !many, &rows);
         let notes: String = reproduction.notes.iter().map(|note| format!("<li>{}</li>", escaped(note))).collect();
         Self {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use subflow_lab::RunError;
-use subflow_lab::comparison::{Baseline, Metric};
 use subflow_lab::execute::execute_with;
-use subflow_lab::results::{Experiment, RunResult, to_csv, to_text};
+use subflow_lab::output::{to_csv, to_text};
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Baseline, Experiment, RunResult};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_report::output::{FigureFormat, Folder, to_json};
 use subflow_report::{Chart, CurvePoint, Extent, Figure, HeatMap, Scale, Shape};
@@ -275,7 +276,7 @@ fn a_baseline_of_the_command_line_is_shown_first_and_any_other_can_be_chosen() {
     }
     assert!(!page.contains("Compared with congestion"), "nothing is chosen yet");
     let path = "flows.album.congestion".to_owned();
-    experiment.baseline = Some(Baseline::of(&experiment, path, "lia".into(), &Metric::usual()));
+    experiment.baseline = Some(Baseline::of(&experiment, path, "lia".into(), &ComparedMetric::usual()));
     let page = subflow_report::of_experiment(&plan, &experiment);
     assert!(page.contains(r#"<option value="1" selected>lia</option>"#));
     assert!(page.contains("<p>Compared with congestion lia and the same other values."));
@@ -448,7 +449,7 @@ fn a_report_counts_the_differences_that_p_values_were_adjusted_for() {
         Ok(result)
     });
     let mut experiment = experiment.expect("no run fails");
-    let metrics = ["goodput".parse::<Metric>().expect("a metric")];
+    let metrics = ["goodput".parse::<ComparedMetric>().expect("a metric")];
     experiment.baseline = Some(Baseline::of(&experiment, "duration".to_owned(), "1 s".into(), &metrics));
     let html = subflow_report::of_experiment(&plan, &experiment);
     assert!(html.contains("adjusted for the 1 difference that has one (Holm)"), "{html}");

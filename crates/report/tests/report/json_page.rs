@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
-use subflow_lab::comparison::{Baseline, Metric};
 use subflow_lab::execute::execute;
-use subflow_lab::results::{Experiment, FailedRun, RealTime, SwitchPortBytes, SwitchReport};
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Baseline, Experiment, FailedRun, RealTime, SwitchPortBytes, SwitchReport};
 use subflow_lab::simulate::RunOptions;
 use subflow_report::output::to_json;
 use subflow_scenario::file::Document;
@@ -90,7 +90,7 @@ fn experiment() -> Experiment {
     let mut experiment =
         execute(&plan, 0, &RunOptions { series: true, ..RunOptions::default() }, &|_| {}).expect("the runs end well");
     experiment.baseline =
-        Some(Baseline::of(&experiment, "flows.file.scheduler".to_owned(), "ll".into(), &Metric::usual()));
+        Some(Baseline::of(&experiment, "flows.file.scheduler".to_owned(), "ll".into(), &ComparedMetric::usual()));
     let run = &mut experiment.runs[0].result;
     run.flows[0].unlisted_subflows = 1;
     let ports = vec![SwitchPortBytes::default()];

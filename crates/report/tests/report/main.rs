@@ -3,3 +3,4 @@
 mod experiments;
 mod json_page;
 mod made;
+mod metrics;

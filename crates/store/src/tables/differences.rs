@@ -1,6 +1,6 @@
 //! The table `differences`.
 
-use subflow_lab::comparison::{Difference, Pairing};
+use subflow_lab::results::{Difference, Pairing};
 
 use crate::Table;
 use crate::columns::Columns;

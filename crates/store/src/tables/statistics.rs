@@ -1,13 +1,11 @@
 //! The table `statistics`.
 
-use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics};
+use subflow_lab::results::metrics::Summaries;
+use subflow_lab::results::{Experiment, PointStatistics};
 use subflow_lab::statistics::Summary;
 
 use crate::Table;
 use crate::columns::Columns;
-
-/// A quantity's name, its unit (empty for counts), and what the runs say about it.
-type Quantity<'r> = (&'static str, &'static str, &'r Summary);
 
 /// One quantity of one thing at one point of the sweep.
 struct Row<'r> {
@@ -56,54 +54,45 @@ fn numbers<'r>(columns: &mut Columns<'r, Row<'r>>) {
         .numbers(("max", "see unit", "Largest."), |row| row.summary.max);
 }
 
-fn of_point<'r>(index: usize, point: &'r PointStatistics) -> Vec<Row<'r>> {
-    let mut rows = Vec::new();
-    let mut add = |kind, flow, name, quantities: &[Quantity<'r>]| {
-        let row =
-            |&(quantity, unit, summary): &Quantity<'r>| Row { index, point, kind, name, flow, quantity, unit, summary };
-        rows.extend(quantities.iter().map(row));
-    };
+fn of_point(index: usize, point: &PointStatistics) -> Vec<Row<'_>> {
+    let mut of = Rows { index, point, rows: Vec::new() };
     for flow in &point.flows {
         let name = Some(flow.name.as_str());
-        add("flow", name, name, &of_flow(flow));
+        of.add("flow", name, name, &flow.summaries);
         for subflow in &flow.subflows {
-            let quantities = [
-                ("goodput_mbps", "Mbit/s", &subflow.goodput_mbps),
-                ("packets_sent", "", &subflow.packets_sent),
-                ("retransmissions", "", &subflow.retransmissions),
-            ];
-            add("subflow", name, Some(&subflow.name), &quantities);
+            of.add("subflow", name, Some(&subflow.name), &subflow.summaries);
         }
     }
     for group in &point.groups {
-        let quantities = [
-            ("started", "", &group.started),
-            ("completed", "", &group.completed),
-            ("completion_mean_s", "s", &group.completion_mean_s),
-            ("completion_p50_s", "s", &group.completion_p50_s),
-            ("completion_p95_s", "s", &group.completion_p95_s),
-            ("completion_p99_s", "s", &group.completion_p99_s),
-        ];
-        add("group", Some(group.name.as_str()), Some(&group.name), &quantities);
+        of.add("group", Some(&group.name), Some(&group.name), &group.summaries);
     }
     for link in &point.links {
-        add("link", None, Some(&link.name), &[("utilisation", "1", &link.utilisation), ("drops", "", &link.drops)]);
+        of.add("link", None, Some(&link.name), &link.summaries);
     }
-    let total = [("goodput_mbps", "Mbit/s", &point.total_goodput_mbps), ("jain_index", "1", &point.jain_index)];
-    add("total", None, None, &total);
-    rows
+    of.add("total", None, None, &point.summaries);
+    of.rows
 }
 
-fn of_flow(flow: &FlowStatistics) -> Vec<Quantity<'_>> {
-    let mut quantities = vec![
-        ("goodput_mbps", "Mbit/s", &flow.goodput_mbps),
-        ("completion_s", "s", &flow.completion_s),
-        ("retransmissions", "", &flow.retransmissions),
-        ("timeouts", "", &flow.timeouts),
-    ];
-    if let Some(exchanges) = &flow.exchanges {
-        quantities.push(("exchanges", "", &exchanges.completed));
-        quantities.push(("exchange_mean_ms", "ms", &exchanges.mean_ms));
+/// The rows of a point.
+struct Rows<'r> {
+    index: usize,
+    point: &'r PointStatistics,
+    rows: Vec<Row<'r>>,
+}
+
+impl<'r> Rows<'r> {
+    /// Adds those of a thing: its kind, the flow that it belongs to, and its name.
+    fn add<T>(&mut self, kind: &'static str, flow: Option<&'r str>, name: Option<&'r str>, of: &'r Summaries<T>) {
+        let (index, point) = (self.index, self.point);
+        self.rows.extend(of.iter().map(|(metric, summary)| Row {
+            index,
+            point,
+            kind,
+            name,
+            flow,
+            quantity: metric.quantity,
+            unit: metric.unit,
+            summary,
+        }));
     }
-    quantities
 }

@@ -1,5 +1,8 @@
 //! Tables with aligned columns for terminals and text files.
 
+use super::{Cell, Column, Table};
+use crate::number;
+
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -63,6 +66,27 @@ impl TextTable {
     }
 }
 
+impl Table {
+    /// The table as aligned text. Numbers have two decimals, unless their column says otherwise.
+    pub fn to_text(&self) -> String {
+        let align = |column: &Column| match column.align {
+            Some(align) => align,
+            None if column.values.are_words() => Align::Left,
+            None => Align::Right,
+        };
+        let mut table = TextTable::new(self.columns.iter().map(|column| (column.name.as_str(), align(column))));
+        for row in 0..self.len() {
+            table.row(self.columns.iter().map(|column| match column.values.cell(row) {
+                Cell::Text(text) => text,
+                Cell::Integer(n) => n.to_string(),
+                Cell::Number(x) => number::fixed(x, column.decimals.unwrap_or(2)),
+                Cell::Empty => "–".to_owned(),
+            }));
+        }
+        table.render()
+    }
+}
+
 fn shortened(cell: &str) -> String {
     let count = cell.chars().count();
     if count <= TextTable::WIDEST {
@@ -83,6 +107,22 @@ mod tests {
         table.row(["album".into(), "9.6".into()]);
         table.row(["b".into(), "112.0".into()]);
         assert_eq!(table.render(), "flow   Mbit/s\nalbum     9.6\nb       112.0\n");
+    }
+
+    #[test]
+    fn a_table_is_written_as_json_csv_and_text() {
+        let mut table = Table::new(["case", "goodput_mbps", "published_mbps"]);
+        table.row(["lia".into(), 9.5.into(), Cell::Integer(9)]);
+        table.row(["olia".into(), (1.0 / 3.0).into(), Cell::Empty]);
+        let json = serde_json::to_string(&table).expect("plain data");
+        assert_eq!(
+            json,
+            r#"[{"case":"lia","goodput_mbps":9.5,"published_mbps":9},{"case":"olia","goodput_mbps":0.333333,"published_mbps":null}]"#
+        );
+        assert_eq!(table.to_csv(), "case,goodput_mbps,published_mbps\nlia,9.5,9\nolia,0.333333,\n");
+        let text = "case  goodput_mbps  published_mbps\nlia           9.50               9\nolia          0.33               –\n";
+        assert_eq!(table.to_text(), text);
+        assert_eq!((table.len(), table.first(1).rows().len()), (2, 1));
     }
 
     #[test]

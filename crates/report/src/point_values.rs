@@ -1,10 +1,10 @@
 //! A quantity at the points of a sweep, as bars and heat maps: its values, or their changes to a baseline.
 
-use subflow_lab::comparison::Metric;
 use subflow_lab::results::Experiment;
+use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::statistics::Summary;
 
-use super::baselines::{Change, Changes, Choice, Estimate, changes, chosen};
+use super::chosen_baseline::{Change, Changes, Choice, Estimate, changes, chosen};
 use super::figure::{Axis, Bar, Bars, Figure, HeatCell, HeatMap, Names};
 use super::grid::{Grid, Layout};
 use super::parameter::label;
@@ -18,15 +18,6 @@ const MOST_FLOWS: usize = 6;
 const MOST_CELLS: usize = 2500;
 const MOST_BARS: usize = 200;
 
-/// A quantity: its name in titles, in sentences and on the command line, and its unit.
-#[derive(Clone, Copy)]
-pub(super) struct Quantity {
-    pub(super) title: &'static str,
-    pub(super) label: &'static str,
-    pub(super) unit: &'static str,
-    pub(super) metric: &'static str,
-}
-
 /// A mean: of which point it is, of which flow (of all, if it has no name), and the mean with its interval.
 #[derive(Clone)]
 pub(super) struct Entry<'a> {
@@ -36,8 +27,8 @@ pub(super) struct Entry<'a> {
 }
 
 /// The figures of a quantity, all with the same axes and colours.
-pub(super) struct Compared<'a> {
-    pub(super) quantity: Quantity,
+pub(super) struct PointValues<'a> {
+    pub(super) metric: ComparedMetric,
     /// The title of its bars.
     pub(super) title: String,
     pub(super) entries: Vec<Entry<'a>>,
@@ -55,17 +46,17 @@ struct Shown {
     caption: String,
 }
 
-impl<'a> Compared<'a> {
+impl<'a> PointValues<'a> {
     /// The figures of `entries`: with two dimensions or more those of each flow, otherwise those of all flows.
     pub(super) fn of(
         experiment: &'a Experiment,
         grid: &'a Grid,
-        quantity: Quantity,
+        metric: ComparedMetric,
         title: &str,
         entries: Vec<Entry<'a>>,
     ) -> Vec<Self> {
         let fits = |layout: &Layout| grid.is_filled() && grid.panels(layout) <= MOST_PANELS;
-        let of = |title: String, entries, layout| Self { quantity, title, entries, experiment, grid, layout };
+        let of = |title: String, entries, layout| Self { metric, title, entries, experiment, grid, layout };
         let mut flows: Vec<Option<&str>> = Vec::new();
         for entry in &entries {
             if !flows.contains(&entry.flow) {
@@ -90,7 +81,7 @@ impl<'a> Compared<'a> {
             Some(Estimate { value: summary.mean?, interval: summary.ci95_low.zip(summary.ci95_high) })
         };
         self.figures(&Shown {
-            axis: Axis::new(self.quantity.label, self.quantity.unit),
+            axis: Axis::new(self.metric.label, self.metric.unit),
             is_signed: false,
             estimates: self.entries.iter().map(|entry| estimate(entry.summary)).collect(),
             caption: caption_of_means(&self.entries),
@@ -106,7 +97,7 @@ impl<'a> Compared<'a> {
     pub(super) fn changes(&self, choice: Choice) -> Vec<Figure> {
         let changes = self.changes_to(choice);
         self.figures(&Shown {
-            axis: Axis::new(format!("change of {}", self.quantity.label), "%"),
+            axis: Axis::new(format!("change of {}", self.metric.label), "%"),
             is_signed: true,
             estimates: changes.into_iter().map(|change| change.percent).collect(),
             caption: caption_of_changes(&self.name_of(choice), true),
@@ -121,8 +112,7 @@ impl<'a> Compared<'a> {
 
     /// The changes of all entries to a baseline.
     pub(super) fn changes_to(&self, choice: Choice) -> Vec<Change> {
-        let Ok(metric) = self.quantity.metric.parse::<Metric>() else { return Vec::new() };
-        let all: Changes = changes(self.experiment, self.grid, choice, metric);
+        let all: Changes = changes(self.experiment, self.grid, choice, self.metric);
         let change = |Entry { point, flow, .. }: &Entry<'_>| match self.grid.place(*point, choice.dimension) {
             value if value == choice.value => Change::none(),
             _ => all.get(&(*point, flow.map(str::to_owned))).copied().unwrap_or_default(),

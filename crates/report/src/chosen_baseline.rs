@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use subflow_lab::comparison::{Baseline, Difference, Metric};
-use subflow_lab::results::Experiment;
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Baseline, Difference, Experiment};
 use subflow_scenario::sweep::Parameters;
 
 use super::grid::Grid;
@@ -52,7 +52,7 @@ pub(super) fn chosen(experiment: &Experiment, grid: &Grid) -> Option<Choice> {
 }
 
 /// The changes of `metric` to the points of a baseline, which are compared with themselves, too.
-pub(super) fn changes(experiment: &Experiment, grid: &Grid, choice: Choice, metric: Metric) -> Changes {
+pub(super) fn changes(experiment: &Experiment, grid: &Grid, choice: Choice, metric: ComparedMetric) -> Changes {
     let dimension = &grid.dimensions[choice.dimension];
     let (value, _) = &dimension.values[choice.value];
     let baseline = Baseline::of(experiment, dimension.path.clone(), value.clone(), &[metric]);

@@ -1,15 +1,15 @@
 //! Figures that compare flows and links of one run, the points of a sweep, and repeated runs.
 
-use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics, Run, flows_and_groups};
-use subflow_lab::statistics::Summary;
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Experiment, PointStatistics, Run, flows_and_groups};
 use subflow_scenario::sweep::Plan;
 
-use super::compared::{Compared, Entry, Quantity, caption_of_means};
 use super::completions::{MOST_DISTRIBUTIONS, completions};
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::grid::Grid;
 use super::palette::Palette;
 use super::parameter::{Parameter, label};
+use super::point_values::{Entry, PointValues, caption_of_means};
 use super::scatter::{are_drawn, scatters};
 
 /// Minimum number of runs of a point for a box plot or a distribution; a table shows fewer runs better.
@@ -23,68 +23,20 @@ const MOST_CURVES: usize = 24;
 /// Maximum number of values of one swept number that are also bars, which have a choice of the baseline.
 const MOST_COMPARED: usize = 40;
 
-/// A quantity of flows.
-struct OfFlows {
-    quantity: Quantity,
-    summary: fn(&FlowStatistics) -> Option<&Summary>,
-    sample: fn(&subflow_lab::results::FlowResult) -> Option<f64>,
-}
-
-const OF_FLOWS: [OfFlows; 3] = [
-    OfFlows {
-        quantity: Quantity { title: "Goodput", label: "goodput", unit: "Mbit/s", metric: "goodput" },
-        summary: |flow| Some(&flow.goodput_mbps),
-        sample: |flow| Some(flow.goodput_mbps),
-    },
-    OfFlows {
-        quantity: Quantity {
-            title: "Time to completion",
-            label: "time to completion",
-            unit: "s",
-            metric: "completion",
-        },
-        summary: |flow| Some(&flow.completion_s),
-        sample: |flow| flow.completion_s,
-    },
-    OfFlows {
-        quantity: Quantity {
-            title: "Time of a request and its response",
-            label: "mean time",
-            unit: "ms",
-            metric: "exchange",
-        },
-        summary: |flow| Some(&flow.exchanges.as_ref()?.mean_ms),
-        sample: |flow| flow.exchanges.as_ref()?.mean_ms,
-    },
-];
-
-/// A quantity of all flows of a run together.
-struct OfPoints(Quantity, fn(&PointStatistics) -> &Summary);
-
-const OF_POINTS: [OfPoints; 2] = [
-    OfPoints(
-        Quantity { title: "Goodput of all flows", label: "goodput", unit: "Mbit/s", metric: "total-goodput" },
-        |point| &point.total_goodput_mbps,
-    ),
-    OfPoints(Quantity { title: "Fairness", label: "Jain's index", unit: "", metric: "fairness" }, |point| {
-        &point.jain_index
-    }),
-];
-
 /// Figures that compare something.
-pub(super) enum Comparison<'a> {
+pub(super) enum Comparing<'a> {
     /// One figure.
     Figure(Figure),
     /// Figures that show values or changes to a baseline.
-    Compared(Compared<'a>),
+    PointValues(PointValues<'a>),
 }
 
-impl Comparison<'_> {
+impl Comparing<'_> {
     /// Its figures: the values, and the changes to the baseline of the command line.
     pub(super) fn figures(self) -> Vec<Figure> {
         match self {
             Self::Figure(figure) => vec![figure],
-            Self::Compared(compared) => {
+            Self::PointValues(compared) => {
                 let changes = compared.baseline().map(|choice| compared.changes(choice));
                 compared.values().into_iter().chain(changes.unwrap_or_default()).collect()
             }
@@ -93,37 +45,36 @@ impl Comparison<'_> {
 }
 
 /// The figures that compare the flows, points and runs of an experiment.
-pub(super) fn comparisons<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a Grid) -> Vec<Comparison<'a>> {
+pub(super) fn comparisons<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a Grid) -> Vec<Comparing<'a>> {
     if let [run] = &experiment.runs[..] {
-        return of_one_run(plan, experiment, run).into_iter().map(Comparison::Figure).collect();
+        return of_one_run(plan, experiment, run).into_iter().map(Comparing::Figure).collect();
     }
-    let mut all: Vec<Comparison<'_>> = completions(experiment).into_iter().map(Comparison::Figure).collect();
-    for of in &OF_FLOWS {
-        let entries = of_flows(experiment, of.summary);
-        all.extend(of_entries(plan, experiment, grid, of.quantity, entries));
-        let spread = spreads(experiment, of).into_iter().chain(distributions(experiment, of));
-        all.extend(spread.map(Comparison::Figure));
-    }
-    if experiment.statistics.iter().any(|point| point.flows.len() > 1) {
-        for OfPoints(quantity, summary) in &OF_POINTS {
-            let points = experiment.statistics.iter().enumerate();
-            let entries = points.map(|(point, of)| Entry { point, flow: None, summary: summary(of) });
-            let entries = entries.filter(|entry| entry.summary.mean.is_some()).collect();
-            all.extend(of_entries(plan, experiment, grid, *quantity, entries));
+    let mut all: Vec<Comparing<'_>> = completions(experiment).into_iter().map(Comparing::Figure).collect();
+    let several = experiment.statistics.iter().any(|point| point.flows.len() > 1);
+    for metric in ComparedMetric::all() {
+        let entries = match metric.is_of_run() && !several {
+            true => Vec::new(),
+            false => means(experiment, metric),
+        };
+        // Counts that are zero everywhere show nothing.
+        if metric.is_count && entries.iter().all(|entry| entry.summary.max == Some(0.0)) {
+            continue;
+        }
+        all.extend(of_entries(plan, experiment, grid, metric, entries));
+        if !metric.is_count && metric.is_of_flows() {
+            let spread = spreads(experiment, metric).into_iter().chain(distributions(experiment, metric));
+            all.extend(spread.map(Comparing::Figure));
         }
     }
     all
 }
 
-/// The means of a quantity of each flow at each point.
-fn of_flows(experiment: &Experiment, summary: fn(&FlowStatistics) -> Option<&Summary>) -> Vec<Entry<'_>> {
+/// The means of a metric of each flow or group, or of whole runs, at each point.
+fn means(experiment: &Experiment, metric: ComparedMetric) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
     for (point, of) in experiment.statistics.iter().enumerate() {
-        for flow in &of.flows {
-            if let Some(summary) = summary(flow).filter(|summary| summary.mean.is_some()) {
-                entries.push(Entry { point, flow: Some(&flow.name), summary });
-            }
-        }
+        let with_mean = metric.summaries(of).into_iter().filter(|(_, summary)| summary.mean.is_some());
+        entries.extend(with_mean.map(|(flow, summary)| Entry { point, flow, summary }));
     }
     entries
 }
@@ -134,29 +85,29 @@ fn of_entries<'a>(
     plan: &Plan,
     experiment: &'a Experiment,
     grid: &'a Grid,
-    quantity: Quantity,
+    metric: ComparedMetric,
     entries: Vec<Entry<'a>>,
-) -> Vec<Comparison<'a>> {
+) -> Vec<Comparing<'a>> {
     if are_drawn(plan, experiment) {
-        let dots = scatters(experiment, quantity, &entries).into_iter().map(Comparison::Figure);
+        let dots = scatters(experiment, metric, &entries).into_iter().map(Comparing::Figure);
         let is_compared = experiment.baseline.is_some();
-        let compared = is_compared.then(|| Compared::of(experiment, grid, quantity, quantity.title, entries));
-        return dots.chain(compared.into_iter().flatten().map(Comparison::Compared)).collect();
+        let compared = is_compared.then(|| PointValues::of(experiment, grid, metric, metric.title, entries));
+        return dots.chain(compared.into_iter().flatten().map(Comparing::PointValues)).collect();
     }
-    let curves = Parameter::numeric(experiment).map(|parameter| over(&parameter, experiment, quantity, &entries));
+    let curves = Parameter::numeric(experiment).map(|parameter| over(&parameter, experiment, metric, &entries));
     let has_panels = grid.dimensions.len() > 1;
     let curves = curves.filter(|of| !of.curves.is_empty() && (of.curves.len() <= MOST_CURVES || !has_panels));
     if curves.is_some() && !has_panels && entries.len() > MOST_COMPARED {
-        return curves.into_iter().map(|curves| with_curves(quantity, curves, &entries)).collect();
+        return curves.into_iter().map(|curves| with_curves(metric, curves, &entries)).collect();
     }
-    let title = if curves.is_some() { format!("{} in groups", quantity.title) } else { quantity.title.to_owned() };
-    let curves = curves.map(|curves| with_curves(quantity, curves, &entries));
-    let compared = Compared::of(experiment, grid, quantity, &title, entries);
-    curves.into_iter().chain(compared.into_iter().map(Comparison::Compared)).collect()
+    let title = if curves.is_some() { format!("{} in groups", metric.title) } else { metric.title.to_owned() };
+    let curves = curves.map(|curves| with_curves(metric, curves, &entries));
+    let compared = PointValues::of(experiment, grid, metric, &title, entries);
+    curves.into_iter().chain(compared.into_iter().map(Comparing::PointValues)).collect()
 }
 
-fn with_curves<'a>(quantity: Quantity, curves: Curves, entries: &[Entry<'_>]) -> Comparison<'a> {
-    Comparison::Figure(Figure::curves(quantity.title, curves).caption(caption_of_means(entries)))
+fn with_curves<'a>(metric: ComparedMetric, curves: Curves, entries: &[Entry<'_>]) -> Comparing<'a> {
+    Comparing::Figure(Figure::curves(metric.title, curves).caption(caption_of_means(entries)))
 }
 
 /// Goodput by flow and subflow, and utilisation of the links.
@@ -193,8 +144,8 @@ fn of_one_run(plan: &Plan, experiment: &Experiment, run: &Run) -> Vec<Figure> {
 }
 
 /// A curve for each flow and combination of the other parameters.
-fn over(parameter: &Parameter, experiment: &Experiment, quantity: Quantity, entries: &[Entry<'_>]) -> Curves {
-    let axis = Axis::new(quantity.label, quantity.unit);
+fn over(parameter: &Parameter, experiment: &Experiment, metric: ComparedMetric, entries: &[Entry<'_>]) -> Curves {
+    let axis = Axis::new(metric.label, metric.unit);
     let mut curves = Curves::new(Axis::new(&parameter.path, &parameter.unit).fitted(), axis);
     for Entry { point, flow, summary } in entries {
         let parameters = &experiment.statistics[*point].parameters;
@@ -202,7 +153,7 @@ fn over(parameter: &Parameter, experiment: &Experiment, quantity: Quantity, entr
         let others = parameter.others(parameters);
         let names = [others.as_str(), flow.unwrap_or("")];
         let name = names.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
-        let name = if name.is_empty() { quantity.label.to_owned() } else { name };
+        let name = if name.is_empty() { metric.label.to_owned() } else { name };
         let y = summary.mean.unwrap_or(f64::NAN);
         let interval = summary.ci95_low.zip(summary.ci95_high);
         let point = super::figure::CurvePoint { x, y, interval };
@@ -218,40 +169,40 @@ fn over(parameter: &Parameter, experiment: &Experiment, quantity: Quantity, entr
 }
 
 /// Box plots over the repetitions of each point.
-fn spreads(experiment: &Experiment, of: &OfFlows) -> Option<Figure> {
-    let mut boxes = Boxes::new(Axis::new(of.quantity.label, of.quantity.unit).fitted());
-    for (point, flow, samples) in samples(experiment, of) {
+fn spreads(experiment: &Experiment, metric: ComparedMetric) -> Option<Figure> {
+    let mut boxes = Boxes::new(Axis::new(metric.label, metric.unit).fitted());
+    for (point, flow, samples) in samples(experiment, metric) {
         boxes.add(label(&point.parameters), flow, &samples);
     }
     (1..=MOST_ROWS).contains(&boxes.boxes.len()).then(|| {
-        Figure::boxes(format!("{}, spread over the runs", of.quantity.title), boxes).caption(
+        Figure::boxes(format!("{}, spread over the runs", metric.title), boxes).caption(
             "Median, quartiles, and the samples within 1.5 interquartile ranges of them (Tukey). Dots are outliers.",
         )
     })
 }
 
 /// Distributions over the repetitions of each point.
-fn distributions(experiment: &Experiment, of: &OfFlows) -> Option<Figure> {
-    let named = samples(experiment, of).into_iter().map(|(point, flow, samples)| {
+fn distributions(experiment: &Experiment, metric: ComparedMetric) -> Option<Figure> {
+    let named = samples(experiment, metric).into_iter().map(|(point, flow, samples)| {
         let place = label(&point.parameters);
         let name = if place.is_empty() { flow.to_owned() } else { format!("{place}: {flow}") };
         (name, samples)
     });
     let named: Vec<(String, Vec<f64>)> = named.collect();
-    let axis = Axis::new(of.quantity.label, of.quantity.unit);
+    let axis = Axis::new(metric.label, metric.unit);
     (1..=MOST_DISTRIBUTIONS)
         .contains(&named.len())
-        .then(|| Figure::distributions(format!("{}, distribution over the runs", of.quantity.title), axis, named))
+        .then(|| Figure::distributions(format!("{}, distribution over the runs", metric.title), axis, named))
 }
 
 /// The samples of each flow at each point that has enough runs.
-fn samples<'a>(experiment: &'a Experiment, of: &OfFlows) -> Vec<(&'a PointStatistics, &'a str, Vec<f64>)> {
+fn samples(experiment: &Experiment, metric: ComparedMetric) -> Vec<(&PointStatistics, &str, Vec<f64>)> {
     let mut all = Vec::new();
     for (number, point) in experiment.statistics.iter().enumerate() {
         let runs = experiment.runs.iter().filter(|run| run.point == number);
-        let runs: Vec<_> = runs.map(|run| flows_and_groups(&run.result)).collect();
+        let runs: Vec<_> = runs.map(|run| metric.values(&run.result)).collect();
         for (index, flow) in point.flows.iter().enumerate() {
-            let samples: Vec<f64> = runs.iter().filter_map(|flows| (of.sample)(&flows[index])).collect();
+            let samples: Vec<f64> = runs.iter().filter_map(|flows| flows[index].1.value).collect();
             if samples.len() >= ENOUGH_RUNS {
                 all.push((point, flow.name.as_str(), samples));
             }

@@ -1,0 +1,122 @@
+//! The tables of a single run: flows, groups, subflows, links, and what only some flows have.
+
+use std::borrow::Cow;
+
+use super::summary::{FLOW_PARTS, Reader, Summarised, has_part, shown_in};
+use crate::results::metrics::{DIRECTION, FLOW, GROUP, IDENTITY, LINK, Means, Metric, Part, RUN, SUBFLOW};
+use crate::results::{
+    DirectionResult, FlowResult, GroupResult, LinkResult, RunResult, SubflowResult, flows_and_groups,
+};
+use crate::table::Align::{Left, Right};
+use crate::table::{Cell, Columns};
+
+pub(super) fn one_run(run: &RunResult, reader: Reader) -> Vec<Summarised> {
+    let flows = flows_and_groups(run);
+    let mut tables = vec![main(&flows, reader), groups(run, reader), subflows(&flows, reader)];
+    tables.extend(FLOW_PARTS.map(|(part, title, id)| of_part(&flows, part, title, id, reader)));
+    if flows.len() > 1 {
+        tables.push(together(run, reader));
+    }
+    tables.push(links(run, reader));
+    tables
+}
+
+/// Adds the metrics of `part` that a single run has.
+fn add<'r, R, T: 'static>(
+    columns: &mut Columns<'r, R>,
+    metrics: impl IntoIterator<Item = &'static Metric<T>>,
+    part: Part,
+    reader: Reader,
+    of: impl Fn(&'r R) -> &'r T,
+) {
+    for (metric, shown, heading) in shown_in(metrics, part, reader) {
+        if shown.means != Means::MeanOnly {
+            columns.shown(heading, shown.decimals, Right, |row| metric.shown_cell(&shown, of(row), reader));
+        }
+    }
+}
+
+/// What text calls a flow of a single run, whose end or completion it shows, and what pages call it.
+fn flow_heading(reader: Reader) -> &'static str {
+    if reader == Reader::Text { "connection" } else { "flow" }
+}
+
+fn main(flows: &[Cow<'_, FlowResult>], reader: Reader) -> Summarised {
+    let mut columns = Columns::of(flows);
+    for (identity, heading) in
+        IDENTITY.iter().zip([flow_heading(reader), "protocol", "congestion", "scheduler", "paths"])
+    {
+        columns.shown(heading, 0, Left, |flow| identity.word_of(flow).into());
+    }
+    for (metric, shown, heading) in shown_in(FLOW.iter().copied().flatten(), Part::Main, reader) {
+        columns.shown(heading, shown.decimals, Right, |flow| {
+            match (metric.shown_cell(&shown, flow, reader), flow.ended) {
+                // How a connection ended that failed before.
+                (Cell::Empty, Some(how)) if reader == Reader::Text && how != "gracefully" => how.into(),
+                (cell, _) => cell,
+            }
+        });
+    }
+    Summarised { title: "Flows", table: columns.table("flows") }
+}
+
+fn groups(run: &RunResult, reader: Reader) -> Summarised {
+    let groups = GroupResult::all(run);
+    let mut columns = Columns::of(&groups);
+    columns.shown("group", 0, Left, |group| group.name.as_str().into());
+    add(&mut columns, GROUP, Part::Main, reader, |group| group);
+    Summarised { title: "Groups of flows", table: columns.table("groups") }
+}
+
+fn subflows(flows: &[Cow<'_, FlowResult>], reader: Reader) -> Summarised {
+    let rows: Vec<(&FlowResult, &SubflowResult)> =
+        flows.iter().flat_map(|flow| flow.subflows.iter().map(move |subflow| (&**flow, subflow))).collect();
+    let mut columns = Columns::of(&rows);
+    columns.shown(flow_heading(reader), 0, Left, |row| row.0.name.as_str().into());
+    columns.shown("subflow", 0, Left, |row| row.1.name.as_str().into());
+    add(&mut columns, SUBFLOW.iter().copied().flatten(), Part::Main, reader, |row| row.1);
+    Summarised { title: "Subflows", table: columns.table("subflows") }
+}
+
+fn of_part(
+    flows: &[Cow<'_, FlowResult>],
+    part: Part,
+    title: &'static str,
+    id: &'static str,
+    reader: Reader,
+) -> Summarised {
+    let rows: Vec<&FlowResult> = flows.iter().map(|flow| &**flow).filter(|flow| has_part(flow, part)).collect();
+    let mut columns = Columns::of(&rows);
+    let heading = if part == Part::Datagrams && reader == Reader::Text { "stream" } else { flow_heading(reader) };
+    columns.shown(heading, 0, Left, |flow| flow.name.as_str().into());
+    add(&mut columns, FLOW.iter().copied().flatten(), part, reader, |flow| *flow);
+    Summarised { title, table: columns.table(id) }
+}
+
+/// All flows together.
+fn together(run: &RunResult, reader: Reader) -> Summarised {
+    let rows = [run];
+    let mut columns = Columns::of(&rows);
+    columns.shown("flows", 0, Left, |_| "all".into());
+    add(&mut columns, RUN, Part::Main, reader, |run| *run);
+    Summarised { title: "All flows together", table: columns.table("together") }
+}
+
+fn links(run: &RunResult, reader: Reader) -> Summarised {
+    let mut columns = Columns::of(&run.links);
+    columns.shown("link", 0, Left, |link| link.name.as_str().into());
+    add(&mut columns, LINK, Part::Main, reader, |link| link);
+    for direction in ["up", "down"] {
+        let of: fn(&LinkResult) -> &DirectionResult =
+            if direction == "up" { |link| &link.up } else { |link| &link.down };
+        for (position, (metric, shown, heading)) in shown_in(DIRECTION, Part::Main, reader).enumerate() {
+            let heading = match (reader, position) {
+                (Reader::Text, _) => format!("{heading} {direction}"),
+                (Reader::Page, 0) => format!("{direction}: {heading}"),
+                (Reader::Page, _) => heading.to_owned(),
+            };
+            columns.shown(&heading, shown.decimals, Right, |link| metric.shown_cell(&shown, of(link), reader));
+        }
+    }
+    Summarised { title: "Links", table: columns.table("links") }
+}

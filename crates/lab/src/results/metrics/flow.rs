@@ -1,0 +1,185 @@
+//! The metrics of a flow, and of all flows of a group together.
+
+use super::{Means, Part};
+use crate::results::{Better, FlowResult};
+
+type Metric = super::Metric<FlowResult>;
+
+/// What tells flows apart: the columns before their metrics, with their descriptions.
+pub static IDENTITY: &[Metric] = &[
+    Metric::word("flow", "Name of the flow.", |flow| Some(&flow.name)).csv(1),
+    Metric::word("protocol", "Transport protocol.", |flow| Some(&flow.protocol)).csv(3),
+    Metric::word("congestion", "Congestion control.", |flow| flow.congestion.as_deref()).csv(4),
+    Metric::word("scheduler", "Packet scheduler.", |flow| flow.scheduler.as_deref()).csv(5),
+    Metric::word("path_manager", "Path manager.", |flow| flow.path_manager.as_deref()).csv(6),
+];
+
+/// In the order of the table `flows`.
+pub static FLOW: &[&[Metric]] =
+    &[DATA, GROUP_MEMBER, MESSAGES, EXCHANGES, DATAGRAMS, &DELAY, &REASSEMBLY_DELAY, RETRANSMITTED];
+
+const DATA: &[Metric] = &[
+    Metric::number("goodput_mbps", "Mbit/s", "Payload that the receiving application read, per time.", |flow| {
+        Some(flow.goodput_mbps)
+    })
+    .csv(7)
+    .summarised("goodput_mbps")
+    .shown("Mbit/s", "goodput Mbit/s", 3, Means::Spread)
+    .compared("goodput", "goodput of a flow", Better::Higher, ["Goodput", "goodput"])
+    .usual(),
+    Metric::count("bytes_delivered", "bytes", "Payload that the receiving application read.", |flow| {
+        Some(flow.bytes_delivered)
+    })
+    .csv(8)
+    .shown("MB", "delivered MB", 3, Means::None)
+    .scaled(1e-6),
+    Metric::number("completion_s", "s", "Time from the flow's start to the last byte.", |flow| flow.completion_s)
+        .csv(9)
+        .summarised("completion_s")
+        .shown("done s", "completion s", 3, Means::PageInterval)
+        .compared(
+            "completion",
+            "time to the completion of a flow; of a group the mean of its flows that completed",
+            Better::Lower,
+            ["Time to completion", "time to completion"],
+        )
+        .usual(),
+    Metric::count("retransmissions", "", "Segments sent again.", |flow| Some(flow.retransmissions))
+        .csv(11)
+        .summarised("retransmissions")
+        .shown("retrans", "retransmissions", 0, Means::Mean)
+        .compared(
+            "retransmissions",
+            "segments of a flow sent again",
+            Better::Lower,
+            ["Retransmissions", "retransmissions"],
+        ),
+    Metric::count("timeouts", "", "Retransmission timeouts.", |flow| Some(flow.timeouts))
+        .csv(15)
+        .summarised("timeouts")
+        .shown("RTOs", "timeouts", 0, Means::Mean)
+        .compared("timeouts", "retransmission timeouts of a flow", Better::Lower, ["Timeouts", "timeouts"]),
+    Metric::count("duplicate_acks", "", "Duplicate acknowledgments received.", |flow| Some(flow.duplicate_acks))
+        .csv(18),
+    Metric::count("reinjected_bytes", "bytes", "Data sent again on another subflow.", |flow| {
+        Some(flow.reinjected_bytes)
+    })
+    .csv(23)
+    .summarised("reinjected_bytes")
+    .shown("reinjected MB", "reinjected MB", 3, Means::Interval)
+    .scaled(1e-6)
+    .part(Part::Reinjections)
+    .compared(
+        "reinjected",
+        "data sent again on another subflow",
+        Better::Lower,
+        ["Reinjected data", "reinjected data"],
+    ),
+    Metric::flag("fallback", "Whether MPTCP fell back to TCP.", |flow| Some(flow.fallback)),
+    Metric::word("ended", "How the sender's connection ended.", |flow| flow.ended).csv(19),
+];
+
+const GROUP_MEMBER: &[Metric] = &[
+    Metric::word("group", "Name of the group, of a flow of one with count.", |flow| {
+        flow.group.as_ref().map(|group| group.name.as_str())
+    }),
+    Metric::number("start_s", "s", "Start of a flow of a group.", |flow| Some(flow.group.as_ref()?.start_s)),
+    Metric::count("send_bytes", "bytes", "What a flow of a group was to send.", |flow| flow.group.as_ref()?.send_bytes),
+];
+
+const MESSAGES: &[Metric] = &[
+    Metric::count("messages_abandoned", "", "SCTP: messages given up.", |flow| Some(flow.abandoned?.messages))
+        .csv(16)
+        .shown("messages given up", "messages given up", 0, Means::None)
+        .part(Part::Abandoned),
+    Metric::count("bytes_abandoned", "bytes", "SCTP: unacknowledged data given up.", |flow| {
+        Some(flow.abandoned?.bytes)
+    })
+    .csv(17)
+    .shown("MB given up", "MB given up", 3, Means::None)
+    .scaled(1e-6)
+    .part(Part::Abandoned),
+];
+
+const EXCHANGES: &[Metric] = &[
+    Metric::count("exchanges", "", "Requests that were answered.", |flow| Some(flow.exchanges.as_ref()?.completed))
+        .summarised("exchanges.completed")
+        .shown("exchanges", "completed", 0, Means::Mean)
+        .part(Part::Exchanges),
+    Metric::number("exchange_mean_ms", "ms", "Mean time from a request to the end of its response.", |flow| {
+        flow.exchanges.as_ref()?.mean_ms
+    })
+    .csv(24)
+    .summarised("exchanges.mean_ms")
+    .shown("mean ms", "mean ms", 1, Means::Interval)
+    .part(Part::Exchanges)
+    .compared(
+        "exchange",
+        "mean time of a request and its response",
+        Better::Lower,
+        ["Time of a request and its response", "mean time"],
+    )
+    .usual(),
+    Metric::number("exchange_median_ms", "ms", "Median of it.", |flow| flow.exchanges.as_ref()?.median_ms)
+        .shown("median ms", "median ms", 1, Means::None)
+        .part(Part::Exchanges),
+    Metric::number("exchange_p95_ms", "ms", "95th percentile of it.", |flow| flow.exchanges.as_ref()?.p95_ms)
+        .csv(25)
+        .summarised("exchanges.p95_ms")
+        .shown("p95 ms", "95th percentile ms", 1, Means::Interval)
+        .part(Part::Exchanges)
+        .compared(
+            "exchange-p95",
+            "95th percentile of the time of a request and its response",
+            Better::Lower,
+            ["95th percentile of the time of a request and its response", "95th percentile"],
+        ),
+];
+
+const DATAGRAMS: &[Metric] = &[
+    Metric::count("datagrams_sent", "", "UDP: datagrams sent.", |flow| Some(flow.datagrams.as_ref()?.sent))
+        .shown("sent", "sent", 0, Means::None)
+        .part(Part::Datagrams),
+    Metric::count("datagrams_received", "", "UDP: datagrams received, with duplicates.", |flow| {
+        Some(flow.datagrams.as_ref()?.received)
+    })
+    .shown("received", "received", 0, Means::None)
+    .part(Part::Datagrams),
+];
+
+/// Mean and percentiles of times: `NAME_mean_ms`, `NAME_p50_ms`, `NAME_p95_ms`, `NAME_p99_ms`. They are recorded in runs
+/// with metrics over time only.
+macro_rules! latencies {
+    ($name:literal, $description:literal, |$of:ident| $latency:expr) => {
+        [
+            Metric::number(concat!($name, "_mean_ms"), "ms", concat!("With series: mean ", $description), |$of| {
+                Some($latency?.mean_ms)
+            }),
+            Metric::number(concat!($name, "_p50_ms"), "ms", "Median of it.", |$of| Some($latency?.p50_ms)),
+            Metric::number(concat!($name, "_p95_ms"), "ms", "95th percentile of it.", |$of| Some($latency?.p95_ms)),
+            Metric::number(concat!($name, "_p99_ms"), "ms", "99th percentile of it.", |$of| Some($latency?.p99_ms)),
+        ]
+    };
+}
+pub(super) use latencies;
+
+static DELAY: [Metric; 4] =
+    latencies!("delay", "time from the first transmission of data until it could be read.", |flow| flow.delay);
+
+static REASSEMBLY_DELAY: [Metric; 4] =
+    latencies!("reassembly_delay", "part of it after the arrival.", |flow| flow.reassembly_delay);
+
+const RETRANSMITTED: &[Metric] = &[
+    Metric::count("fast_retransmissions", "", "SCTP: chunks sent again after three miss indications.", |flow| {
+        Some(flow.retransmitted?.fast)
+    })
+    .csv(12),
+    Metric::count("timeout_retransmissions", "", "SCTP: chunks sent again after a timeout.", |flow| {
+        Some(flow.retransmitted?.timeout)
+    })
+    .csv(13),
+    Metric::count("fast_recoveries", "", "SCTP: how often miss indications reduced a window.", |flow| {
+        Some(flow.retransmitted?.fast_recoveries)
+    })
+    .csv(14),
+];
