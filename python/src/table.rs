@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use subflow_store::{DESCRIPTION, UNIT};
+use subflow_store::{DESCRIPTION, UNIT, to_arrow};
 
 /// A table in Arrow's format. Columns do not change.
 ///
@@ -22,9 +22,9 @@ pub(crate) struct Table {
     batch: RecordBatch,
 }
 
-impl From<subflow_store::Table> for Table {
-    fn from(table: subflow_store::Table) -> Self {
-        Self { name: table.name, batch: table.to_arrow() }
+impl From<subflow_lab::table::Table> for Table {
+    fn from(table: subflow_lab::table::Table) -> Self {
+        Self { name: table.name, batch: to_arrow(&table) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 
 use subflow_lab::execute::execute;
-use subflow_lab::results::to_text;
+use subflow_lab::output::to_text;
 use subflow_lab::simulate::RunOptions;
 use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SubflowView, next_work};
 use subflow_quantity::Duration;

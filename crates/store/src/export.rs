@@ -1,10 +1,14 @@
 //! The runs of a store as a table, also while a sweep is under way.
 
 use subflow_lab::results::FlowResult;
+use subflow_lab::results::metrics::{FLOW, Metric};
+use subflow_lab::table::{Columns, Table};
 
-use crate::columns::Columns;
 use crate::record::Identity;
-use crate::{Record, Store, StoreError, Table};
+use crate::{Record, Store, StoreError};
+
+/// The metrics of a flow that the table has.
+const EXPORTED: [&str; 3] = ["goodput_mbps", "bytes_delivered", "completion_s"];
 
 /// A flow of a run, or the error of the run.
 struct Row<'r> {
@@ -40,16 +44,11 @@ pub fn export(store: &Store) -> Result<Table, StoreError> {
         .counts(("seed", "", "Seed of the run."), |row| Some(row.run.seed))
         .parameters(|row| &row.run.parameters)
         .words(("error", "", "Why the run failed."), |row| row.error)
-        .words(("flow", "", "Name of the flow."), |row| row.flow.map(|flow| flow.name.as_str()))
-        .numbers(("goodput_mbps", "Mbit/s", "Payload that the receiving application read, per time."), |row| {
-            row.flow.map(|flow| flow.goodput_mbps)
-        })
-        .counts(("bytes_delivered", "bytes", "Payload that the receiving application read."), |row| {
-            row.flow.map(|flow| flow.bytes_delivered)
-        })
-        .numbers(("completion_s", "s", "Time from the flow's start to the last byte."), |row| {
-            row.flow.and_then(|flow| flow.completion_s)
-        });
+        .words(("flow", "", "Name of the flow."), |row| row.flow.map(|flow| flow.name.as_str()));
+    let exported = |metric: &&Metric<FlowResult>| EXPORTED.contains(&metric.column);
+    for metric in FLOW.iter().copied().flatten().filter(exported) {
+        columns.metric(metric, |row| row.flow);
+    }
     Ok(columns.table("store"))
 }
 

@@ -8,7 +8,7 @@
 //! use subflow_lab::execute::execute;
 //! use subflow_lab::simulate::RunOptions;
 //! use subflow_scenario::builder::{FlowBuilder, LinkBuilder, ScenarioBuilder};
-//! use subflow_store::{tables, to_csv};
+//! use subflow_store::tables;
 //!
 //! let plan = ScenarioBuilder::new("transfer")
 //!     .set("duration", "10 s")
@@ -19,15 +19,14 @@
 //!     .plan()
 //!     .expect("a good scenario");
 //! let experiment = execute(&plan, 0, &RunOptions::default(), &|_| {}).expect("the run succeeds");
-//! let csv = to_csv(&tables::flows(&experiment));
+//! let csv = tables::flows(&experiment).to_csv();
 //! assert!(csv.starts_with("run,point,seed,flow,") && csv.lines().count() == 2);
 //! ```
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which columns a table has | `tables/`; how columns are built: `columns.rs` |
-//! | columns, their values and metadata | `table.rs` |
-//! | a table as CSV | `csv.rs` |
+//! | which columns a table has | `tables/`; the form of tables, and CSV: `subflow_lab::table` |
+//! | what the metadata of a table say | `metadata.rs` |
 //! | a table in Arrow's format, with the feature `arrow` | `arrow.rs` |
 //! | a table as a Parquet file, with the feature `parquet` | `parquet.rs` |
 //! | what identifies a run | `key.rs`; what tells builds of the program apart: `program.rs` |
@@ -42,28 +41,27 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod columns;
-mod csv;
 mod error;
 mod export;
 mod key;
+mod metadata;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod program;
 mod record;
 mod store;
 mod sweep;
-mod table;
 pub mod tables;
 
-pub use self::csv::to_csv;
+#[cfg(feature = "arrow")]
+pub use self::arrow::to_arrow;
 #[cfg(feature = "parquet")]
 pub use self::parquet::to_parquet;
 pub use error::StoreError;
 pub use export::export;
 pub use key::Key;
+pub use metadata::{COMMIT, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, UNIT, VERSION};
 pub use program::program_is;
 pub use record::Record;
 pub use store::Store;
 pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};
-pub use table::{COMMIT, Column, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, Table, UNIT, VERSION, Values, Words};

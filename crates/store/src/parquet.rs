@@ -5,12 +5,14 @@ use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use crate::Table;
+use subflow_lab::table::Table;
+
+use crate::to_arrow;
 
 /// The table as a Parquet file, compressed with Snappy. The same table gives the same bytes.
 pub fn to_parquet(table: &Table) -> Vec<u8> {
     const MEMORY: &str = "columns of these types can be written to memory";
-    let batch = table.to_arrow();
+    let batch = to_arrow(table);
     // Readers that do not know Arrow's schema find the metadata of the table here.
     let metadata = table.metadata.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
     let properties =

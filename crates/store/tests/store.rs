@@ -13,7 +13,7 @@ use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Measure, Plan, SeriesKept};
 use subflow_store::{
     Collected, Filled, Key, Record, Settings, Store, StoreError, UNIT, collect, export, fill, fill_with, tables,
-    to_csv, to_parquet,
+    to_arrow, to_parquet,
 };
 
 const TEXT: &str = r#"duration = "300 ms"
@@ -366,13 +366,13 @@ fn tables_are_written_as_parquet_with_units() {
         assert_eq!(file, to_parquet(&table), "{name}");
         let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file));
         let reader = reader.expect("it is Parquet");
-        assert_eq!(reader.schema().fields(), table.to_arrow().schema().fields(), "{name}");
+        assert_eq!(reader.schema().fields(), to_arrow(&table).schema().fields(), "{name}");
         let metadata = reader.metadata().file_metadata().key_value_metadata().expect("metadata");
         let value = |key: &str| metadata.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.clone());
         assert_eq!(value(subflow_store::SCENARIO_SHA256), Some(plan.digest()), "{name}");
         assert_eq!(value(subflow_store::VERSION), Some(env!("CARGO_PKG_VERSION").to_owned()), "{name}");
         let rows: usize = reader.build().expect("it can be read").map(|batch| batch.expect("rows").num_rows()).sum();
-        assert_eq!(rows, table.rows(), "{name}");
+        assert_eq!(rows, table.len(), "{name}");
     }
 }
 
@@ -383,7 +383,7 @@ fn metrics_over_time_of_all_runs_are_kept_only_if_that_is_wanted() {
     let all = Plan { series: SeriesKept::All, ..plan(TEXT) };
     let seeds = |plan: &Plan| {
         let experiment = execute(plan, 0, &options, &|_| {}).expect("the runs end well");
-        let text = to_csv(&tables::all_series(&experiment));
+        let text = tables::all_series(&experiment).to_csv();
         let seeds = text.lines().skip(1).filter_map(|line| line.split(',').nth(2));
         seeds.map(str::to_owned).collect::<std::collections::BTreeSet<String>>()
     };
@@ -422,9 +422,9 @@ fn tables_as_csv_have_the_same_rows_and_the_same_names_of_subflows() {
     let experiment = execute(&plan, 0, &options, &|_| {}).expect("the runs end well");
     let read = |name: &str| {
         let (_, table) = tables::all(&experiment).into_iter().find(|(known, _)| *known == name).expect("a table");
-        let text = to_csv(&table);
+        let text = table.to_csv();
         let lines: Vec<Vec<String>> = text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
-        assert_eq!(lines.len(), table.rows() + 1, "{name}");
+        assert_eq!(lines.len(), table.len() + 1, "{name}");
         assert!(lines.iter().all(|line| line.len() == table.columns.len()), "{name}");
         lines
     };
@@ -455,9 +455,9 @@ fn swept_quantities_are_numbers_in_the_unit_that_their_column_names() {
         assert!(names.contains(&"links.b.loss_percent"), "{name}");
         assert!(!names.iter().any(|name| name.starts_with("flows.file.congestion_")), "{name}");
         assert_eq!((&*table.columns[first + 1].unit, &*table.columns[first + 3].unit), ("Mbit/s", "%"), "{name}");
-        assert_eq!(table.to_arrow().schema().field(first + 1).metadata()[UNIT], "Mbit/s", "{name}");
+        assert_eq!(to_arrow(&table).schema().field(first + 1).metadata()[UNIT], "Mbit/s", "{name}");
     }
-    for csv in [to_csv(&tables::runs(&experiment)), subflow_lab::output::to_csv(&experiment)] {
+    for csv in [tables::runs(&experiment).to_csv(), subflow_lab::output::to_csv(&experiment)] {
         let values = "500 kbit/s,0.5,none,0.0,none,0.0,lia,";
         assert!(csv.lines().nth(1).is_some_and(|line| line.contains(values)), "{csv}");
         assert!(csv.contains(",8 Mbit/s,8.0,1 %,1.0,1 %,1.0,lia,"), "{csv}");
@@ -478,7 +478,7 @@ fn the_manual_has_the_unit_and_the_name_of_each_column_of_a_swept_quantity() {
 fn a_store_that_is_being_filled_can_be_looked_at_as_a_table() {
     let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
     let store = Store::open(folder.path()).expect("it can be created");
-    assert_eq!(to_csv(&export(&store).expect("it is empty")).lines().count(), 1);
+    assert_eq!(export(&store).expect("it is empty").to_csv().lines().count(), 1);
     let jobs = plan.jobs();
     fill(&plan, &jobs[..2], &store, &settings(), &|_| {}).expect("it can be written");
     let (key, failed) = (Key::of(&plan, jobs[2], true), Record::Failed("out of luck".to_owned()));
@@ -487,8 +487,8 @@ fn a_store_that_is_being_filled_can_be_looked_at_as_a_table() {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     let head = ["key", "version", "scenario", "seed", "flows.file.congestion", "error", "flow", "goodput_mbps"];
     assert_eq!(names[..8], head);
-    assert_eq!((names[8..].len(), table.rows()), (2, 2 * 3 + 1), "three flows of two runs, and an error");
-    let lines = to_csv(&table);
+    assert_eq!((names[8..].len(), table.len()), (2, 2 * 3 + 1), "three flows of two runs, and an error");
+    let lines = table.to_csv();
     let failed: Vec<&str> = lines.lines().filter(|line| line.contains("out of luck")).collect();
     assert_eq!(failed.len(), 1, "{lines}");
     assert!(failed[0].starts_with(&key.to_string()) && failed[0].ends_with("1,olia,out of luck,,,,"), "{failed:?}");

@@ -44,7 +44,7 @@
 //!
 //! ```
 //! use subflow::scenario::builder::{FlowBuilder, LinkBuilder, ScenarioBuilder};
-//! use subflow::store::{Settings, Store, collect, fill, tables, to_csv};
+//! use subflow::store::{Settings, Store, collect, fill, tables};
 //!
 //! let plan = ScenarioBuilder::new("transfer")
 //!     .set("duration", "10 s")
@@ -61,7 +61,7 @@
 //! let filled = fill(&plan, &plan.jobs(), &store, &Settings::default(), &|_| {}).expect("the store can be written");
 //! assert_eq!((filled.finished, filled.missing), (2, 0));
 //! let results = collect(&plan, false, |key| store.load(key)).expect("the store can be read").experiment;
-//! let csv = to_csv(&tables::flows(&results));
+//! let csv = tables::flows(&results).to_csv();
 //! assert!(csv.starts_with("run,point,seed,links.cable.rate,links.cable.rate_mbps,flow,"));
 //! ```
 //!

@@ -1,50 +1,8 @@
 //! The reports of a watch as tables.
 
-use std::collections::BTreeMap;
-
-use subflow_store::{Column, Table, Values};
+use subflow_lab::table::{Columns, Table};
 
 use crate::{Connection, Event, Pair, Report, Subflow};
-
-/// A table in the making: each column is made of all rows.
-struct Columns<'r, R> {
-    rows: &'r [R],
-    columns: Vec<Column>,
-}
-
-impl<'r, R> Columns<'r, R> {
-    fn of(rows: &'r [R]) -> Self {
-        Self { rows, columns: Vec::new() }
-    }
-
-    fn words(&mut self, name: &str, description: &str, word: impl Fn(&'r R) -> Option<&'r str>) -> &mut Self {
-        let words = self.rows.iter().map(word);
-        self.add(name, "", description, Values::Words(words.collect()))
-    }
-
-    fn counts(&mut self, name: &str, unit: &str, text: &str, count: impl Fn(&'r R) -> Option<u64>) -> &mut Self {
-        let counts = self.rows.iter().map(|row| count(row).map(u64::cast_signed));
-        self.add(name, unit, text, Values::Integers(counts.collect()))
-    }
-
-    fn numbers(&mut self, name: &str, unit: &str, text: &str, number: impl Fn(&'r R) -> Option<f64>) -> &mut Self {
-        self.add(name, unit, text, Values::Numbers(self.rows.iter().map(number).collect()))
-    }
-
-    fn flags(&mut self, name: &str, description: &str, flag: impl Fn(&'r R) -> Option<bool>) -> &mut Self {
-        self.add(name, "", description, Values::Flags(self.rows.iter().map(flag).collect()))
-    }
-
-    fn add(&mut self, name: &str, unit: &str, description: &str, values: Values) -> &mut Self {
-        let (name, unit, description) = (name.to_owned(), unit.to_owned(), description.to_owned());
-        self.columns.push(Column { name, unit, description, values });
-        self
-    }
-
-    fn table(&mut self, name: &'static str) -> Table {
-        Table { name, columns: std::mem::take(&mut self.columns), metadata: BTreeMap::new() }
-    }
-}
 
 /// A row for each subflow in each report.
 pub fn subflows(reports: &[Report]) -> Table {
@@ -54,23 +12,23 @@ pub fn subflows(reports: &[Report]) -> Table {
         .collect();
     let mut columns = Columns::of(&rows);
     columns
-        .numbers("time_s", "s", "Time of the report since the watch began.", |row| Some(row.0.time_s))
-        .words("token", "Local token of the connection.", |row| Some(&row.1.token))
-        .flags("client", "Whether this host sent the first SYN.", |row| Some(row.1.client))
-        .counts("subflow", "", "Number of the subflow in the connection.", |row| Some(row.2.number as u64))
-        .words("local", "Address and port of this host.", |row| Some(&row.2.local))
-        .words("remote", "Address and port of the peer.", |row| Some(&row.2.remote))
-        .words("state", "established or opening.", |row| Some(row.2.state))
-        .flags("backup", "Whether it is used only if no other is.", |row| Some(row.2.backup))
-        .counts("cwnd", "packets", "Congestion window.", |row| Some(row.2.cwnd.into()))
-        .counts("ssthresh", "packets", "Slow-start threshold, after a loss.", |row| row.2.ssthresh.map(Into::into))
-        .counts("in_flight", "packets", "Packets in flight.", |row| Some(row.2.in_flight.into()))
-        .numbers("srtt_ms", "ms", "Smoothed round-trip time.", |row| Some(row.2.srtt_ms))
-        .numbers("min_rtt_ms", "ms", "Smallest round-trip time.", |row| Some(row.2.min_rtt_ms))
-        .numbers("sent_mbps", "Mbit/s", "Acknowledged data since the last report.", |row| Some(row.2.sent_mbps))
-        .numbers("received_mbps", "Mbit/s", "Received data since the last report.", |row| Some(row.2.received_mbps))
-        .counts("retransmissions", "", "Retransmitted segments so far.", |row| Some(row.2.retransmissions))
-        .counts("timeouts", "", "Timeouts so far.", |row| Some(row.2.timeouts));
+        .numbers(("time_s", "s", "Time of the report since the watch began."), |row| Some(row.0.time_s))
+        .words(("token", "", "Local token of the connection."), |row| Some(&row.1.token))
+        .flags(("client", "", "Whether this host sent the first SYN."), |row| Some(row.1.client))
+        .counts(("subflow", "", "Number of the subflow in the connection."), |row| Some(row.2.number as u64))
+        .words(("local", "", "Address and port of this host."), |row| Some(&row.2.local))
+        .words(("remote", "", "Address and port of the peer."), |row| Some(&row.2.remote))
+        .words(("state", "", "established or opening."), |row| Some(row.2.state))
+        .flags(("backup", "", "Whether it is used only if no other is."), |row| Some(row.2.backup))
+        .counts(("cwnd", "packets", "Congestion window."), |row| Some(row.2.cwnd.into()))
+        .counts(("ssthresh", "packets", "Slow-start threshold, after a loss."), |row| row.2.ssthresh.map(Into::into))
+        .counts(("in_flight", "packets", "Packets in flight."), |row| Some(row.2.in_flight.into()))
+        .numbers(("srtt_ms", "ms", "Smoothed round-trip time."), |row| Some(row.2.srtt_ms))
+        .numbers(("min_rtt_ms", "ms", "Smallest round-trip time."), |row| Some(row.2.min_rtt_ms))
+        .numbers(("sent_mbps", "Mbit/s", "Acknowledged data since the last report."), |row| Some(row.2.sent_mbps))
+        .numbers(("received_mbps", "Mbit/s", "Received data since the last report."), |row| Some(row.2.received_mbps))
+        .counts(("retransmissions", "", "Retransmitted segments so far."), |row| Some(row.2.retransmissions))
+        .counts(("timeouts", "", "Timeouts so far."), |row| Some(row.2.timeouts));
     columns.table("subflows")
 }
 
@@ -87,13 +45,13 @@ pub fn bottlenecks(reports: &[Report]) -> Table {
         .collect();
     let mut columns = Columns::of(&rows);
     columns
-        .numbers("time_s", "s", "Time of the report since the watch began.", |row| Some(row.0.time_s))
-        .words("token", "Local token of the connection.", |row| Some(&row.1.token))
-        .words("detector", "Name of the detector.", |row| Some(row.2))
-        .counts("a", "", "Number of a subflow.", |row| Some(row.3.subflows[0] as u64))
-        .counts("b", "", "Number of another subflow.", |row| Some(row.3.subflows[1] as u64))
-        .numbers("degree", "1", "Degree of their correlation, once it is known.", |row| row.3.degree)
-        .flags("shared", "Whether they share a bottleneck, once it is known.", |row| row.3.shared);
+        .numbers(("time_s", "s", "Time of the report since the watch began."), |row| Some(row.0.time_s))
+        .words(("token", "", "Local token of the connection."), |row| Some(&row.1.token))
+        .words(("detector", "", "Name of the detector."), |row| Some(row.2))
+        .counts(("a", "", "Number of a subflow."), |row| Some(row.3.subflows[0] as u64))
+        .counts(("b", "", "Number of another subflow."), |row| Some(row.3.subflows[1] as u64))
+        .numbers(("degree", "1", "Degree of their correlation, once it is known."), |row| row.3.degree)
+        .flags(("shared", "", "Whether they share a bottleneck, once it is known."), |row| row.3.shared);
     columns.table("bottlenecks")
 }
 
@@ -102,31 +60,35 @@ pub fn events(reports: &[Report]) -> Table {
     let rows: Vec<&Event> = reports.iter().flat_map(|report| &report.interval.events).collect();
     let mut columns = Columns::of(&rows);
     columns
-        .numbers("time_s", "s", "Time when the event was read, since the watch began.", |event| Some(event.time_s))
-        .words("token", "Local token of the connection.", |event| Some(&event.token))
-        .words("event", "What happened.", |event| Some(event.event))
-        .flags("client", "Whether this host sent the first SYN.", |event| event.client)
-        .words("local", "Address and port of this host.", |event| event.ends.as_ref().map(|ends| ends.local.as_str()))
-        .words("remote", "Address and port of the peer.", |event| event.ends.as_ref().map(|ends| ends.remote.as_str()))
-        .counts("local_id", "", "Identifier of the local address.", |event| {
+        .numbers(("time_s", "s", "Time when the event was read, since the watch began."), |event| Some(event.time_s))
+        .words(("token", "", "Local token of the connection."), |event| Some(&event.token))
+        .words(("event", "", "What happened."), |event| Some(event.event))
+        .flags(("client", "", "Whether this host sent the first SYN."), |event| event.client)
+        .words(("local", "", "Address and port of this host."), |event| {
+            event.ends.as_ref().map(|ends| ends.local.as_str())
+        })
+        .words(("remote", "", "Address and port of the peer."), |event| {
+            event.ends.as_ref().map(|ends| ends.remote.as_str())
+        })
+        .counts(("local_id", "", "Identifier of the local address."), |event| {
             event.ends.as_ref().map(|ends| ends.local_id.into())
         })
-        .counts("remote_id", "", "Identifier of the remote address.", |event| {
+        .counts(("remote_id", "", "Identifier of the remote address."), |event| {
             event.ends.as_ref().map(|ends| ends.remote_id.into())
         })
-        .flags("backup", "Whether the subflow is used only if no other is.", |event| {
+        .flags(("backup", "", "Whether the subflow is used only if no other is."), |event| {
             event.ends.as_ref().map(|ends| ends.backup)
         })
-        .counts("id", "", "Identifier of an address of the peer.", |event| event.id.map(Into::into))
-        .words("address", "An address of the peer.", |event| event.address.as_deref())
-        .counts("port", "", "Its port.", |event| event.port.map(Into::into))
-        .words("reset_reason", "Why the peer reset the subflow.", |event| {
+        .counts(("id", "", "Identifier of an address of the peer."), |event| event.id.map(Into::into))
+        .words(("address", "", "An address of the peer."), |event| event.address.as_deref())
+        .counts(("port", "", "Its port."), |event| event.port.map(Into::into))
+        .words(("reset_reason", "", "Why the peer reset the subflow."), |event| {
             event.reset.as_ref().map(|reset| reset.reset_reason.as_str())
         })
-        .flags("reset_transient", "Whether the reason may pass.", |event| {
+        .flags(("reset_transient", "", "Whether the reason may pass."), |event| {
             event.reset.as_ref().map(|reset| reset.reset_transient)
         })
-        .words("error", "Error of the subflow's socket.", |event| event.error.as_deref());
+        .words(("error", "", "Error of the subflow's socket."), |event| event.error.as_deref());
     columns.table("events")
 }
 
@@ -139,7 +101,6 @@ mod tests {
     use super::*;
     use crate::Interval;
     use crate::report::made::connection;
-    use subflow_store::to_csv;
 
     #[test]
     fn the_tables_have_a_row_for_each_subflow_pair_and_event_of_each_report() {
@@ -150,8 +111,8 @@ mod tests {
         };
         let reports = [report(1.0, vec![event]), report(2.0, Vec::new())];
         let subflows = subflows(&reports);
-        assert_eq!((subflows.rows(), bottlenecks(&reports).rows(), events(&reports).rows()), (6, 6, 1));
-        let csv = to_csv(&subflows);
+        assert_eq!((subflows.len(), bottlenecks(&reports).len(), events(&reports).len()), (6, 6, 1));
+        let csv = subflows.to_csv();
         let last = csv.lines().last().expect("a row");
         assert_eq!(
             last,
@@ -159,6 +120,6 @@ mod tests {
         );
         let names = events(&reports).columns.into_iter().map(|column| column.name);
         assert!(names.eq(crate::event::COLUMNS.map(str::to_owned)), "as in events.csv");
-        assert!(to_csv(&bottlenecks(&reports)).contains("1.0,0000000a,red-cpi,0,1,0.9,true\n"));
+        assert!(bottlenecks(&reports).to_csv().contains("1.0,0000000a,red-cpi,0,1,0.9,true\n"));
     }
 }

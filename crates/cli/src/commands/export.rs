@@ -1,11 +1,11 @@
 //! `subflow export`: the runs of a store as a table.
 
-use subflow_store::{Store, to_csv};
+use subflow_store::Store;
 
 use crate::arguments::Export;
 use crate::failure::Failure;
 use crate::output::print;
 
 pub(crate) fn export(arguments: &Export) -> Result<(), Failure> {
-    print(&to_csv(&subflow_store::export(&Store::existing(&arguments.store)?)?))
+    print(&subflow_store::export(&Store::existing(&arguments.store)?)?.to_csv())
 }

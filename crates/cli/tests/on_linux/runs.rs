@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{
-    SCENARIO, command, left_behind, machine_serves, namespaces_of, ours, results, scenario, send, start_a_long_run,
-    start_a_run, stop_for_a_moment, subflow, text,
+    SCENARIO, command, left_behind, machine_serves, namespaces_of, ours, results, scenario, send_signal,
+    start_a_long_run, start_a_run, stop_for_a_moment, subflow, text,
 };
 
 #[test]
@@ -106,7 +106,7 @@ fn ctrl_c_ends_a_run_and_leaves_nothing() {
     let (_folder, path) = scenario(SCENARIO);
     let child = start_a_long_run(&path);
     let pid = child.id();
-    send("-INT", pid);
+    send_signal("-INT", pid);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));

@@ -143,14 +143,14 @@ pub(crate) fn ours(host: &str) -> Vec<String> {
 }
 
 /// Sends a signal, such as `-INT`. The shell has a `kill` of its own; a program of that name is not everywhere.
-pub(crate) fn send(signal: &str, pid: u32) {
+pub(crate) fn send_signal(signal: &str, pid: u32) {
     assert!(Command::new("sh").args(["-c", &format!("kill {signal} {pid}")]).status().expect("a shell").success());
 }
 
 /// Holds a process up for 200 ms.
 pub(crate) fn stop_for_a_moment(pid: u32) {
     for (signal, pause) in [("-STOP", 200), ("-CONT", 0)] {
-        send(signal, pid);
+        send_signal(signal, pid);
         std::thread::sleep(Duration::from_millis(pause));
     }
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
-use crate::support::{SCENARIO, command, machine_serves, namespaces_of, scenario, send, stop_for_a_moment, text};
+use crate::support::{
+    SCENARIO, command, machine_serves, namespaces_of, scenario, send_signal, stop_for_a_moment, text,
+};
 
 /// The runs that a store has, with the times at which they were written.
 fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
@@ -31,7 +33,7 @@ fn interrupted(run: &mut Command, store: &Path) -> Output {
         std::thread::sleep(Duration::from_millis(20));
     }
     let pid = child.id();
-    send("-INT", pid);
+    send_signal("-INT", pid);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(namespaces_of(pid), [""; 0]);
     output

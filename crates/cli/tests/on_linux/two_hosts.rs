@@ -9,7 +9,7 @@ use subflow_linux::netlink::{SocketDiag, SubflowSocket};
 use subflow_linux::{Interrupt, Namespace, Pattern, Stream, StreamOptions, Sysctl, Transport, listen};
 use tempfile::TempDir;
 
-use crate::support::{command, send, text};
+use crate::support::{command, send_signal, text};
 
 /// The server's port.
 pub(crate) const PORT: u16 = 5000;
@@ -167,7 +167,7 @@ impl Daemon {
 
     /// Sends a signal.
     pub(crate) fn signal(&self, name: &str) {
-        send(&format!("-{name}"), self.id());
+        send_signal(&format!("-{name}"), self.id());
     }
 
     /// Ends it with a signal; returns its exit code.

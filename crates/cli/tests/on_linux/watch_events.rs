@@ -9,7 +9,7 @@ use serde_json::Value;
 use subflow_linux::netlink::{event_listeners, is_bystander};
 use subflow_linux::{Namespace, Sysctl};
 
-use crate::support::{command, machine_serves, send};
+use crate::support::{command, machine_serves, send_signal};
 use crate::two_hosts::{TwoHosts, subflows, wait_until};
 
 /// `subflow watch`, as long as it is wanted.
@@ -59,7 +59,7 @@ impl Watching {
 
     /// Ends it as Ctrl-C does.
     fn end(mut self) {
-        send("-INT", self.child.id());
+        send_signal("-INT", self.child.id());
         assert!(self.child.wait().expect("it ends").success(), "{}", self.said());
     }
 }

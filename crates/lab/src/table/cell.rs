@@ -1,5 +1,7 @@
 //! A value of a table.
 
+use std::fmt;
+
 use serde::ser::{Serialize, Serializer};
 
 use crate::number;
@@ -15,6 +17,18 @@ pub enum Cell {
     Number(f64),
     /// Unknown: `null`, or empty.
     Empty,
+}
+
+/// As in CSV: empty if it is unknown, and numbers as in JSON.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(n) => write!(f, "{n}"),
+            Self::Number(x) => f.write_str(&number::shown(*x)),
+            Self::Empty => Ok(()),
+        }
+    }
 }
 
 impl From<Option<f64>> for Cell {

@@ -2,8 +2,7 @@
 
 use serde_json::Number;
 
-use super::{Cell, Table, Values};
-use crate::number;
+use super::{Table, Values};
 
 impl Table {
     /// The table as CSV with a header line. Numbers are written as in JSON; a cell without a value is empty.
@@ -25,11 +24,6 @@ fn field(values: &Values, row: usize) -> String {
         Values::Numbers(numbers) => {
             numbers[row].and_then(Number::from_f64).map_or_else(String::new, |number| number.to_string())
         }
-        Values::Integers(_) | Values::Flags(_) | Values::Cells(_) => match values.cell(row) {
-            Cell::Text(text) => text,
-            Cell::Integer(n) => n.to_string(),
-            Cell::Number(x) => number::shown(x),
-            Cell::Empty => String::new(),
-        },
+        Values::Integers(_) | Values::Flags(_) | Values::Cells(_) => values.cell(row).to_string(),
     }
 }

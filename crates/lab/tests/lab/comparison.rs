@@ -344,7 +344,7 @@ fn values_count_towards_the_fewest_and_runs_without_one_are_counted() {
     }
     assert_eq!(completion.lacking(&some), 1);
     let some = Experiment::new(&plan, some.runs);
-    let text = subflow_lab::results::to_text(&some);
+    let text = subflow_lab::output::to_text(&some);
     assert!(text.contains("(2 of 3)") && !text.contains("(3 of 3)") && !text.contains("(0 of"), "{text}");
 }
 

@@ -29,7 +29,7 @@ use serde::Serialize;
 use subflow_lab::output::{to_csv, to_text};
 use subflow_lab::results::{Experiment, Series};
 use subflow_scenario::sweep::Plan;
-use subflow_store::{tables, to_csv as to_csv_table};
+use subflow_store::tables;
 
 use crate::{
     Figure, Observation, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_observation,
@@ -96,7 +96,7 @@ impl Folder {
             for (name, table) in tables::all(experiment) {
                 #[cfg(feature = "parquet")]
                 write(directory, &format!("tables/{name}.parquet"), &subflow_store::to_parquet(&table))?;
-                write(directory, &format!("tables/{name}.csv"), to_csv_table(&table).as_bytes())?;
+                write(directory, &format!("tables/{name}.csv"), table.to_csv().as_bytes())?;
             }
             let series = series(experiment);
             if !series.is_empty() {

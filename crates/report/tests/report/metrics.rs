@@ -107,7 +107,7 @@ fn every_metric_that_can_be_compared_stands_in_all_outputs() {
         std::fs::read_to_string(path).expect("the page")
     };
     let (manual, rows) = (docs("comparing.md"), tables::statistics(&several));
-    let quantities = subflow_store::to_csv(&rows);
+    let quantities = rows.to_csv();
     for metric in ComparedMetric::all() {
         let ComparedMetric { name, column, title, .. } = metric;
         assert!(manual.contains(&format!("| `{name}` | `{column}` | ")), "{column} is not in the manual");
@@ -117,7 +117,7 @@ fn every_metric_that_can_be_compared_stands_in_all_outputs() {
         assert!(several.runs.iter().any(|run| metric.values(&run.result).iter().any(|(_, of)| of.value.is_some())));
         assert_eq!(name.parse::<ComparedMetric>(), column.parse::<ComparedMetric>());
     }
-    let names = |table: &subflow_store::Table| subflow_store::to_csv(table).lines().next().map(str::to_owned);
+    let names = |table: &subflow_report::Table| table.to_csv().lines().next().map(str::to_owned);
     let tables = [tables::flows(&several), tables::runs(&several), tables::statistics(&several)];
     let headers: Vec<String> = tables.iter().filter_map(names).collect();
     for column in columns().into_iter().filter(|column| *column != "completion_p99_s") {

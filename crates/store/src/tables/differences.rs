@@ -1,9 +1,7 @@
 //! The table `differences`.
 
 use subflow_lab::results::{Difference, Pairing};
-
-use crate::Table;
-use crate::columns::Columns;
+use subflow_lab::table::{Columns, Table};
 
 /// A row for each metric of each flow at each point that was compared, with the figures of `Difference`.
 pub fn differences(differences: &[Difference]) -> Table {

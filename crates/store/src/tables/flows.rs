@@ -2,10 +2,10 @@
 
 use subflow_lab::results::metrics::{FLOW, IDENTITY};
 use subflow_lab::results::{Experiment, FlowResult, Run};
+use subflow_lab::table::{Columns, Table};
 
-use super::{add_metrics, identify};
-use crate::Table;
-use crate::columns::Columns;
+use super::identify;
+use crate::metadata::of_experiment;
 
 /// A row for each flow of each run.
 pub fn flows(experiment: &Experiment) -> Table {
@@ -13,7 +13,7 @@ pub fn flows(experiment: &Experiment) -> Table {
         experiment.runs.iter().flat_map(|run| run.result.flows.iter().map(move |flow| (run, flow))).collect();
     let mut columns = Columns::of(&rows);
     identify(&mut columns, |row| row.0);
-    add_metrics(&mut columns, IDENTITY, |row| row.1);
-    add_metrics(&mut columns, FLOW.iter().copied().flatten(), |row| row.1);
-    columns.table("flows").of(experiment)
+    columns.metrics(IDENTITY, |row| row.1);
+    columns.metrics(FLOW.iter().copied().flatten(), |row| row.1);
+    of_experiment(columns.table("flows"), experiment)
 }

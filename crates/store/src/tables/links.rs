@@ -2,10 +2,10 @@
 
 use subflow_lab::results::metrics::DIRECTION;
 use subflow_lab::results::{DirectionResult, Experiment, LinkResult, Run};
+use subflow_lab::table::{Columns, Table};
 
-use super::{add_metrics, identify};
-use crate::Table;
-use crate::columns::Columns;
+use super::identify;
+use crate::metadata::of_experiment;
 
 /// A row for each direction of each link of each run.
 pub fn links(experiment: &Experiment) -> Table {
@@ -21,6 +21,6 @@ pub fn links(experiment: &Experiment) -> Table {
     columns
         .words(("link", "", "Name of the link."), |row| Some(&row.1.name))
         .words(("direction", "", "up: from the link's first end to its second; down: back."), |row| Some(row.2.0));
-    add_metrics(&mut columns, DIRECTION, |row| &row.2.1);
-    columns.table("links").of(experiment)
+    columns.metrics(DIRECTION, |row| &row.2.1);
+    of_experiment(columns.table("links"), experiment)
 }

@@ -16,11 +16,8 @@ pub use series::{all_series, metrics, series};
 pub use statistics::statistics;
 pub use subflows::subflows;
 
-use subflow_lab::results::metrics::{Metric, Read};
 use subflow_lab::results::{Experiment, Run};
-
-use crate::Table;
-use crate::columns::Columns;
+use subflow_lab::table::{Columns, Table};
 
 /// Adds what tells a run from others.
 fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run) {
@@ -29,23 +26,6 @@ fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run)
         .counts(("point", "", "Number of the point of the sweep, from 0."), |row| Some(run(row).point as u64))
         .counts(("seed", "", "Seed of the run."), |row| Some(run(row).result.seed))
         .measured_parameters(|row| &run(row).parameters);
-}
-
-/// Adds a column for each of `metrics`, of what `of` finds in a row.
-fn add_metrics<'r, R, T: 'static>(
-    columns: &mut Columns<'r, R>,
-    metrics: impl IntoIterator<Item = &'static Metric<T>>,
-    of: impl Fn(&'r R) -> &'r T,
-) {
-    for metric in metrics {
-        let heading = (metric.column, metric.unit, metric.description);
-        match metric.read {
-            Read::Word(read) => columns.words(heading, |row| read(of(row))),
-            Read::Count(read) => columns.counts(heading, |row| read(of(row))),
-            Read::Number(read) => columns.numbers(heading, |row| read(of(row))),
-            Read::Flag(read) => columns.flags(heading, |row| read(of(row))),
-        };
-    }
 }
 
 /// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, and `series` if metrics

@@ -2,10 +2,10 @@
 
 use subflow_lab::results::Experiment;
 use subflow_lab::results::metrics::RUN;
+use subflow_lab::table::{Columns, Table};
 
-use super::{add_metrics, identify};
-use crate::Table;
-use crate::columns::Columns;
+use super::identify;
+use crate::metadata::of_experiment;
 
 /// A row for each run, with what made it. CPU time, which differs between equal runs, is not in it.
 pub fn runs(experiment: &Experiment) -> Table {
@@ -20,6 +20,6 @@ pub fn runs(experiment: &Experiment) -> Table {
         .words(("version", "", "Version of subflow."), |_| Some(&made_by.version))
         .words(("commit", "", "Commit that subflow was built from, if it is known."), |_| made_by.commit.as_deref())
         .counts(("schema", "", "Number of the form of results."), |_| Some(made_by.schema.into()));
-    add_metrics(&mut columns, RUN, |run| &run.result);
-    columns.table("runs").of(experiment)
+    columns.metrics(RUN, |run| &run.result);
+    of_experiment(columns.table("runs"), experiment)
 }

@@ -1,10 +1,10 @@
 //! The table `series`: metrics over time.
 
 use subflow_lab::results::{Experiment, Run, Series, SeriesPoint};
+use subflow_lab::table::{Columns, Table};
 
 use super::identify;
-use crate::Table;
-use crate::columns::Columns;
+use crate::metadata::of_experiment;
 
 /// A sample: its run, the name of what it is of, its series, and the point.
 type Row<'r> = (&'r Run, String, &'r Series, &'r SeriesPoint);
@@ -26,7 +26,7 @@ pub fn series(experiment: &Experiment, metric: &str) -> Table {
     identify(&mut columns, |row| row.0);
     of(&mut columns);
     sample(&mut columns, unit);
-    columns.table("series").of(experiment)
+    of_experiment(columns.table("series"), experiment)
 }
 
 /// A row for each sample of all metrics.
@@ -39,7 +39,7 @@ pub fn all_series(experiment: &Experiment) -> Table {
         .categories(("unit", "", "Unit of the number in this row."), |row| &row.2.unit);
     of(&mut columns);
     sample(&mut columns, "see unit");
-    columns.table("series").of(experiment)
+    of_experiment(columns.table("series"), experiment)
 }
 
 fn rows(experiment: &Experiment, is_wanted: impl Fn(&Series) -> bool) -> Vec<Row<'_>> {

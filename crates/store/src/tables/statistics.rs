@@ -1,11 +1,10 @@
 //! The table `statistics`.
 
+use crate::metadata::of_experiment;
 use subflow_lab::results::metrics::Summaries;
 use subflow_lab::results::{Experiment, PointStatistics};
 use subflow_lab::statistics::Summary;
-
-use crate::Table;
-use crate::columns::Columns;
+use subflow_lab::table::{Columns, Table};
 
 /// One quantity of one thing at one point of the sweep.
 struct Row<'r> {
@@ -34,7 +33,7 @@ pub fn statistics(experiment: &Experiment) -> Table {
         .words(("unit", "", "Unit of the numbers in this row."), |row| Some(row.unit))
         .counts(("n", "", "Runs that have the quantity."), |row| Some(row.summary.n as u64));
     numbers(&mut columns);
-    columns.table("statistics").of(experiment)
+    of_experiment(columns.table("statistics"), experiment)
 }
 
 fn numbers<'r>(columns: &mut Columns<'r, Row<'r>>) {

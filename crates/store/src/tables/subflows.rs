@@ -2,10 +2,10 @@
 
 use subflow_lab::results::metrics::{IDENTITY, SUBFLOW};
 use subflow_lab::results::{Experiment, FlowResult, Run, SubflowResult};
+use subflow_lab::table::{Columns, Table};
 
-use super::{add_metrics, identify};
-use crate::Table;
-use crate::columns::Columns;
+use super::identify;
+use crate::metadata::of_experiment;
 
 /// A row for each subflow of each flow of each run.
 pub fn subflows(experiment: &Experiment) -> Table {
@@ -17,9 +17,9 @@ pub fn subflows(experiment: &Experiment) -> Table {
         .collect();
     let mut columns = Columns::of(&rows);
     identify(&mut columns, |row| row.0);
-    add_metrics(&mut columns, &IDENTITY[..1], |row| row.1);
+    columns.metrics(&IDENTITY[..1], |row| row.1);
     columns.words(("subflow", "", "The subflow's ends: host.interface-host.interface."), |row| Some(&row.2.name));
-    add_metrics(&mut columns, &IDENTITY[1..], |row| row.1);
-    add_metrics(&mut columns, SUBFLOW.iter().copied().flatten(), |row| row.2);
-    columns.table("subflows").of(experiment)
+    columns.metrics(&IDENTITY[1..], |row| row.1);
+    columns.metrics(SUBFLOW.iter().copied().flatten(), |row| row.2);
+    of_experiment(columns.table("subflows"), experiment)
 }
