@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use subflow_lab::InputError;
 use subflow_lab::comparison::{self, Asked, Side};
+use subflow_lab::results::InputError;
 use subflow_lab::results::{Run, StoredResults};
 use subflow_store::tables;
 

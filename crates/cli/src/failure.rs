@@ -4,8 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
-use subflow_lab::InputError;
 use subflow_lab::RunError;
+use subflow_lab::results::InputError;
 use subflow_report::output::OutputError;
 use subflow_scenario::file::{Problem, Problems};
 use subflow_store::StoreError;

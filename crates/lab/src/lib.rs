@@ -40,7 +40,6 @@ mod cpu_time;
 pub mod emulate;
 pub mod event_log;
 pub mod execute;
-mod input_error;
 pub mod number;
 pub mod output;
 pub mod results;
@@ -54,7 +53,6 @@ pub mod validation;
 mod way_out;
 
 pub use cpu_time::CpuTimer;
-pub use input_error::InputError;
 pub use run_error::RunError;
 pub use stop::Stop;
 pub use way_out::way_out;

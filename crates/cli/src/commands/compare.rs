@@ -1,8 +1,8 @@
 //! `subflow compare`, and the comparisons of `run` and `merge`.
 
 use serde_json::Value;
-use subflow_lab::InputError;
 use subflow_lab::comparison::{Asked, Comparison, Side};
+use subflow_lab::results::InputError;
 use subflow_lab::results::{Baseline, Experiment, StoredResults};
 use subflow_scenario::sweep::Plan;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use subflow_scenario::sweep::{Parameters, canonical};
 
 use super::difference::{adjust, differences};
-use crate::InputError;
+use crate::results::InputError;
 use crate::results::metrics::ComparedMetric;
 use crate::results::parameters::word;
 use crate::results::{Baseline, Experiment, Run};

@@ -2,17 +2,17 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what a summary shows of a metric, and to whom | `summary.rs` |
+//! | what a summary shows of a metric, and to whom | `shown.rs` |
 //! | the tables of a single run | `one_run.rs`; of several runs: `several_runs.rs` |
-//! | the summary as text | `text.rs` |
+//! | the summary, and its text | `text.rs` |
 //! | `--format csv` | `csv.rs` |
 
 mod csv;
 mod one_run;
 mod several_runs;
-mod summary;
+mod shown;
 mod text;
 
 pub use csv::to_csv;
-pub use summary::{Reader, Summarised, summary};
-pub use text::to_text;
+pub use shown::{Reader, Summarised};
+pub use text::{summary, to_text};

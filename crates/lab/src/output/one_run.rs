@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::summary::{FLOW_PARTS, Reader, Summarised, has_part, shown_in};
+use super::shown::{FLOW_PARTS, Reader, Summarised, has_part, shown_in};
 use crate::results::metrics::{DIRECTION, FLOW, GROUP, IDENTITY, LINK, Means, Metric, Part, RUN, SUBFLOW};
 use crate::results::{
     DirectionResult, FlowResult, GroupResult, LinkResult, RunResult, SubflowResult, flows_and_groups,

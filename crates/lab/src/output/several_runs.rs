@@ -1,6 +1,6 @@
 //! The tables of several runs: means with their intervals, with rows for each point of the sweep.
 
-use super::summary::{FLOW_PARTS, Reader, Summarised, shown_in};
+use super::shown::{FLOW_PARTS, Reader, Summarised, shown_in};
 use crate::number;
 use crate::results::metrics::{FLOW, GROUP, LINK, Means, Metric, Part, RUN, SUBFLOW, Shown, Summaries};
 use crate::results::parameters::{short_names, word};

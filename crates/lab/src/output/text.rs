@@ -1,8 +1,10 @@
-//! Results as text tables: all figures of a single run, or the means of several runs.
+//! The summary of results, and its text: all figures of a single run, or the means of several runs.
 
 use std::fmt::Write;
 
-use super::summary::{Reader, summary};
+use super::one_run::one_run;
+use super::several_runs::several_runs;
+use super::shown::{Reader, Summarised};
 use crate::comparison::{SameResults, differences_to_text};
 use crate::number;
 use crate::results::parameters::word;
@@ -11,7 +13,17 @@ use crate::results::{Experiment, Run};
 /// The width of text.
 const WIDTH: usize = 100;
 
-/// The tables of an experiment.
+/// The tables of an experiment: all figures of a single run, or the means of several runs. None is empty.
+pub fn summary(experiment: &Experiment, reader: Reader) -> Vec<Summarised> {
+    let mut tables = match &experiment.runs[..] {
+        [run] => one_run(&run.result, reader),
+        _ => several_runs(experiment, reader),
+    };
+    tables.retain(|of| !of.table.is_empty());
+    tables
+}
+
+/// The summary of an experiment as text, with what stands below its tables.
 pub fn to_text(experiment: &Experiment) -> String {
     let scenario = &experiment.scenario;
     let mut text = format!("{}\n", scenario.title);

@@ -6,10 +6,8 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
-use super::metrics::{FLOW, LINK, RUN, SUBFLOW, Summaries};
-use super::{
-    Baseline, FlowResult, GroupStatistics, LinkResult, Provenance, RunResult, SubflowResult, flows_and_groups,
-};
+use super::metrics::{FLOW, GROUP, LINK, RUN, SUBFLOW, Summaries};
+use super::{Baseline, FlowResult, GroupResult, LinkResult, Provenance, RunResult, SubflowResult, flows_and_groups};
 use crate::number;
 
 /// The output of `run`: the scenario, its runs, their statistics.
@@ -152,6 +150,19 @@ pub struct LinkStatistics {
     pub summaries: Summaries<LinkResult>,
 }
 
+/// Statistics of one group over the runs of a point. Those of times to completion are statistics of the figure of each
+/// run, over the runs in which a flow completed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupStatistics {
+    /// Its name.
+    pub name: String,
+    /// Number of flows; of a group that goes on arriving, the largest of a run.
+    pub flows: usize,
+    /// A summary of each metric.
+    #[serde(flatten)]
+    pub summaries: Summaries<GroupResult>,
+}
+
 impl Experiment {
     /// The experiment of `plan` with its runs, ordered by number.
     pub fn new(plan: &Plan, runs: Vec<Run>) -> Self {
@@ -243,5 +254,22 @@ impl SubflowStatistics {
         let of_runs: Vec<Option<&SubflowResult>> =
             runs.iter().map(|flow| flow.subflows.iter().find(|subflow| subflow.name == name)).collect();
         Self { name: name.to_owned(), summaries: Summaries::or_zero(SUBFLOW.iter().copied().flatten(), &of_runs) }
+    }
+}
+
+impl GroupStatistics {
+    /// Those of all groups; `runs` are of one point, so that all have the same groups.
+    fn all(runs: &[&RunResult]) -> Vec<Self> {
+        let of_runs: Vec<Vec<GroupResult>> = runs.iter().map(|run| GroupResult::all(run)).collect();
+        let count = of_runs.first().map_or(0, Vec::len);
+        (0..count).map(|index| Self::of(&of_runs.iter().map(|groups| &groups[index]).collect::<Vec<_>>())).collect()
+    }
+
+    fn of(runs: &[&GroupResult]) -> Self {
+        Self {
+            name: runs[0].name.clone(),
+            flows: runs.iter().map(|run| run.flows).max().unwrap_or(0),
+            summaries: Summaries::of(GROUP, runs),
+        }
     }
 }

@@ -3,10 +3,8 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use subflow_quantity::Duration;
 
-use super::metrics::{GROUP, Summaries};
 use super::run::{Abandoned, Datagrams, Exchanges, FlowResult, RunResult, SubflowResult, goodput_mbps};
 use crate::statistics::{jain_index, mean, quantile};
 
@@ -52,36 +50,6 @@ impl GroupResult {
     /// A quantile of the times to completion, in seconds.
     pub fn quantile_s(&self, p: f64) -> Option<f64> {
         quantile(&self.completions_s, p)
-    }
-}
-
-/// Statistics of one group over the runs of a point. Those of times to completion are statistics of the figure of each
-/// run, over the runs in which a flow completed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GroupStatistics {
-    /// Its name.
-    pub name: String,
-    /// Number of flows; of a group that goes on arriving, the largest of a run.
-    pub flows: usize,
-    /// A summary of each metric.
-    #[serde(flatten)]
-    pub summaries: Summaries<GroupResult>,
-}
-
-impl GroupStatistics {
-    /// Those of all groups; `runs` are of one point, so that all have the same groups.
-    pub(super) fn all(runs: &[&RunResult]) -> Vec<Self> {
-        let of_runs: Vec<Vec<GroupResult>> = runs.iter().map(|run| GroupResult::all(run)).collect();
-        let count = of_runs.first().map_or(0, Vec::len);
-        (0..count).map(|index| Self::of(&of_runs.iter().map(|groups| &groups[index]).collect::<Vec<_>>())).collect()
-    }
-
-    fn of(runs: &[&GroupResult]) -> Self {
-        Self {
-            name: runs[0].name.clone(),
-            flows: runs.iter().map(|run| run.flows).max().unwrap_or(0),
-            summaries: Summaries::of(GROUP, runs),
-        }
     }
 }
 

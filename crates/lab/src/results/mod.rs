@@ -18,9 +18,10 @@ mod stored;
 
 pub use differences::{Baseline, Better, Difference, Pairing};
 pub use experiment::{
-    Experiment, FailedRun, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary, SubflowStatistics,
+    Experiment, FailedRun, FlowStatistics, GroupStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
+    SubflowStatistics,
 };
-pub use groups::{GroupResult, GroupStatistics, flows_and_groups};
+pub use groups::{GroupResult, flows_and_groups};
 pub use link::{DirectionResult, LinkResult};
 pub use provenance::{Provenance, SCHEMA};
 pub use run::{
@@ -29,4 +30,4 @@ pub use run::{
 };
 pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};
-pub use stored::StoredResults;
+pub use stored::{InputError, StoredResults};

@@ -5,7 +5,15 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Provenance, Run, SCHEMA};
-use crate::InputError;
+
+/// What cannot be read or compared, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputError {
+    /// What was found and expected.
+    pub message: String,
+    /// The way out.
+    pub help: String,
+}
 
 /// Results from a file `results.json`.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,22 +4,20 @@
 //! |---|---|
 //! | the values of a column | `values.rs`; a single one: `cell.rs` |
 //! | a table made of rows that have the same type | `columns.rs` |
-//! | a table as CSV, as aligned text, as JSON | `csv.rs`, `text.rs`, `json.rs` |
+//! | a table as CSV, as JSON, as aligned text | `formats.rs` |
 //!
 //! `subflow-store` hands tables on in Arrow's format and as Parquet, `subflow-report` writes them on pages.
 
 mod cell;
 mod columns;
-mod csv;
-mod json;
-mod text;
+mod formats;
 mod values;
 
 use std::collections::BTreeMap;
 
 pub use cell::Cell;
 pub use columns::{Columns, Heading};
-pub use text::{Align, TextTable};
+pub use formats::{Align, TextTable};
 pub use values::{Values, Words};
 
 /// A table. All columns have the same number of values.

@@ -1,20 +1,14 @@
 //! The tables of an experiment: which rows and columns they have. They are long: one row for each thing of each run.
 
 mod differences;
-mod flows;
-mod links;
 mod runs;
 mod series;
 mod statistics;
-mod subflows;
 
 pub use differences::differences;
-pub use flows::flows;
-pub use links::links;
-pub use runs::runs;
+pub use runs::{flows, links, runs, subflows};
 pub use series::{all_series, metrics, series};
 pub use statistics::statistics;
-pub use subflows::subflows;
 
 use subflow_lab::results::{Experiment, Run};
 use subflow_lab::table::{Columns, Table};

@@ -1,7 +1,7 @@
-//! The table `runs`.
+//! The tables `runs`, `flows`, `subflows` and `links`: what runs are made of.
 
-use subflow_lab::results::Experiment;
-use subflow_lab::results::metrics::RUN;
+use subflow_lab::results::metrics::{DIRECTION, FLOW, IDENTITY, RUN, SUBFLOW};
+use subflow_lab::results::{DirectionResult, Experiment, FlowResult, LinkResult, Run, SubflowResult};
 use subflow_lab::table::{Columns, Table};
 
 use super::identify;
@@ -22,4 +22,50 @@ pub fn runs(experiment: &Experiment) -> Table {
         .counts(("schema", "", "Number of the form of results."), |_| Some(made_by.schema.into()));
     columns.metrics(RUN, |run| &run.result);
     of_experiment(columns.table("runs"), experiment)
+}
+
+/// A row for each flow of each run.
+pub fn flows(experiment: &Experiment) -> Table {
+    let rows: Vec<(&Run, &FlowResult)> =
+        experiment.runs.iter().flat_map(|run| run.result.flows.iter().map(move |flow| (run, flow))).collect();
+    let mut columns = Columns::of(&rows);
+    identify(&mut columns, |row| row.0);
+    columns.metrics(IDENTITY, |row| row.1);
+    columns.metrics(FLOW.iter().copied().flatten(), |row| row.1);
+    of_experiment(columns.table("flows"), experiment)
+}
+
+/// A row for each subflow of each flow of each run.
+pub fn subflows(experiment: &Experiment) -> Table {
+    let rows: Vec<(&Run, &FlowResult, &SubflowResult)> = experiment
+        .runs
+        .iter()
+        .flat_map(|run| run.result.flows.iter().map(move |flow| (run, flow)))
+        .flat_map(|(run, flow)| flow.subflows.iter().map(move |subflow| (run, flow, subflow)))
+        .collect();
+    let mut columns = Columns::of(&rows);
+    identify(&mut columns, |row| row.0);
+    columns.metrics(&IDENTITY[..1], |row| row.1);
+    columns.words(("subflow", "", "The subflow's ends: host.interface-host.interface."), |row| Some(&row.2.name));
+    columns.metrics(&IDENTITY[1..], |row| row.1);
+    columns.metrics(SUBFLOW.iter().copied().flatten(), |row| row.2);
+    of_experiment(columns.table("subflows"), experiment)
+}
+
+/// A row for each direction of each link of each run.
+pub fn links(experiment: &Experiment) -> Table {
+    let directions = |link: &LinkResult| [("up", link.up), ("down", link.down)];
+    let rows: Vec<(&Run, &LinkResult, (&str, DirectionResult))> = experiment
+        .runs
+        .iter()
+        .flat_map(|run| run.result.links.iter().map(move |link| (run, link)))
+        .flat_map(|(run, link)| directions(link).map(|direction| (run, link, direction)))
+        .collect();
+    let mut columns = Columns::of(&rows);
+    identify(&mut columns, |row| row.0);
+    columns
+        .words(("link", "", "Name of the link."), |row| Some(&row.1.name))
+        .words(("direction", "", "up: from the link's first end to its second; down: back."), |row| Some(row.2.0));
+    columns.metrics(DIRECTION, |row| &row.2.1);
+    of_experiment(columns.table("links"), experiment)
 }

@@ -1,9 +1,11 @@
-//! The metrics of a flow, and of all flows of a group together.
+//! The metrics of flows, of groups of flows, and of subflows (of SCTP, destinations).
 
 use super::{Means, Part};
-use crate::results::{Better, FlowResult};
+use crate::results::{Better, FlowResult, GroupResult, SubflowResult};
 
 type Metric = super::Metric<FlowResult>;
+type OfGroup = super::Metric<GroupResult>;
+type OfSubflow = super::Metric<SubflowResult>;
 
 /// What tells flows apart: the columns before their metrics, with their descriptions.
 pub static IDENTITY: &[Metric] = &[
@@ -150,24 +152,23 @@ const DATAGRAMS: &[Metric] = &[
 /// Mean and percentiles of times: `NAME_mean_ms`, `NAME_p50_ms`, `NAME_p95_ms`, `NAME_p99_ms`. They are recorded in runs
 /// with metrics over time only.
 macro_rules! latencies {
-    ($name:literal, $description:literal, |$of:ident| $latency:expr) => {
+    ($metric:ident, $name:literal, $description:literal, |$of:ident| $latency:expr) => {
         [
-            Metric::number(concat!($name, "_mean_ms"), "ms", concat!("With series: mean ", $description), |$of| {
+            $metric::number(concat!($name, "_mean_ms"), "ms", concat!("With series: mean ", $description), |$of| {
                 Some($latency?.mean_ms)
             }),
-            Metric::number(concat!($name, "_p50_ms"), "ms", "Median of it.", |$of| Some($latency?.p50_ms)),
-            Metric::number(concat!($name, "_p95_ms"), "ms", "95th percentile of it.", |$of| Some($latency?.p95_ms)),
-            Metric::number(concat!($name, "_p99_ms"), "ms", "99th percentile of it.", |$of| Some($latency?.p99_ms)),
+            $metric::number(concat!($name, "_p50_ms"), "ms", "Median of it.", |$of| Some($latency?.p50_ms)),
+            $metric::number(concat!($name, "_p95_ms"), "ms", "95th percentile of it.", |$of| Some($latency?.p95_ms)),
+            $metric::number(concat!($name, "_p99_ms"), "ms", "99th percentile of it.", |$of| Some($latency?.p99_ms)),
         ]
     };
 }
-pub(super) use latencies;
 
 static DELAY: [Metric; 4] =
-    latencies!("delay", "time from the first transmission of data until it could be read.", |flow| flow.delay);
+    latencies!(Metric, "delay", "time from the first transmission of data until it could be read.", |flow| flow.delay);
 
 static REASSEMBLY_DELAY: [Metric; 4] =
-    latencies!("reassembly_delay", "part of it after the arrival.", |flow| flow.reassembly_delay);
+    latencies!(Metric, "reassembly_delay", "part of it after the arrival.", |flow| flow.reassembly_delay);
 
 const RETRANSMITTED: &[Metric] = &[
     Metric::count("fast_retransmissions", "", "SCTP: chunks sent again after three miss indications.", |flow| {
@@ -182,4 +183,91 @@ const RETRANSMITTED: &[Metric] = &[
         Some(flow.retransmitted?.fast_recoveries)
     })
     .csv(14),
+];
+
+/// Those of a group of flows, in the order in which summaries show them.
+pub static GROUP: &[OfGroup] = &[
+    OfGroup::count("flows", "", "Number of flows.", |group| Some(group.flows as u64)).shown(
+        "flows",
+        "flows",
+        0,
+        Means::None,
+    ),
+    OfGroup::count("started", "", "Flows that started before the end of the run.", |group| Some(group.started as u64))
+        .summarised("started")
+        .shown("started", "started", 0, Means::Mean),
+    OfGroup::count("completed", "", "Flows that completed.", |group| Some(group.completions_s.len() as u64))
+        .summarised("completed")
+        .shown("done", "completed", 0, Means::Mean),
+    OfGroup::number("completion_mean_s", "s", "Mean time to completion.", GroupResult::mean_s)
+        .summarised("completion_mean_s")
+        .shown("mean s", "completion s", 3, Means::Interval),
+    OfGroup::number("completion_p50_s", "s", "Median of it.", |group| group.quantile_s(0.5))
+        .summarised("completion_p50_s")
+        .shown("median s", "median", 3, Means::Mean),
+    OfGroup::number("completion_p95_s", "s", "95th percentile of it.", |group| group.quantile_s(0.95))
+        .summarised("completion_p95_s")
+        .shown("p95 s", "95th percentile", 3, Means::Mean),
+    OfGroup::number("completion_p99_s", "s", "99th percentile of it.", |group| group.quantile_s(0.99))
+        .summarised("completion_p99_s")
+        .shown("p99 s", "99th percentile", 3, Means::Interval)
+        .compared(
+            "completion-p99",
+            "99th percentile of the time to completion in a group of flows",
+            Better::Lower,
+            ["99th percentile of the time to completion", "time to completion"],
+        ),
+];
+
+/// Those of a subflow, in the order of the table `subflows`. Statistics count a run in which it was not opened as zero.
+pub static SUBFLOW: &[&[OfSubflow]] = &[PACKETS, &ONE_WAY_DELAY, &RTT, SUBFLOW_RETRANSMITTED];
+
+const PACKETS: &[OfSubflow] =
+    &[
+        OfSubflow::number("goodput_mbps", "Mbit/s", "Payload that it delivered first, per time.", |of| {
+            Some(of.goodput_mbps)
+        })
+        .csv(7)
+        .summarised("goodput_mbps")
+        .shown("Mbit/s", "goodput Mbit/s", 3, Means::Interval),
+        OfSubflow::count("packets_sent", "", "Segments sent, with retransmissions.", |of| Some(of.packets_sent))
+            .csv(10)
+            .summarised("packets_sent")
+            .shown("packets", "packets sent", 0, Means::Mean),
+        OfSubflow::count("retransmissions", "", "Segments sent again.", |of| Some(of.retransmissions))
+            .csv(11)
+            .summarised("retransmissions")
+            .shown("retrans", "retransmissions", 0, Means::Mean),
+        OfSubflow::count("copies", "", "Segments that another subflow had been given before.", |of| Some(of.copies)),
+        OfSubflow::number("srtt_ms", "ms", "Smoothed RTT at the end.", |of| of.srtt_ms).csv(20).shown(
+            "srtt ms",
+            "last srtt ms",
+            1,
+            Means::None,
+        ),
+        OfSubflow::number("cwnd_packets", "packets", "Congestion window at the end.", |of| of.cwnd_packets)
+            .csv(21)
+            .shown("cwnd", "last cwnd packets", 0, Means::None),
+    ];
+
+static ONE_WAY_DELAY: [OfSubflow; 4] =
+    latencies!(OfSubflow, "one_way_delay", "time from sending data to its arrival, of data sent once.", |of| of
+        .one_way_delay);
+
+static RTT: [OfSubflow; 4] = latencies!(OfSubflow, "rtt", "RTT sample of the sender.", |of| of.rtt);
+
+const SUBFLOW_RETRANSMITTED: &[OfSubflow] = &[
+    OfSubflow::count("fast_retransmissions", "", "SCTP: chunks sent again after three miss indications.", |of| {
+        Some(of.retransmitted?.fast)
+    })
+    .csv(12),
+    OfSubflow::count("timeout_retransmissions", "", "SCTP: chunks sent again after a timeout.", |of| {
+        Some(of.retransmitted?.timeout)
+    })
+    .csv(13),
+    OfSubflow::count("fast_recoveries", "", "SCTP: how often miss indications reduced the window.", |of| {
+        Some(of.retransmitted?.fast_recoveries)
+    })
+    .csv(14),
+    OfSubflow::count("timeouts", "", "SCTP: retransmission timeouts.", |of| Some(of.retransmitted?.timeouts)).csv(15),
 ];

@@ -5,27 +5,19 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the metrics of a flow | `flow.rs` |
-//! | of a subflow, of SCTP a destination | `subflow.rs` |
-//! | of a link, and of each of its directions | `link.rs` |
-//! | of a group of flows, of a whole run | `group.rs`, `run.rs` |
+//! | the metrics of flows, of groups of flows, of subflows and destinations | `flow.rs` |
+//! | of a whole run, of its links and their directions | `run.rs` |
 //! | the metrics that can be compared, by the names of the command line | `compared.rs` |
 //! | statistics of metrics over runs | `summaries.rs` |
 
 mod compared;
 mod flow;
-mod group;
-mod link;
 mod run;
-mod subflow;
 mod summaries;
 
 pub use compared::{ComparedMetric, Measured};
-pub use flow::{FLOW, IDENTITY};
-pub use group::GROUP;
-pub use link::{DIRECTION, LINK};
-pub use run::RUN;
-pub use subflow::SUBFLOW;
+pub use flow::{FLOW, GROUP, IDENTITY, SUBFLOW};
+pub use run::{DIRECTION, LINK, RUN};
 pub use summaries::Summaries;
 
 use super::Better;

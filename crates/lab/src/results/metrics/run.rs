@@ -1,9 +1,11 @@
-//! The metrics of a whole run.
+//! The metrics of a whole run, of its links, and of each of their directions.
 
 use super::Means;
-use crate::results::{Better, RunResult};
+use crate::results::{Better, DirectionResult, LinkResult, RunResult};
 
 type Metric = super::Metric<RunResult>;
+type OfLink = super::Metric<LinkResult>;
+type OfDirection = super::Metric<DirectionResult>;
 
 /// In the order of the table `runs`.
 pub static RUN: &[Metric] = &[
@@ -31,3 +33,53 @@ const FAIRNESS: Metric =
         .summarised("jain_index")
         .shown("Jain's index", "Jain's index", 3, Means::Interval)
         .compared("fairness", "Jain's index of the flows' goodput", Better::Higher, ["Fairness", "Jain's index"]);
+
+/// Those of both directions of a link together, in the order in which summaries show them.
+pub static LINK: &[OfLink] =
+    &[
+        OfLink::number("utilisation", "1", "Share of the time in which the busier direction transmitted.", |link| {
+            Some(link.utilisation)
+        })
+        .summarised("utilisation")
+        .shown("used", "used %", 1, Means::MeanOnly)
+        .scaled(100.0),
+        OfLink::count("packets", "", "Packets that reached the far end.", |link| Some(link.packets)).shown(
+            "packets",
+            "packets",
+            0,
+            Means::None,
+        ),
+        OfLink::count("drops", "", "Packets dropped by the queues.", |link| Some(link.drops))
+            .summarised("drops")
+            .shown("drops", "dropped", 0, Means::Mean),
+        OfLink::count("losses", "", "Packets lost on the link.", |link| Some(link.losses)).shown(
+            "losses",
+            "lost",
+            0,
+            Means::None,
+        ),
+    ];
+
+/// Those of a direction, in the order of the table `links`.
+pub static DIRECTION: &[OfDirection] = &[
+    OfDirection::count("packets", "", "Packets that reached the far end.", |direction| Some(direction.packets)),
+    OfDirection::count("bytes", "bytes", "Their IP bytes.", |direction| Some(direction.bytes)),
+    OfDirection::count("drops", "", "Packets dropped by the queue.", |direction| Some(direction.drops)),
+    OfDirection::count("losses", "", "Packets lost on the link.", |direction| Some(direction.losses)),
+    OfDirection::number("utilisation", "1", "Share of the time in which it transmitted, 0 to 1.", |direction| {
+        Some(direction.utilisation)
+    })
+    .shown("used", "used %", 1, Means::None)
+    .scaled(100.0),
+    OfDirection::count("max_queue_packets", "packets", "The most packets in its queue.", |direction| {
+        Some(direction.max_queue_packets)
+    })
+    .shown("", "longest", 0, Means::None),
+    OfDirection::number("mean_queue_packets", "packets", "Packets in its queue, mean over time.", |direction| {
+        Some(direction.mean_queue_packets)
+    })
+    .shown("", "mean queue", 1, Means::None),
+    OfDirection::count("marks", "", "Packets on which the queue set Congestion Experienced.", |direction| {
+        Some(direction.marks)
+    }),
+];

@@ -1,10 +1,8 @@
-//! The tables of a summary.
+//! What a summary shows of a metric, and to whom.
 
-use super::one_run::one_run;
-use super::several_runs::several_runs;
 use crate::number;
+use crate::results::FlowResult;
 use crate::results::metrics::{Metric, Part, Read, Shown};
-use crate::results::{Experiment, FlowResult};
 use crate::table::{Cell, Table};
 
 /// Who reads a summary.
@@ -23,16 +21,6 @@ pub struct Summarised {
     pub title: &'static str,
     /// The table; its name is that of its place on a page.
     pub table: Table,
-}
-
-/// The tables of an experiment: all figures of a single run, or the means of several runs. None is empty.
-pub fn summary(experiment: &Experiment, reader: Reader) -> Vec<Summarised> {
-    let mut tables = match &experiment.runs[..] {
-        [run] => one_run(&run.result, reader),
-        _ => several_runs(experiment, reader),
-    };
-    tables.retain(|of| !of.table.is_empty());
-    tables
 }
 
 /// The parts of a summary that have flows of some kinds only, with their titles and their names on a page.

@@ -1,7 +1,78 @@
-//! Tables with aligned columns for terminals and text files.
+//! Tables as CSV, as JSON, and as text with aligned columns for terminals and files.
 
-use super::{Cell, Column, Table};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::Number;
+
+use super::{Cell, Column, Table, Values};
 use crate::number;
+
+impl Table {
+    /// The table as CSV with a header line. Numbers are written as in JSON; a cell without a value is empty.
+    pub fn to_csv(&self) -> String {
+        const MEMORY: &str = "writing to memory does not fail";
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(self.names()).expect(MEMORY);
+        for row in 0..self.len() {
+            writer.write_record(self.columns.iter().map(|column| field(&column.values, row))).expect(MEMORY);
+        }
+        String::from_utf8(writer.into_inner().expect(MEMORY)).expect("text in, text out")
+    }
+}
+
+fn field(values: &Values, row: usize) -> String {
+    match values {
+        Values::Words(words) | Values::Categories(words) => words.get(row).unwrap_or_default().to_owned(),
+        // Measured numbers are rounded in such a column; swept ones are as the scenario has them.
+        Values::Numbers(numbers) => {
+            numbers[row].and_then(Number::from_f64).map_or_else(String::new, |number| number.to_string())
+        }
+        Values::Integers(_) | Values::Flags(_) | Values::Cells(_) => values.cell(row).to_string(),
+    }
+}
+
+/// A list of objects, one for each row.
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.len()))?;
+        for row in 0..self.len() {
+            list.serialize_element(&Row(&self.columns, row))?;
+        }
+        list.end()
+    }
+}
+
+struct Row<'a>(&'a [Column], usize);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for column in self.0 {
+            map.serialize_entry(&column.name, &column.values.cell(self.1))?;
+        }
+        map.end()
+    }
+}
+
+impl Table {
+    /// The table as aligned text. Numbers have two decimals, unless their column says otherwise.
+    pub fn to_text(&self) -> String {
+        let align = |column: &Column| match column.align {
+            Some(align) => align,
+            None if column.values.are_words() => Align::Left,
+            None => Align::Right,
+        };
+        let mut table = TextTable::new(self.columns.iter().map(|column| (column.name.as_str(), align(column))));
+        for row in 0..self.len() {
+            table.row(self.columns.iter().map(|column| match column.values.cell(row) {
+                Cell::Text(text) => text,
+                Cell::Integer(n) => n.to_string(),
+                Cell::Number(x) => number::fixed(x, column.decimals.unwrap_or(2)),
+                Cell::Empty => "–".to_owned(),
+            }));
+        }
+        table.render()
+    }
+}
 
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,27 +134,6 @@ impl TextTable {
             text.push('\n');
         }
         text
-    }
-}
-
-impl Table {
-    /// The table as aligned text. Numbers have two decimals, unless their column says otherwise.
-    pub fn to_text(&self) -> String {
-        let align = |column: &Column| match column.align {
-            Some(align) => align,
-            None if column.values.are_words() => Align::Left,
-            None => Align::Right,
-        };
-        let mut table = TextTable::new(self.columns.iter().map(|column| (column.name.as_str(), align(column))));
-        for row in 0..self.len() {
-            table.row(self.columns.iter().map(|column| match column.values.cell(row) {
-                Cell::Text(text) => text,
-                Cell::Integer(n) => n.to_string(),
-                Cell::Number(x) => number::fixed(x, column.decimals.unwrap_or(2)),
-                Cell::Empty => "–".to_owned(),
-            }));
-        }
-        table.render()
     }
 }
 
