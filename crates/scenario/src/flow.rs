@@ -6,6 +6,7 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::stream;
 use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::sctp::config::Reliability;
@@ -64,7 +65,7 @@ impl Flow {
     /// Whether data may be delivered before earlier data, or earlier data never (SCTP's unordered messages and partial
     /// reliability).
     pub fn may_deliver_out_of_order(&self) -> bool {
-        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.ends.from.message.unordered) || self.may_give_up()
+        self.protocol.sctp().is_some_and(|sctp| sctp.ends.from.message.unordered) || self.may_give_up()
     }
 
     /// Its congestion control, which both ends have; `None` for UDP.
@@ -79,7 +80,7 @@ impl Flow {
 
     /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
     pub fn may_give_up(&self) -> bool {
-        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.ends.from.message.reliability != Reliability::Full)
+        self.protocol.sctp().is_some_and(|sctp| sctp.ends.from.message.reliability != Reliability::Full)
     }
 }
 
@@ -95,6 +96,62 @@ pub enum Protocol {
     Sctp(Sctp),
     /// Datagrams, no control.
     Udp,
+}
+
+impl Protocol {
+    /// Its name in a scenario.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "tcp",
+            Self::Mptcp(_) => "mptcp",
+            Self::Sctp(_) => "sctp",
+            Self::Udp => "udp",
+        }
+    }
+
+    /// The flow, if it is an MPTCP flow.
+    pub fn mptcp(&self) -> Option<&Mptcp> {
+        if let Self::Mptcp(mptcp) = self { Some(mptcp) } else { None }
+    }
+
+    /// The flow, if it is an SCTP flow.
+    pub fn sctp(&self) -> Option<&Sctp> {
+        if let Self::Sctp(sctp) = self { Some(sctp) } else { None }
+    }
+
+    /// Whether it sends datagrams, without a connection.
+    pub fn is_udp(&self) -> bool {
+        matches!(self, Self::Udp)
+    }
+
+    /// The packet scheduler that the scenario names, of both ends.
+    pub fn scheduler(&self) -> Option<&Scheduling> {
+        match self {
+            Self::Mptcp(mptcp) => Some(&mptcp.ends.from.scheduler),
+            Self::Sctp(sctp) => sctp.scheduler.as_ref(),
+            Self::Tcp(_) | Self::Udp => None,
+        }
+    }
+
+    /// The path manager of both ends.
+    pub fn path_manager(&self) -> Option<&PathManagement> {
+        self.mptcp().map(|mptcp| &mptcp.ends.from.path_manager)
+    }
+
+    /// Whether a connection may use all interfaces of its hosts, not only those that the flow names.
+    pub fn is_multipath(&self) -> bool {
+        matches!(self, Self::Mptcp(_) | Self::Sctp(_))
+    }
+
+    /// The largest IP packet of a connection at [`Flow::from`], in bytes; `None` for datagrams.
+    pub fn mtu(&self) -> Option<u32> {
+        match self {
+            Self::Tcp(ends) => Some(ends.from.config.mtu.into()),
+            Self::Mptcp(mptcp) => Some(mptcp.ends.from.tcp.mtu.into()),
+            Self::Sctp(sctp) => Some(sctp.ends.from.mtu),
+            Self::Udp => None,
+        }
+    }
 }
 
 /// One value for each end of a flow.

@@ -303,7 +303,8 @@ impl sctp::Association {
         }
     }
 
-    fn ends_to(&self, index: usize) -> Ends {
+    /// The ends of the path to a destination.
+    pub(crate) fn ends_to(&self, index: usize) -> Ends {
         let destination = &self.destinations()[index];
         let Ends { local, remote } = self.ends();
         Ends {

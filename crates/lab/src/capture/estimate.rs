@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use subflow_network::{LinkChange, LinkConfig, Service};
 use subflow_quantity::{Duration, Size};
 use subflow_scenario::sweep::Plan;
-use subflow_scenario::{Attachment, Flow, InterfaceIndex, Period, Protocol, Scenario, SizeDistribution, Traffic};
+use subflow_scenario::{Attachment, Flow, InterfaceIndex, Period, Scenario, SizeDistribution, Traffic};
 use subflow_wire::packet_block_length;
 
 use super::maximum_flow::FlowGraph;
@@ -161,12 +161,7 @@ struct Stream {
 
 impl Stream {
     fn all_of(scenario: &Scenario, flow: &Flow) -> Vec<Self> {
-        let (mtu, uses_all) = match &flow.protocol {
-            Protocol::Tcp(ends) => (ends.from.config.mtu.into(), false),
-            Protocol::Mptcp(mptcp) => (mptcp.ends.from.tcp.mtu.into(), true),
-            Protocol::Sctp(sctp) => (sctp.ends.from.mtu, true),
-            Protocol::Udp => (u16::MAX.into(), false),
-        };
+        let (mtu, uses_all) = (flow.protocol.mtu().unwrap_or(u16::MAX.into()), flow.protocol.is_multipath());
         let interfaces = |end: InterfaceIndex| match uses_all {
             true => (0..scenario.hosts[end.host].interfaces.len())
                 .map(|interface| InterfaceIndex { interface, ..end })

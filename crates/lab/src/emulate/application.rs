@@ -7,6 +7,7 @@ use std::thread::Scope;
 use subflow_linux::{Error, Interrupt, Priority, Result, Stream, Transport, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Traffic;
+use subflow_transport::tcp::Closed;
 
 use super::hosts::KernelHosts;
 use super::kernel_flow::{KernelFlow, Listener, locked};
@@ -105,7 +106,7 @@ impl Side<'_> {
                     }
                 });
                 match closed {
-                    Ok(true) => self.end.end("gracefully"),
+                    Ok(true) => self.end.end(Closed::Gracefully),
                     Ok(false) => {}
                     Err(error) => self.end.fail(&error),
                 }

@@ -6,10 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use subflow_linux::{ConnectionInfo, Stream, SubflowInfo};
 use subflow_transport::mptcp::SubflowTotals;
-use subflow_transport::tcp::Ends;
-
-use crate::simulate::figures::EndFigures;
-use crate::simulate::subflow_figures::SubflowFigures;
+use subflow_transport::tcp::{Closed, Ends};
+use subflow_transport::{Figures, PathFigures};
 
 /// One end of a flow. Its application updates it, the run reads it.
 #[derive(Default)]
@@ -28,7 +26,7 @@ struct Record {
     subflows: Vec<(SubflowInfo, bool)>,
     reinjected_bytes: u64,
     fallback: bool,
-    ended: Option<&'static str>,
+    ended: Option<Closed>,
     /// The largest congestion window seen, in packets.
     largest_cwnd: u32,
 }
@@ -86,27 +84,27 @@ impl KernelEnd {
     }
 
     /// Records that the connection ended, and how.
-    pub(super) fn end(&self, how: &'static str) {
+    pub(super) fn end(&self, how: Closed) {
         self.record().ended.get_or_insert(how);
     }
 
     /// Records that the connection failed.
     pub(super) fn fail(&self, error: &io::Error) {
         self.end(match error.kind() {
-            io::ErrorKind::ConnectionRefused => "refused",
-            io::ErrorKind::TimedOut => "timed-out",
-            io::ErrorKind::ConnectionAborted => "aborted",
-            _ => "reset",
+            io::ErrorKind::ConnectionRefused => Closed::Refused,
+            io::ErrorKind::TimedOut => Closed::TimedOut,
+            io::ErrorKind::ConnectionAborted => Closed::Aborted,
+            _ => Closed::Reset,
         });
     }
 
     /// The current figures.
-    pub(super) fn figures(&self, udp: bool) -> EndFigures {
+    pub(super) fn figures(&self, udp: bool) -> Figures {
         let record = self.record();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        EndFigures {
+        Figures {
             delivered: count(&self.delivered),
-            subflows: record.subflows.iter().map(|(subflow, _)| figures(subflow)).collect(),
+            paths: record.subflows.iter().map(|(subflow, _)| figures(subflow)).collect(),
             others: SubflowTotals::default(),
             reinjected_bytes: record.reinjected_bytes,
             fallback: record.fallback,
@@ -122,8 +120,8 @@ pub(super) fn ends(info: &SubflowInfo) -> Ends {
     Ends { local: info.local, remote: info.remote }
 }
 
-fn figures(info: &SubflowInfo) -> SubflowFigures {
-    SubflowFigures {
+fn figures(info: &SubflowInfo) -> PathFigures {
+    PathFigures {
         ends: ends(info),
         bytes_received: info.bytes_received,
         packets_sent: info.segments_sent,

@@ -55,10 +55,10 @@ impl KernelFlow {
     fn open(scenario: &Scenario, seed: u64, hosts: &KernelHosts, flow: &Flow) -> Result<Self> {
         let remote = socket_address(scenario, flow.to, flow.port);
         // Datagrams have their flow's port as source port, as in the simulator.
-        let otherwise = if matches!(flow.protocol, Protocol::Udp) { flow.port } else { 0 };
+        let otherwise = if flow.protocol.is_udp() { flow.port } else { 0 };
         let local = socket_address(scenario, flow.from, flow.source_port.unwrap_or(otherwise));
         let options = stream_options(flow);
-        let kernel = |host| hosts.get(host).filter(|_| !matches!(flow.protocol, Protocol::Sctp(_)));
+        let kernel = |host| hosts.get(host).filter(|_| flow.protocol.sctp().is_none());
         let listener = match kernel(flow.to.host) {
             None => None,
             Some(host) => Some(host.namespace().run(|| match &options {
@@ -104,7 +104,7 @@ impl KernelFlow {
     }
 
     pub(super) fn is_udp(&self) -> bool {
-        matches!(self.flow.protocol, Protocol::Udp)
+        self.flow.protocol.is_udp()
     }
 
     /// What a receiver on a kernel has received when measuring begins.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
 use subflow_network::DuplexLink;
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{InterfaceIndex, Protocol, Scenario};
+use subflow_scenario::{InterfaceIndex, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::hosts::KernelHosts;
@@ -16,7 +16,7 @@ use super::userspace::RealWorld;
 use super::{is_ours, is_request_response, is_sent_by_kernel};
 use crate::RunError;
 use crate::results::{Engine, FlowResult, RealTime, RunResult};
-use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
+use crate::simulate::figures::{FlowBaseline, MeasuredFlow};
 use crate::simulate::measure::LinkBaseline;
 
 /// The data delivered before measuring began.
@@ -43,7 +43,7 @@ impl Baseline {
         links: &[DuplexLink],
     ) -> Self {
         let of = |flow| {
-            let [sender, receiver] = our_ends(emulator, scenario, flow).map(|end| end.map(EndFigures::of));
+            let [sender, receiver] = our_ends(emulator, scenario, flow).map(|end| end.map(Endpoint::figures));
             FlowBaseline::of(sender.as_ref(), receiver.as_ref())
         };
         Self { links: LinkBaseline::of(emulator.network(), links), flows: (0..scenario.flows.len()).map(of).collect() }
@@ -124,7 +124,7 @@ fn flow_result(
     baseline: &FlowBaseline,
     end: Instant,
 ) -> FlowResult {
-    let [our_sender, our_receiver] = our_ends(emulator, scenario, index).map(|end| end.map(EndFigures::of));
+    let [our_sender, our_receiver] = our_ends(emulator, scenario, index).map(|end| end.map(Endpoint::figures));
     let application = &emulator.userspace().world.applications[index];
     let figures = |end: Option<&KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
     let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +201,7 @@ fn real_time(
 /// Flows whose scenario gives a congestion control constants that the kernel's does not take.
 fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
-        let congestion = flow.congestion().filter(|_| !matches!(flow.protocol, Protocol::Sctp(_)))?;
+        let congestion = flow.congestion().filter(|_| flow.protocol.sctp().is_none())?;
         (is_sent_by_kernel(scenario, flow) && !congestion.has_default_constants()).then(|| {
             format!("{}: the kernel's {:?} has constants of its own, not the scenario's", flow.key(), congestion.name())
         })
@@ -211,7 +211,7 @@ fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
 /// Flows whose scenario names a scheduler that the kernel does not have.
 fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
-        let Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
+        let mptcp = flow.protocol.mptcp()?;
         (is_sent_by_kernel(scenario, flow) && mptcp.ends.from.scheduler.name() != "linux-default").then(|| {
             format!(
                 "{}: the kernel has its own scheduler, not {:?}; compare with linux-default",

@@ -37,7 +37,7 @@ use subflow_linux::{Device, Emulator, Interrupt, Needs, Priority, Provided, Wake
 pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup, device_in_use, kernel_release};
 use subflow_network::{HostId, InterfaceId};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Flow, HostStack, Protocol, Scenario};
+use subflow_scenario::{Flow, HostStack, Scenario};
 use subflow_transport::RandomSource;
 pub use switched::SwitchOptions;
 
@@ -293,7 +293,7 @@ fn check_capture(capture: &Option<Capture>) -> Result<(), RunError> {
 
 /// Whether `flow` uses our stack on `host`: there are no SCTP sockets of kernels here.
 fn is_ours(scenario: &Scenario, flow: &Flow, host: usize) -> bool {
-    scenario.hosts[host].stack == HostStack::Subflow || matches!(flow.protocol, Protocol::Sctp(_))
+    scenario.hosts[host].stack == HostStack::Subflow || flow.protocol.sctp().is_some()
 }
 
 /// The features that `scenario` needs from the machine.
@@ -304,10 +304,8 @@ fn needs(scenario: &Scenario) -> Needs {
         if !kernel {
             continue;
         }
-        let (Protocol::Tcp(_) | Protocol::Mptcp(_), Some(congestion)) = (&flow.protocol, flow.congestion()) else {
-            continue;
-        };
-        needs.mptcp |= matches!(flow.protocol, Protocol::Mptcp(_));
+        let Some(congestion) = flow.congestion().filter(|_| flow.protocol.sctp().is_none()) else { continue };
+        needs.mptcp |= flow.protocol.mptcp().is_some();
         // Both ends have the setting, but only the sender of data uses it.
         if is_sent_by_kernel(scenario, flow) {
             needs.congestion.push(congestion.name().to_owned());

@@ -7,7 +7,7 @@ use subflow_linux::paths::{Driver, InterfaceRule, InterfaceRules, NamedSubflow, 
 use subflow_linux::{Interrupt, KernelHost, Priority, Result, WallClock};
 use subflow_policy::path_manager::{FourTuple, PathManager};
 use subflow_quantity::Instant;
-use subflow_scenario::{Flow, Host, HostStack, Mptcp, Protocol, Scenario};
+use subflow_scenario::{Flow, Host, HostStack, Mptcp, Scenario};
 
 use super::addresses::{address, socket_address};
 use super::hosts::KernelHosts;
@@ -22,10 +22,7 @@ pub(super) fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
 }
 
 fn mptcp_flows(scenario: &Scenario) -> impl Iterator<Item = (&Flow, &Mptcp)> {
-    scenario.flows.iter().filter_map(|flow| match &flow.protocol {
-        Protocol::Mptcp(mptcp) => Some((flow, mptcp)),
-        _ => None,
-    })
+    scenario.flows.iter().filter_map(|flow| Some((flow, flow.protocol.mptcp()?)))
 }
 
 /// A driver for each kernel that has an end of an MPTCP flow. It listens from now on.

@@ -3,15 +3,15 @@
 use subflow_linux::{Emulator, SubflowInfo, Wake};
 use subflow_network::DuplexLink;
 use subflow_quantity::Instant;
-use subflow_scenario::{Protocol, Scenario};
+use subflow_scenario::Scenario;
 use subflow_transport::tcp::Ends;
+use subflow_transport::{Endpoint, PathState};
 
 use super::kernel_end::ends;
 use super::kernel_flow::KernelFlow;
 use super::measure::our_ends;
 use super::userspace::RealWorld;
-use crate::simulate::figures::{EndFigures, delivered_by_subflow};
-use crate::simulate::path_sample::PathSample;
+use crate::simulate::figures::delivered_by_subflow;
 use crate::simulate::sample::Sampler;
 
 /// The flows and links that are sampled.
@@ -50,8 +50,8 @@ impl Sampled<'_> {
             let kernel = &self.flows[index];
             let [our_sender, our_receiver] = our_ends(emulator, self.scenario, index);
             let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
-            let from = our_sender.map(EndFigures::of).or_else(|| figures(kernel.sender()));
-            let to = our_receiver.map(EndFigures::of).or_else(|| figures(kernel.receiver()));
+            let from = our_sender.map(Endpoint::figures).or_else(|| figures(kernel.sender()));
+            let to = our_receiver.map(Endpoint::figures).or_else(|| figures(kernel.receiver()));
             if flow.group.is_some() {
                 sampler.add_to_group(self.scenario, index, to.map_or(0, |receiver| receiver.delivered));
                 continue;
@@ -64,11 +64,10 @@ impl Sampled<'_> {
                 (Some(sender), _) => series.sample_sender(sender, at, |ends, _| delivered(ends)),
                 (None, Some(sender)) => {
                     for (number, subflow) in sender.open_subflows() {
-                        match flow.protocol {
-                            Protocol::Mptcp(_) => {
-                                series.push_subflow(number, delivered(ends(&subflow)), &sample_of(&subflow), at);
-                            }
-                            _ => series.push_own_path(&sample_of(&subflow), at),
+                        let state = state_of(number, &subflow);
+                        match flow.protocol.mptcp() {
+                            Some(_) => series.push_subflow(delivered(state.ends), &state, at),
+                            None => series.push_own_path(&state, at),
                         }
                     }
                 }
@@ -80,13 +79,16 @@ impl Sampled<'_> {
     }
 }
 
-/// A sample from the kernel's figures of a subflow.
-fn sample_of(subflow: &SubflowInfo) -> PathSample {
-    PathSample {
+/// The state of a subflow from the kernel's figures.
+fn state_of(number: usize, subflow: &SubflowInfo) -> PathState {
+    PathState {
+        number,
+        ends: ends(subflow),
         cwnd: subflow.cwnd.into(),
         ssthresh: subflow.ssthresh.map(f64::from),
         in_flight: subflow.in_flight.into(),
         flight_size: subflow.flight_size,
         srtt: (!subflow.srtt.is_zero()).then_some(subflow.srtt),
+        bytes_acknowledged: None,
     }
 }

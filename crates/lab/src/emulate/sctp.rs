@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use subflow_linux::{PacketWriter, Result, SctpCarrier, SctpSockets};
-use subflow_scenario::{Flow, Protocol, Scenario};
+use subflow_scenario::{Flow, Scenario};
 use subflow_wire::{Body, Packet};
 
 use super::hosts::KernelHosts;
@@ -84,7 +84,7 @@ impl KernelSctp {
 
 /// How the packets of `flow` are carried at `host`; `None` if it is not SCTP.
 fn carrier(flow: &Flow, host: usize) -> Option<SctpCarrier> {
-    let Protocol::Sctp(sctp) = &flow.protocol else { return None };
+    let sctp = flow.protocol.sctp()?;
     let config = if flow.from.host == host { &sctp.ends.from } else { &sctp.ends.to };
     Some(if config.encapsulation.is_some() { SctpCarrier::Udp } else { SctpCarrier::Ip })
 }

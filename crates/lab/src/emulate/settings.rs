@@ -66,16 +66,13 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
 }
 
 fn has_sctp(scenario: &Scenario, host: usize) -> bool {
-    scenario
-        .flows
-        .iter()
-        .any(|flow| matches!(flow.protocol, Protocol::Sctp(_)) && [flow.from.host, flow.to.host].contains(&host))
+    scenario.flows.iter().any(|flow| flow.protocol.sctp().is_some() && [flow.from.host, flow.to.host].contains(&host))
 }
 
 /// Makes the `mtu` of `host` that of its SCTP flows, if TCP does not need the given one.
 fn fit_sctp(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Result<(), RunError> {
     for flow in &scenario.flows {
-        let Protocol::Sctp(sctp) = &flow.protocol else { continue };
+        let Some(sctp) = flow.protocol.sctp() else { continue };
         let own = match host {
             host if host == flow.from.host => sctp.ends.from.mtu,
             host if host == flow.to.host => sctp.ends.to.mtu,

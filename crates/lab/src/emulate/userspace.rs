@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use subflow_linux::{Pattern, Payload, SctpData, Userspace};
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
-use subflow_scenario::{Flow, Protocol, Scenario};
+use subflow_scenario::{Flow, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 use subflow_wire::{Body, Packet};
 
@@ -41,9 +41,8 @@ impl RealWorld {
             world.nodes.set_outlet(outlet);
         }
         let flows = scenario.flows.iter().enumerate();
-        let datagrams = flows.filter(|(_, flow)| {
-            matches!(flow.protocol, Protocol::Udp) && is_kernel(flow.from.host) && !is_kernel(flow.to.host)
-        });
+        let datagrams =
+            flows.filter(|(_, flow)| flow.protocol.is_udp() && is_kernel(flow.from.host) && !is_kernel(flow.to.host));
         let datagram_flows = datagrams.map(|(index, _)| index).collect();
         let checks_sctp = !scenario.flows.iter().any(Flow::may_give_up);
         Self { datagram_flows, world, sctp, checks_sctp, sctp_data: BTreeMap::new(), wrong: None }

@@ -210,15 +210,7 @@ impl EventLog {
 
     /// Logs the windows of an endpoint that have changed.
     pub(crate) fn windows(&mut self, at: Place, endpoint: &Endpoint) {
-        match endpoint {
-            Endpoint::Tcp(tcp) => self.window(at, tcp.connection(), tcp.congestion()),
-            Endpoint::Mptcp(mptcp) => {
-                for subflow in mptcp.subflows().iter().filter(|subflow| !subflow.is_closed()) {
-                    self.window(at, subflow.connection(), mptcp.congestion());
-                }
-            }
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => {}
-        }
+        endpoint.visit_connections(|connection, controller| self.window(at, connection, controller));
     }
 
     fn window(&mut self, at: Place, tcp: &subflow_transport::tcp::Connection, controller: &Controller) {

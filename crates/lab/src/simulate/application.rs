@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::{Network, TimerId, stream};
 use subflow_quantity::{Duration, Instant, Pacing};
-use subflow_scenario::{Flow, Period, Protocol, Traffic};
+use subflow_scenario::{Flow, Period, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
 use super::dialogue::Dialogue;
@@ -136,9 +136,7 @@ impl Application {
         let remote = nodes.socket_address(to.host, to.interface, self.flow.port);
         let host = nodes.transport_mut(from.host);
         let opened = match &self.connect {
-            Some(Listener::Tcp(options)) => host.connect_tcp(options, local, remote, now),
-            Some(Listener::Mptcp(config)) => host.connect_mptcp(config.clone(), local, remote, now),
-            Some(Listener::Sctp(config)) => host.connect_sctp(config.clone(), local, remote, now),
+            Some(stack) => host.connect(stack, local, remote, now),
             None => {
                 self.open_datagram_receiver(nodes, network, index);
                 let local = self.datagram_source(nodes);
@@ -257,7 +255,7 @@ impl Application {
 
     /// Requests the subflows that the scenario names.
     fn plan_subflows(&self, nodes: &mut Nodes, now: Instant, endpoint: EndpointId) {
-        let Protocol::Mptcp(mptcp) = &self.flow.protocol else { return };
+        let Some(mptcp) = self.flow.protocol.mptcp() else { return };
         for plan in &mptcp.subflows {
             let local = nodes.address(plan.from.host, plan.from.interface);
             let remote = nodes.socket_address(plan.to.host, plan.to.interface, self.flow.port);

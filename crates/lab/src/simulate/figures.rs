@@ -1,89 +1,41 @@
-//! The figures of the ends of a flow, of any stack, and the figures of the flow computed from them.
+//! The figures of a flow, computed from those of its ends, which may be of any stack.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Flow, Protocol, Scenario, Traffic};
-use subflow_transport::Endpoint;
+use subflow_scenario::{Flow, Scenario, Traffic};
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
+use subflow_transport::{Figures, RetransmissionsByReason};
 
 use super::flow_data::FlowDelays;
-use super::sctp;
-use super::subflow_figures::SubflowFigures;
-use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, GroupMember, SubflowResult, goodput_mbps};
+use crate::results::{
+    Abandoned, Datagrams, Exchanges, FlowResult, GroupMember, Retransmitted, SubflowResult, goodput_mbps,
+};
 use crate::statistics::DurationSummary;
 
 /// The name of the row for all subflows that are not listed. No subflow has this name: those of subflows contain a
 /// hyphen.
 const OTHER_SUBFLOWS: &str = "others";
 
-/// The figures of one end of a flow.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EndFigures {
-    /// Payload bytes that its application has read.
-    pub(crate) delivered: u64,
-    /// Its subflows in the order in which they were opened; plain TCP has one, UDP none.
-    pub(crate) subflows: Vec<SubflowFigures>,
-    /// The sums over the subflows that are not listed.
-    pub(crate) others: SubflowTotals,
-    /// Bytes sent again on another subflow.
-    pub(crate) reinjected_bytes: u64,
-    /// Whether an MPTCP connection fell back to plain TCP.
-    pub(crate) fallback: bool,
-    /// How the connection ended, if it did.
-    pub(crate) ended: Option<&'static str>,
-    /// The messages that SCTP abandoned.
-    pub(crate) abandoned: Option<Abandoned>,
-    /// Datagrams sent and received, of UDP.
-    pub(crate) datagrams: Option<[u64; 2]>,
-}
-
-impl EndFigures {
-    /// The figures of an end with our stack.
-    pub(crate) fn of(endpoint: &Endpoint) -> Self {
-        let mut figures =
-            Self { delivered: endpoint.bytes_received(), ended: endpoint.ended().map(end_name), ..Self::default() };
-        match endpoint {
-            Endpoint::Tcp(tcp) => {
-                figures.subflows.push(SubflowFigures::of_tcp(tcp));
-            }
-            Endpoint::Mptcp(mptcp) => {
-                figures.subflows = mptcp.subflow_records().iter().map(SubflowFigures::of).collect();
-                figures.others = *mptcp.unlisted_subflows();
-                figures.reinjected_bytes = mptcp.counters().bytes_reinjected;
-                figures.fallback = mptcp.has_fallen_back();
-            }
-            Endpoint::Sctp(association) => {
-                figures.subflows = sctp::destinations(association).collect();
-                figures.abandoned = Some(sctp::abandoned(association));
-            }
-            Endpoint::Udp(udp) => {
-                figures.datagrams = Some([udp.counters().datagrams_sent, udp.counters().datagrams_received]);
-            }
-        }
-        figures
-    }
-}
-
 /// Delivered bytes by subflow, with its ends as seen by the sender: the bytes that the receiver counted, or the
 /// acknowledged ones if it does not count them.
-pub(crate) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
+pub(crate) fn delivered_by_subflow(sender: Option<&Figures>, receiver: Option<&Figures>) -> BTreeMap<Ends, u64> {
     let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
-    let subflows = |end: Option<&EndFigures>| end.map_or_else(Vec::new, |end| end.subflows.clone());
+    let subflows = |end: Option<&Figures>| end.map_or_else(Vec::new, |end| end.paths.clone());
     let received = subflows(receiver).into_iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received));
     let acknowledged = subflows(sender).into_iter().filter_map(|s| Some((s.ends, s.bytes_acknowledged?)));
     received.chain(acknowledged).collect()
 }
 
 /// Delivered bytes of all subflows as in [`delivered_by_subflow`], including those that are not listed.
-fn delivered_by_all(by_subflow: &BTreeMap<Ends, u64>, receiver: Option<&EndFigures>) -> u64 {
+fn delivered_by_all(by_subflow: &BTreeMap<Ends, u64>, receiver: Option<&Figures>) -> u64 {
     by_subflow.values().sum::<u64>() + receiver.map_or(0, |receiver| receiver.others.bytes_received)
 }
 
 /// The name in results for how a connection ended.
-fn end_name(closed: Closed) -> &'static str {
+pub(crate) fn end_name(closed: Closed) -> &'static str {
     match closed {
         Closed::Gracefully => "gracefully",
         Closed::Reset => "reset",
@@ -105,7 +57,7 @@ pub(crate) struct FlowBaseline {
 
 impl FlowBaseline {
     /// From the current state of the ends.
-    pub(crate) fn of(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> Self {
+    pub(crate) fn of(sender: Option<&Figures>, receiver: Option<&Figures>) -> Self {
         let subflows = delivered_by_subflow(sender, receiver);
         Self {
             delivered: receiver.map_or(0, |receiver| receiver.delivered),
@@ -119,9 +71,9 @@ impl FlowBaseline {
 pub(crate) struct MeasuredFlow<'a> {
     pub(crate) flow: &'a Flow,
     /// The end that sends the data.
-    pub(crate) sender: Option<EndFigures>,
+    pub(crate) sender: Option<Figures>,
     /// The end that receives the data.
-    pub(crate) receiver: Option<EndFigures>,
+    pub(crate) receiver: Option<Figures>,
     /// The time at which the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
@@ -152,13 +104,15 @@ impl MeasuredFlow<'_> {
             ..protocol_fields(flow)
         };
         if let Some(sender) = &self.sender {
-            result.ended = sender.ended;
+            result.ended = sender.ended.map(end_name);
             result.reinjected_bytes = sender.reinjected_bytes;
             result.fallback = sender.fallback;
-            result.abandoned = sender.abandoned.filter(|_| flow.may_give_up());
+            let abandoned = sender.abandoned.filter(|_| flow.may_give_up());
+            result.abandoned =
+                abandoned.map(|given_up| Abandoned { messages: given_up.messages, bytes: given_up.bytes });
             self.add_subflows(&mut result, scenario, sender, baseline, span);
         }
-        let datagrams = |end: &Option<EndFigures>| end.as_ref().and_then(|end| end.datagrams);
+        let datagrams = |end: &Option<Figures>| end.as_ref().and_then(|end| end.datagrams);
         if let (Some([sent, _]), Some([_, received])) = (datagrams(&self.sender), datagrams(&self.receiver)) {
             result.datagrams = Some(Datagrams { sent, received });
         }
@@ -169,7 +123,7 @@ impl MeasuredFlow<'_> {
         &self,
         result: &mut FlowResult,
         scenario: &Scenario,
-        sender: &EndFigures,
+        sender: &Figures,
         baseline: &FlowBaseline,
         span: Duration,
     ) {
@@ -177,11 +131,12 @@ impl MeasuredFlow<'_> {
         let delivered = delivered_by_subflow(Some(sender), self.receiver.as_ref());
         let mut unlisted_bytes =
             delivered_by_all(&delivered, self.receiver.as_ref()).saturating_sub(baseline.all_subflows);
-        for subflow in &sender.subflows {
+        for subflow in &sender.paths {
             result.retransmissions += subflow.retransmissions;
             result.timeouts += subflow.timeouts;
             result.duplicate_acks += subflow.duplicate_acks;
-            if let Some(retransmitted) = subflow.retransmitted {
+            let retransmitted = subflow.retransmitted.map(by_reason);
+            if let Some(retransmitted) = retransmitted {
                 *result.retransmitted.get_or_insert_default() += retransmitted;
             }
             let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
@@ -194,7 +149,7 @@ impl MeasuredFlow<'_> {
                 packets_sent: subflow.packets_sent,
                 retransmissions: subflow.retransmissions,
                 copies: subflow.copies,
-                retransmitted: subflow.retransmitted,
+                retransmitted,
                 srtt_ms: subflow.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
                 cwnd_packets: Some(subflow.cwnd),
                 one_way_delay,
@@ -232,24 +187,19 @@ fn group_member(flow: &Flow) -> Option<GroupMember> {
 }
 
 fn protocol_fields(flow: &Flow) -> FlowResult {
-    let congestion = flow.congestion().map(|congestion| congestion.name().into());
-    match &flow.protocol {
-        Protocol::Tcp(_) => FlowResult { protocol: "tcp".into(), congestion, ..FlowResult::default() },
-        Protocol::Mptcp(mptcp) => FlowResult {
-            protocol: "mptcp".into(),
-            congestion,
-            scheduler: Some(mptcp.ends.from.scheduler.name().into()),
-            path_manager: Some(mptcp.ends.from.path_manager.name().into()),
-            ..FlowResult::default()
-        },
-        Protocol::Sctp(sctp) => FlowResult {
-            protocol: "sctp".into(),
-            congestion,
-            scheduler: sctp.scheduler.as_ref().map(|scheduler| scheduler.name().into()),
-            ..FlowResult::default()
-        },
-        Protocol::Udp => FlowResult { protocol: "udp".into(), ..FlowResult::default() },
+    let protocol = &flow.protocol;
+    FlowResult {
+        protocol: protocol.name().into(),
+        congestion: flow.congestion().map(|congestion| congestion.name().into()),
+        scheduler: protocol.scheduler().map(|scheduler| scheduler.name().into()),
+        path_manager: protocol.path_manager().map(|path_manager| path_manager.name().into()),
+        ..FlowResult::default()
     }
+}
+
+fn by_reason(reasons: RetransmissionsByReason) -> Retransmitted {
+    let RetransmissionsByReason { fast, timeout, timeouts, fast_recoveries } = reasons;
+    Retransmitted { fast, timeout, timeouts, fast_recoveries }
 }
 
 fn exchanges(traffic: &Traffic, exchanges: &DurationSummary) -> Option<Exchanges> {

@@ -1,15 +1,12 @@
 //! The metrics over time of one flow and its subflows.
 
 use subflow_quantity::{Duration, Instant};
-use subflow_transport::Endpoint;
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
+use subflow_transport::{Endpoint, PathState};
 
-use super::figures::EndFigures;
-use super::flow_data::{DataRecord, SubflowSample, found};
+use super::flow_data::{DataRecord, SubflowSample};
 use super::object_series::{Metric, ObjectSeries};
-use super::path_sample::PathSample;
-use super::sctp;
 use crate::results::goodput_mbps;
 
 /// The series of a flow.
@@ -141,37 +138,26 @@ impl FlowSeries {
         at: Moment,
         mut delivered: impl FnMut(Ends, &mut usize) -> u64,
     ) {
-        match sender {
-            Endpoint::Tcp(tcp) => self.push_own_path(&PathSample::of_tcp(tcp.connection(), tcp.congestion()), at),
-            Endpoint::Mptcp(mptcp) => {
-                for subflow in mptcp.subflows() {
-                    if !subflow.is_closed() && subflow.number() < LISTED_SUBFLOWS {
-                        let tcp = subflow.connection();
-                        let series = self.subflow(subflow.number());
-                        let total = delivered(tcp.ends(), &mut series.place);
-                        series.push_delivered(total, at);
-                        push_path(&mut series.series, &PathSample::of_tcp(tcp, mptcp.congestion()), at);
-                    }
-                }
+        let is_single = sender.is_single_path();
+        sender.visit_paths(|path| {
+            if is_single {
+                return self.push_own_path(&path, at);
             }
-            Endpoint::Sctp(association) => {
-                for (number, (acknowledged, sample)) in sctp::samples(association).enumerate() {
-                    self.push_subflow(number, acknowledged, &sample, at);
-                }
-            }
-            Endpoint::Udp(_) => {}
-        }
+            let place = &mut self.subflow(path.number).place;
+            let total = path.bytes_acknowledged.unwrap_or_else(|| delivered(path.ends, place));
+            self.push_subflow(total, &path, at);
+        });
     }
 
     /// Adds a sample of a subflow, which has delivered `total` bytes.
-    pub(crate) fn push_subflow(&mut self, number: usize, total: u64, sample: &PathSample, at: Moment) {
-        let series = self.subflow(number);
+    pub(crate) fn push_subflow(&mut self, total: u64, sample: &PathState, at: Moment) {
+        let series = self.subflow(sample.number);
         series.push_delivered(total, at);
         push_path(&mut series.series, sample, at);
     }
 
     /// Adds a sample of a flow that is its own subflow.
-    pub(crate) fn push_own_path(&mut self, sample: &PathSample, at: Moment) {
+    pub(crate) fn push_own_path(&mut self, sample: &PathState, at: Moment) {
         push_path(&mut self.own, sample, at);
     }
 
@@ -181,7 +167,7 @@ impl FlowSeries {
             if self.recorded.len() == number {
                 self.recorded.push(RecordedSubflow::default());
             }
-            self.recorded[number].find(sender, ends);
+            self.recorded[number].find(sender, *ends);
         }
     }
 
@@ -226,40 +212,18 @@ impl SubflowSeries {
 
 impl RecordedSubflow {
     /// Finds it among the subflows of the sender, mostly where it was at the last sample.
-    fn find(&mut self, sender: &Endpoint, ends: &Ends) {
-        self.object = match sender {
-            Endpoint::Tcp(tcp) => (tcp.connection().ends() == *ends).then_some(Object::Flow),
-            Endpoint::Mptcp(mptcp) => {
-                let subflows = mptcp.subflows();
-                if self.number.is_some() && subflows.get(self.place).map(|subflow| subflow.number()) == self.number {
-                    return;
-                }
-                let found = found(subflows, &mut self.place, |subflow| subflow.connection().ends() == *ends);
-                self.number = found.map(|subflow| subflow.number());
-                self.number.filter(|number| *number < LISTED_SUBFLOWS).map(Object::Subflow)
-            }
-            Endpoint::Sctp(association) => {
-                let destinations = association.destinations().len();
-                (0..destinations).find(|index| sctp::ends(association, *index) == *ends).map(Object::Subflow)
-            }
-            Endpoint::Udp(_) => None,
-        };
+    fn find(&mut self, sender: &Endpoint, ends: Ends) {
+        self.number = sender.path_number(ends, &mut self.place, self.number);
+        let listed = self.number.filter(|number| *number < LISTED_SUBFLOWS);
+        self.object = listed.map(|number| if sender.is_single_path() { Object::Flow } else { Object::Subflow(number) });
     }
 }
 
 /// The bytes that arrived first on the subflow with these ends of the sender. It mostly is where it was at the last
 /// sample.
 pub(super) fn delivered_on(receiver: Option<&Endpoint>, ends: Ends, place: &mut usize) -> u64 {
-    let Some(receiver) = receiver else { return 0 };
     let ends = Ends { local: ends.remote, remote: ends.local };
-    if let Endpoint::Mptcp(mptcp) = receiver
-        && let Some(subflow) = found(mptcp.subflows(), place, |subflow| subflow.connection().ends() == ends)
-    {
-        return subflow.bytes_received();
-    }
-    // The receiver has closed it, or has not opened it yet.
-    let figures = EndFigures::of(receiver);
-    figures.subflows.iter().rfind(|subflow| subflow.ends == ends).map_or(0, |subflow| subflow.bytes_received)
+    receiver.map_or(0, |receiver| receiver.bytes_received_on(ends, place))
 }
 
 /// The series of the subflow with this number, made if it has none.
@@ -271,7 +235,7 @@ fn subflow<'a>(subflows: &'a mut Vec<SubflowSeries>, flow: &ObjectSeries, number
     &mut subflows[number]
 }
 
-fn push_path(series: &mut ObjectSeries, sample: &PathSample, at: Moment) {
+fn push_path(series: &mut ObjectSeries, sample: &PathState, at: Moment) {
     let mut push = |metric, value| series.push(metric, &at, value);
     push(Metric::Cwnd, sample.cwnd);
     if let Some(ssthresh) = sample.ssthresh {

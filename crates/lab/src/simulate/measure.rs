@@ -7,7 +7,7 @@ use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::build::Run;
-use super::figures::{EndFigures, FlowBaseline, MeasuredFlow};
+use super::figures::{FlowBaseline, MeasuredFlow};
 use super::flow_data::DataRecord;
 use crate::results::{DirectionResult, FlowResult, LinkResult};
 
@@ -28,7 +28,7 @@ impl Run {
         }
         let of = |flow| {
             let (sender, receiver) = self.data_ends(flow);
-            FlowBaseline::of(sender.map(EndFigures::of).as_ref(), receiver.map(EndFigures::of).as_ref())
+            FlowBaseline::of(sender.map(Endpoint::figures).as_ref(), receiver.map(Endpoint::figures).as_ref())
         };
         Baseline {
             flows: (0..self.world.applications.len()).map(of).collect(),
@@ -69,10 +69,7 @@ impl Run {
 
     /// The samples of each flow's subflows at the end that sends the data.
     pub(super) fn path_records(&self) -> Vec<Vec<PathRecord>> {
-        let of = |flow| match self.data_ends(flow).0 {
-            Some(Endpoint::Mptcp(mptcp)) => mptcp.path_records().to_vec(),
-            _ => Vec::new(),
-        };
+        let of = |flow| self.data_ends(flow).0.map_or_else(Vec::new, |sender| sender.path_records().to_vec());
         (0..self.world.applications.len()).map(of).collect()
     }
 
@@ -89,8 +86,8 @@ impl Run {
             let (sender, receiver) = self.data_ends(index);
             let measured = MeasuredFlow {
                 flow,
-                sender: sender.map(EndFigures::of),
-                receiver: receiver.map(EndFigures::of),
+                sender: sender.map(Endpoint::figures),
+                receiver: receiver.map(Endpoint::figures),
                 completed_at: application.completed_at,
                 exchanges: &application.exchanges,
                 delays: self.world.nodes.data_record(index).filter(|_| series).map(DataRecord::delays),

@@ -14,11 +14,8 @@ pub(crate) mod nodes;
 mod object_series;
 mod observer;
 mod parts;
-pub(crate) mod path_sample;
 pub(crate) mod sample;
-mod sctp;
 pub(crate) mod stacks;
-pub(crate) mod subflow_figures;
 pub(crate) mod world;
 
 use subflow_network::{DuplexLink, Network};

@@ -8,14 +8,12 @@ use subflow_network::{DuplexLink, Network};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, Scenario};
 use subflow_transport::Endpoint;
-use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
 use super::build::Run;
 use super::flow_data::DataRecord;
 use super::flow_series::{FlowSeries, Moment, delivered_on};
 use super::object_series::{Metric, ObjectSeries};
-use super::sctp;
 use crate::results::{Sequence, Series};
 
 /// Takes samples during a run.
@@ -188,18 +186,8 @@ impl Run {
 
 /// The names in series of a sender's subflows, by their ends. A TCP connection is its own subflow.
 fn subflow_names(flow: &str, sender: &Endpoint) -> BTreeMap<Ends, String> {
-    let numbered = |(number, ends): (usize, Ends)| (ends, format!("{flow}/{number}"));
-    match sender {
-        Endpoint::Tcp(tcp) => BTreeMap::from([(tcp.connection().ends(), flow.to_owned())]),
-        Endpoint::Mptcp(mptcp) => {
-            let listed = mptcp.subflows().iter().filter(|subflow| subflow.number() < LISTED_SUBFLOWS);
-            listed.map(|subflow| numbered((subflow.number(), subflow.connection().ends()))).collect()
-        }
-        Endpoint::Sctp(association) => {
-            (0..association.destinations().len()).map(|n| numbered((n, sctp::ends(association, n)))).collect()
-        }
-        Endpoint::Udp(_) => BTreeMap::new(),
-    }
+    let name = |number| if sender.is_single_path() { flow.to_owned() } else { format!("{flow}/{number}") };
+    sender.path_ends().into_iter().map(|(number, ends)| (ends, name(number))).collect()
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ mod tests {
         for case in CASES {
             let scenario = case.scenario();
             for flow in &scenario.flows {
-                if let subflow_scenario::Protocol::Mptcp(mptcp) = &flow.protocol {
+                if let Some(mptcp) = flow.protocol.mptcp() {
                     assert_eq!(mptcp.ends.from.scheduler.name(), "linux-default", "{}", case.name);
                 }
             }

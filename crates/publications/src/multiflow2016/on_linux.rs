@@ -5,8 +5,8 @@ use std::path::Path;
 use subflow_lab::results::RunResult;
 use subflow_quantity::Duration;
 use subflow_report::{Finding, Measured as Figure};
+use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
-use subflow_scenario::{Protocol, Scenario};
 
 use super::measurement::{after_cut, published, transferred};
 use super::modes::{MODES, Mode, REROUTING};
@@ -84,7 +84,7 @@ fn scenario(cell: Experiment, seed: u64, seconds: Option<u64>) -> Scenario {
     let text = text(cell, OF_THE_KERNEL, seed);
     let mut document = Document::parse(Path::new("multiflow2016.toml"), text).expect("we write TOML");
     let flows = Scenario::read(&document).expect("a good scenario").flows.into_iter();
-    for flow in flows.filter(|flow| matches!(flow.protocol, Protocol::Mptcp(_))) {
+    for flow in flows.filter(|flow| flow.protocol.mptcp().is_some()) {
         let scheduler = format!("flows.{}.scheduler=linux-default", flow.name);
         document.set("scheduler", &scheduler).expect("a key of MPTCP");
     }

@@ -6,11 +6,11 @@ use subflow_transport::sctp::config::{Config, Reliability};
 
 use super::stacks::Stacks;
 use crate::file::{Problem, Section};
-use crate::{Flow, PerEnd, Protocol, Sctp, Traffic};
+use crate::{Flow, PerEnd, Traffic};
 
 /// Rejects `flow`, described by `section`, if abandoned messages would leave nothing to measure.
 pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks: &Stacks<'_>) -> Result<(), Problem> {
-    let Protocol::Sctp(Sctp { ends, .. }) = &flow.protocol else { return Ok(()) };
+    let Some(ends) = flow.protocol.sctp().map(|sctp| &sctp.ends) else { return Ok(()) };
     match flow.traffic {
         Traffic::Bulk { bytes: None } => refuse_data_that_expires_unsent(&ends.from, section),
         Traffic::RequestResponse { .. } => refuse_exchanges_that_wait_forever(flow, ends, section, stacks),

@@ -9,7 +9,7 @@ use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use crate::file::{Collector, Section};
-use crate::{Attachment, Flow, InterfaceIndex, LinkEvent, Protocol};
+use crate::{Attachment, Flow, InterfaceIndex, LinkEvent};
 
 /// The shortest round trip over links of unlimited rate. With a window of 6 MB it gives 48 Tbit/s, more than any other
 /// bound of the rate.
@@ -100,12 +100,11 @@ impl Ways {
         topology: &Topology,
         flow: &Flow,
     ) -> Option<(InterfaceIndex, InterfaceIndex, Duration)> {
-        let uses_all = match flow.protocol {
-            Protocol::Tcp(_) => false,
-            Protocol::Mptcp(_) | Protocol::Sctp(_) => true,
+        if flow.protocol.is_udp() {
             // Datagrams are sent at a constant rate, independent of round trips.
-            Protocol::Udp => return None,
-        };
+            return None;
+        }
+        let uses_all = flow.protocol.is_multipath();
         let interfaces = |end: InterfaceIndex| {
             let all = 0..topology.hosts[end.host].interfaces.len();
             let used = if uses_all { all } else { end.interface..end.interface + 1 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use subflow_quantity::Instant;
 
 use super::demux::Protocol;
-use super::{EndpointId, Host, ports};
+use super::{EndpointId, Host, Listener, ports};
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::udp::UdpEndpoint;
 use crate::{Endpoint, mptcp};
@@ -42,6 +42,26 @@ pub enum ConnectError {
 }
 
 impl Host {
+    /// Opens a connection from `local` to `remote` with the protocol and the options of a listener. Ports of 0, and
+    /// errors, are those of [`connect_tcp`](Self::connect_tcp).
+    ///
+    /// # Errors
+    ///
+    /// The port is in use, or none is free.
+    pub fn connect(
+        &mut self,
+        stack: &Listener,
+        local: SocketAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> Result<EndpointId, ConnectError> {
+        match stack {
+            Listener::Tcp(options) => self.connect_tcp(options, local, remote, now),
+            Listener::Mptcp(config) => self.connect_mptcp(config.clone(), local, remote, now),
+            Listener::Sctp(config) => self.connect_sctp(config.clone(), local, remote, now),
+        }
+    }
+
     /// Opens a TCP connection from `local` (port 0: any that is free) to `remote`.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::queue::Discipline;
 use subflow_policy::scheduler::Scheduling;
-use subflow_scenario::{Attachment, Flow, Link, Protocol, Scenario};
+use subflow_scenario::{Attachment, Flow, Link, Scenario};
 
 use super::RunOptions;
 use graph::Graph;
@@ -90,15 +90,10 @@ fn has_custom_queue(link: &Link) -> bool {
 
 fn has_custom_algorithm(flow: &Flow) -> bool {
     let custom_scheduler = |scheduling: &Scheduling| matches!(scheduling, Scheduling::Custom(..));
-    let has_other = match &flow.protocol {
-        Protocol::Mptcp(mptcp) => {
-            let config = &mptcp.ends.from;
-            custom_scheduler(&config.scheduler) || matches!(config.path_manager, PathManagement::Custom(..))
-        }
-        Protocol::Sctp(sctp) => sctp.scheduler.as_ref().is_some_and(custom_scheduler),
-        Protocol::Tcp(_) | Protocol::Udp => false,
-    };
-    has_other || matches!(flow.congestion(), Some(Algorithm::Custom(..)))
+    let protocol = &flow.protocol;
+    matches!(flow.congestion(), Some(Algorithm::Custom(..)))
+        || protocol.scheduler().is_some_and(custom_scheduler)
+        || matches!(protocol.path_manager(), Some(PathManagement::Custom(..)))
 }
 
 /// Hosts, then routers, and what must stay together.
@@ -122,7 +117,7 @@ fn graph(scenario: &Scenario, options: &RunOptions) -> Graph {
         let ends = [flow.from.host, flow.to.host];
         graph.add_flow(ends);
         // Their application acts at both ends at the same time.
-        if joins_ends || matches!(flow.protocol, Protocol::Udp) || flow.may_give_up() {
+        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() {
             graph.join(ends);
         }
     }

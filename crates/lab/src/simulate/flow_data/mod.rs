@@ -34,7 +34,7 @@ pub(crate) use delays::FlowDelays;
 #[cfg(test)]
 use record::DataSample;
 pub(super) use record::{DataRecord, SubflowSample};
-pub(super) use subflows::{FourTuple, found};
+pub(super) use subflows::FourTuple;
 
 use crate::event_log::Sending;
 use chunks::Undelivered;

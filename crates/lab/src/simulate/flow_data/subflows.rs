@@ -131,7 +131,7 @@ impl Subflows {
 
 /// What `is_it` is true for, looked for in its last place first.
 #[inline]
-pub(in crate::simulate) fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
+fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
     if !all.get(*place).is_some_and(&is_it) {
         *place = all.iter().position(is_it)?;
     }
