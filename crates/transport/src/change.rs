@@ -1,8 +1,7 @@
 //! Options that change during a connection.
 
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Duration;
 
-use crate::Endpoint;
 use crate::tcp::config::AckPolicy;
 
 /// An option that may change during a connection, as socket options do. It applies from the next decision on; a timer
@@ -24,16 +23,4 @@ pub enum Change {
     AssociationRetries(u32),
     /// SACK.Delay, at most 500 ms (RFC 9260, section 6.2; `SCTP_DELAYED_SACK`).
     SackDelay(Duration),
-}
-
-impl Endpoint {
-    /// Changes an option. Returns whether the protocol of the endpoint has it. Drain the endpoint afterwards.
-    pub fn change(&mut self, change: Change, now: Instant) -> bool {
-        match self {
-            Self::Tcp(tcp) => tcp.connection.change(change),
-            Self::Mptcp(mptcp) => mptcp.change(change),
-            Self::Sctp(sctp) => sctp.change(change, now),
-            Self::Udp(_) => false,
-        }
-    }
 }

@@ -11,7 +11,7 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 use crate::edge::Taken;
 use crate::tcp::{Closed, Connection, Ends, State, TcpEndpoint};
 use crate::udp::UdpEndpoint;
-use crate::{Event, mptcp, sctp};
+use crate::{Change, Event, mptcp, sctp};
 
 /// A sans-IO endpoint: TCP, MPTCP, SCTP or UDP.
 ///
@@ -212,6 +212,16 @@ impl Endpoint {
                 open.for_each(|subflow| subflow.connection().unacknowledged_data().for_each(&mut visit));
             }
             Self::Sctp(_) | Self::Udp(_) => {}
+        }
+    }
+
+    /// Changes an option. Returns whether the protocol of the endpoint has it. Drain the endpoint afterwards.
+    pub fn change(&mut self, change: Change, now: Instant) -> bool {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.change(change),
+            Self::Mptcp(mptcp) => mptcp.change(change),
+            Self::Sctp(sctp) => sctp.change(change, now),
+            Self::Udp(_) => false,
         }
     }
 

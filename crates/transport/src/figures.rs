@@ -1,4 +1,5 @@
-//! What an endpoint of any protocol can tell about itself and its paths: for results, metrics over time and logs.
+//! What an endpoint of any protocol can tell about itself, its paths and its algorithms: for results, metrics over time
+//! and logs.
 //!
 //! A path is a TCP connection, a subflow of MPTCP or a destination of SCTP. UDP has none.
 
@@ -6,6 +7,7 @@ use subflow_policy::congestion::{Controller, Path};
 use subflow_quantity::Duration;
 
 use crate::mptcp::{LISTED_SUBFLOWS, PathRecord, Subflow, SubflowRecord, SubflowTotals};
+use crate::notes::{Kept, Noted};
 use crate::sctp::Association;
 use crate::tcp::{Closed, Connection, Ends, TcpEndpoint};
 use crate::{Endpoint, mptcp};
@@ -204,6 +206,60 @@ impl Endpoint {
         match self {
             Self::Mptcp(mptcp) => mptcp.path_records(),
             Self::Tcp(_) | Self::Sctp(_) | Self::Udp(_) => &[],
+        }
+    }
+}
+
+impl Endpoint {
+    /// Notes from now on what algorithms do; of the scheduler only if `decisions` is set.
+    pub fn keep_notes(&mut self, decisions: bool) {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.keep_notes(),
+            Self::Mptcp(mptcp) => mptcp.keep_notes(decisions),
+            Self::Sctp(sctp) => sctp.notes = Kept::new(),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Whether there is something to take. It takes less time than to find nothing.
+    #[inline]
+    pub fn has_notes(&self) -> bool {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.has_notes(),
+            Self::Mptcp(mptcp) => mptcp.has_notes(),
+            Self::Sctp(sctp) => sctp.notes.as_ref().is_some_and(|notes| !notes.noted.is_empty()),
+            Self::Udp(_) => false,
+        }
+    }
+
+    /// Appends what was noted since the last call to `into`; nothing if no notes are kept.
+    pub fn take_notes(&mut self, into: &mut Vec<Noted>) {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.take_notes(into),
+            Self::Mptcp(mptcp) => mptcp.take_notes(into),
+            Self::Sctp(sctp) => {
+                if let Some(notes) = &mut sctp.notes {
+                    into.append(&mut notes.noted);
+                }
+            }
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Calls `each` with the RTTs that were measured since the last call, and the ends of their subflow; nothing if no
+    /// notes are kept. An acknowledgment measures at most one on a subflow: the time from its transmission of the
+    /// segment that was sent last among those newly acknowledged, without retransmitted ones (Karn's algorithm).
+    #[inline]
+    pub fn take_rtts(&mut self, mut each: impl FnMut(Ends, &[Duration])) {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.take_rtts(&mut each),
+            Self::Mptcp(mptcp) => mptcp.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_rtts(&mut each)),
+            Self::Sctp(sctp) => {
+                if let Some(notes) = &mut sctp.notes {
+                    notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, &[sample]));
+                }
+            }
+            Self::Udp(_) => {}
         }
     }
 }

@@ -52,6 +52,7 @@
 mod change;
 pub mod edge;
 mod endpoint;
+mod ends;
 mod event;
 mod figures;
 mod host;

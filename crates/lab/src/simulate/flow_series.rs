@@ -1,12 +1,11 @@
 //! The metrics over time of one flow and its subflows.
 
-use subflow_quantity::{Duration, Instant};
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{Endpoint, PathState};
 
 use super::flow_data::{DataRecord, SubflowSample};
-use super::object_series::{Metric, ObjectSeries};
+use super::object_series::{Metric, Moment, ObjectSeries};
 use crate::results::goodput_mbps;
 
 /// The series of a flow.
@@ -51,18 +50,6 @@ enum Object {
     Flow,
     /// The subflow with this number.
     Subflow(usize),
-}
-
-/// When a sample is taken.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
-    pub(crate) now: Instant,
-    /// The same in seconds.
-    pub(crate) now_s: f64,
-    /// The time since the last sample.
-    pub(crate) span: Duration,
-    /// The time between samples.
-    pub(crate) interval: Duration,
 }
 
 impl FlowSeries {

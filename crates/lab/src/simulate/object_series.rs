@@ -1,8 +1,7 @@
 //! The metrics over time of one object. Samples come often: a metric is found by its number, not by its name.
 
-use subflow_quantity::Duration;
+use subflow_quantity::{Duration, Instant};
 
-use super::flow_series::Moment;
 use crate::results::Series;
 
 /// A metric.
@@ -78,6 +77,18 @@ impl Metric {
             Self::Ssthresh => ("ssthresh", "packets", false),
         }
     }
+}
+
+/// When a sample is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Instant,
+    /// The same in seconds.
+    pub(crate) now_s: f64,
+    /// The time since the last sample.
+    pub(crate) span: Duration,
+    /// The time between samples.
+    pub(crate) interval: Duration,
 }
 
 /// The series of one object, each made at its first sample.
@@ -163,8 +174,6 @@ fn mean_interval(interval: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use subflow_quantity::Instant;
-
     use super::*;
 
     #[test]

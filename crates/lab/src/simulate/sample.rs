@@ -12,8 +12,8 @@ use subflow_transport::tcp::Ends;
 
 use super::build::Run;
 use super::flow_data::DataRecord;
-use super::flow_series::{FlowSeries, Moment, delivered_on};
-use super::object_series::{Metric, ObjectSeries};
+use super::flow_series::{FlowSeries, delivered_on};
+use super::object_series::{Metric, Moment, ObjectSeries};
 use crate::results::{Sequence, Series};
 
 /// Takes samples during a run.

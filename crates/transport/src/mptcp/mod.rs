@@ -25,6 +25,7 @@
 //! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local addresses: `local_addresses.rs` |
 //! | REMOVE_ADDR | `withdrawals.rs` |
 //! | MPTCP options of an arriving segment | `options.rs` |
+//! | what the scheduler did, for whoever explains a run | `notes.rs` |
 //! | fallback, infinite mapping, MP_FAIL | `fallback.rs`, `mode.rs` |
 //! | DATA_FIN, fast close, close of subflows | `close.rs` |
 
@@ -42,6 +43,7 @@ pub mod keys;
 mod local_addresses;
 mod look_ahead;
 mod mode;
+mod notes;
 mod observation;
 mod options;
 mod output;

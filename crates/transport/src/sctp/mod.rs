@@ -10,7 +10,7 @@
 //! | concern | file |
 //! |---|---|
 //! | constants and switches; states and counters | `config.rs`, `switches.rs`; `state.rs` |
-//! | what can be read from outside | `accessors.rs` |
+//! | what can be read from outside | `accessors.rs`, `notes.rs` |
 //! | INIT to COOKIE ACK; the signed cookie | `handshake.rs`, `peer.rs`, `cookie.rs` |
 //! | restarts and collisions | `restart.rs` |
 //! | arriving packets and chunks | `input.rs`, `tags.rs` |
@@ -53,6 +53,7 @@ mod lost;
 mod messages;
 mod missing;
 mod newly_acked;
+mod notes;
 pub(crate) mod outbound;
 mod output;
 #[cfg(test)]

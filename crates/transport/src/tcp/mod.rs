@@ -30,6 +30,7 @@
 //! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
 //! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs`, `settled.rs` |
 //! | use of the congestion window | `window_use.rs` |
+//! | what loss recovery did, for whoever explains a run | `notes.rs` |
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
@@ -49,6 +50,7 @@ mod look_ahead;
 mod loss_detection;
 mod loss_probe;
 mod mtu_search;
+mod notes;
 mod output;
 mod reassembly;
 mod receive_window;
@@ -71,13 +73,12 @@ mod transmission_order;
 mod undo;
 mod window_use;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use subflow_policy::congestion::{Controller, Outstanding};
 use subflow_quantity::Instant;
+use subflow_wire::IpHeader;
 use subflow_wire::icmp::IcmpKind;
-use subflow_wire::{Ecn, IpHeader};
 
 pub use acceptability::{Answer, Offsets, Verdict};
 pub use config::Config;
@@ -88,6 +89,7 @@ pub use rtt::RttEstimator;
 pub use state::{Closed, State};
 
 use crate::edge::Taken;
+pub use crate::ends::Ends;
 use acknowledge::Acknowledge;
 use reassembly::Reassembly;
 use recovery::Recovery;
@@ -122,25 +124,6 @@ pub struct Counters {
     pub bytes_received: u64,
     /// Payload bytes acknowledged by the peer.
     pub bytes_acknowledged: u64,
-}
-
-/// The two ends of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ends {
-    /// This host's end.
-    pub local: SocketAddr,
-    /// The peer's end.
-    pub remote: SocketAddr,
-}
-
-/// Hop limit of new packets (Linux: `ip_default_ttl`).
-const HOP_LIMIT: u8 = 64;
-
-impl Ends {
-    /// The network header of packets from the local end to the remote one.
-    pub fn ip_header(&self) -> IpHeader {
-        IpHeader { source: self.local.ip(), destination: self.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }
-    }
 }
 
 /// Send sequence space (RFC 9293, section 3.3.1). All offsets count from the SYN at 0.

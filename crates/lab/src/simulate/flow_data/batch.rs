@@ -4,24 +4,11 @@ use core::ops::Range;
 
 use subflow_quantity::Instant;
 
-use super::record::DataRecord;
+use super::record::{DataRecord, Passage};
 use super::segments::Segment;
 use super::subflows::FourTuple;
 
-/// A range that was sent below the end of what was sent before, or has arrived. There are so few that they stay in the
-/// first-level cache.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passage {
-    now: Instant,
-    start: u64,
-    /// Of one that has arrived: the end of the data that can be read. Of one that was sent: whether its subflow had not
-    /// carried it before.
-    readable: u64,
-    length: u32,
-    /// The index of the subflow it was sent on; [`ARRIVED`] for one that has arrived.
-    subflow: u32,
-}
-
+/// In place of the index of a subflow: a range that has arrived.
 const ARRIVED: u32 = u32::MAX;
 /// The size of a batch.
 const MOST: usize = 64;

@@ -10,7 +10,6 @@ use core::ops::Range;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 
-use super::batch::Passage;
 use super::chunks::{SentChunks, Transmission};
 use super::delays::FlowDelays;
 use super::segments::{Fragments, Segment, Segments};
@@ -47,6 +46,20 @@ pub(in crate::simulate) struct DataRecord {
     pub(super) sequence: Option<Sequence>,
     /// What happened last and is not in the record yet.
     pub(super) batch: Vec<Passage>,
+}
+
+/// A range that was sent below the end of what was sent before, or has arrived. There are so few that they stay in the
+/// first-level cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passage {
+    pub(super) now: Instant,
+    pub(super) start: u64,
+    /// Of one that has arrived: the end of the data that can be read. Of one that was sent: whether its subflow had not
+    /// carried it before.
+    pub(super) readable: u64,
+    pub(super) length: u32,
+    /// The index of the subflow it was sent on; one beyond all of them if it has arrived.
+    pub(super) subflow: u32,
 }
 
 /// What became readable since the last sample.

@@ -1,0 +1,61 @@
+//! What an association notes of its destinations.
+
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::Duration;
+
+use super::Association;
+use super::outbound::Status;
+use crate::notes::{Note, Noted};
+use crate::tcp::Ends;
+
+impl Association {
+    pub(crate) fn note(&mut self, index: usize, note: Note) {
+        let ends = self.ends_to(index);
+        if let Some(notes) = &mut self.notes {
+            notes.noted.push(Noted { ends, note });
+        }
+    }
+
+    /// Notes an RTT sample of a destination.
+    pub(crate) fn note_rtt(&mut self, index: usize, sample: Duration) {
+        let ends = self.ends_to(index);
+        if let Some(notes) = &mut self.notes {
+            notes.rtts.push((ends, sample));
+        }
+    }
+
+    /// The ends of the path to a destination.
+    pub(crate) fn ends_to(&self, index: usize) -> Ends {
+        let destination = &self.destinations()[index];
+        let Ends { local, remote } = self.ends();
+        Ends {
+            local: (destination.source(), local.port()).into(),
+            remote: (destination.address(), remote.port()).into(),
+        }
+    }
+
+    /// Notes that a chunk, if it is in flight, is considered lost.
+    #[cold]
+    pub(crate) fn note_lost(&mut self, tsn: u64) {
+        let chunk = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.status == Status::InFlight);
+        let Some(chunk) = chunk else { return };
+        let (start, index, sent_at) = (chunk.fragment.offset, chunk.destination, chunk.sent_at);
+        let data = start..start + chunk.length();
+        self.note(index, Note::Lost { data, sent_at });
+    }
+
+    /// Changes the state of loss recovery of a destination.
+    pub(crate) fn enter_state(&mut self, index: usize, new: RecoveryState) {
+        self.note_state_changed_by(index, |congestion| congestion.on_state(index, new));
+    }
+
+    /// Notes the new state of loss recovery of a destination if `event` changes it.
+    pub(crate) fn note_state_changed_by(&mut self, index: usize, event: impl FnOnce(&mut Controller)) {
+        let old = self.congestion.path(index).state();
+        event(&mut self.congestion);
+        let new = self.congestion.path(index).state();
+        if self.notes.is_some() && old != new {
+            self.note(index, Note::State { old, new });
+        }
+    }
+}
