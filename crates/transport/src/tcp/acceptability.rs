@@ -93,8 +93,8 @@ impl Connection {
     fn judge_reset(&self, segment: &TcpSegment) -> Verdict {
         match self.start_of(segment) {
             // RFC 1337: in TIME-WAIT resets are ignored, because an old duplicate may have provoked them.
-            Some(start) if self.is_in_window(start, start) && self.state != State::TimeWait => {
-                if start == self.receive.nxt { Verdict::Reset } else { CHALLENGE }
+            Some(start) if self.receive.is_in_window(start, start) && self.state != State::TimeWait => {
+                if start == self.receive.next() { Verdict::Reset } else { CHALLENGE }
             }
             _ => UNANSWERED,
         }
@@ -104,7 +104,7 @@ impl Connection {
     /// 4.2), unless it is a retransmission of the SYN or SYN/ACK that opened the connection.
     #[cold]
     fn judge_syn(&self, segment: &TcpSegment) -> Verdict {
-        if segment.sequence != self.receive.initial {
+        if !self.receive.is_initial(segment.sequence) {
             return CHALLENGE;
         }
         match (self.state, segment.flags.contains(TcpFlags::ACK)) {
@@ -123,7 +123,7 @@ impl Connection {
         let Some(start) = self.start_of(segment) else { return CHALLENGE };
         let length = u64::from(segment.payload.length);
         let end = start + length + u64::from(flags.contains(TcpFlags::FIN));
-        if !self.is_in_window(start, end) || self.is_stale(segment, now) {
+        if !self.receive.is_in_window(start, end) || self.is_stale(segment, now) {
             return if length > 0 { Verdict::Unacceptable(Answer::Acknowledgment) } else { CHALLENGE };
         }
         if flags.contains(TcpFlags::ACK) { self.judge_acknowledgment(segment, start) } else { UNANSWERED }
@@ -147,21 +147,14 @@ impl Connection {
     /// Offset of the segment's sequence number; `None` if it lies before the peer's SYN.
     #[inline]
     fn start_of(&self, segment: &TcpSegment) -> Option<u64> {
-        sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)
-    }
-
-    /// Whether `start..end` overlaps or adjoins the receive window. As in Linux (`tcp_sequence`), the lower limit is
-    /// the last acknowledgment sent instead of RCV.NXT.
-    #[inline]
-    fn is_in_window(&self, start: u64, end: u64) -> bool {
-        end >= self.receive.acknowledged && start <= self.receive.window.right_edge().max(self.receive.nxt)
+        self.receive.offset_of(segment.sequence)
     }
 
     /// Whether PAWS rejects the segment.
     #[inline]
     fn is_stale(&self, segment: &TcpSegment, now: Instant) -> bool {
         let theirs = segment.options.timestamps.filter(|_| self.negotiated.timestamps);
-        theirs.is_some_and(|theirs| self.receive.timestamps.is_stale(theirs.value, now))
+        theirs.is_some_and(|theirs| self.receive.timestamps().is_stale(theirs.value, now))
     }
 }
 

@@ -6,16 +6,14 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
-use super::ReceiveWindow;
 use super::acknowledge::Acknowledge;
-use super::reassembly::Reassembly;
+use super::receive_side::ReceiveSide;
 use super::recovery::Recovery;
 use super::send_queue::SendQueue;
 use super::sent_queue::SentQueue;
 use super::timers::Purpose;
-use super::timestamps::PeerTimestamps;
 use super::window_use::WindowUse;
-use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
+use super::{Closed, Config, Connection, Counters, Ends, Negotiated, RttEstimator, SendSide, State};
 use crate::Note;
 
 /// State of the handshake.
@@ -80,21 +78,7 @@ impl Connection {
             sent: SentQueue::new(),
             recovery: Recovery::default(),
             rtt: RttEstimator::new(config.min_rto),
-            receive: ReceiveSide {
-                initial: 0,
-                nxt: 0,
-                acknowledged: 0,
-                window: ReceiveWindow::new(config.receive_buffer, segment, now),
-                reassembly: Reassembly::new(config.receive_buffer.largest()),
-                fin: None,
-                timestamps: PeerTimestamps::default(),
-                duplicate: None,
-                ready: Vec::new(),
-                taken: None,
-                unread: 0,
-                shared_window: None,
-                opens_window: false,
-            },
+            receive: ReceiveSide::new(&config, segment, now),
             acknowledge: Acknowledge::new(&config, u64::from(segment)),
             handshake: Handshake::default(),
             timer: None,
@@ -136,22 +120,15 @@ impl Connection {
     /// Processes the options and the window of the peer's SYN or SYN/ACK.
     fn take_syn(&mut self, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
-        self.receive.initial = segment.sequence;
-        self.receive.nxt = 1;
-        self.receive.acknowledged = 1;
         self.negotiated.timestamps = self.config.timestamps && options.timestamps.is_some();
         self.negotiated.sack = self.config.sack && options.syn.sack_permitted;
         self.negotiated.scaling = options.syn.window_scale.is_some();
         self.send.scale = options.syn.window_scale.unwrap_or(0).min(14);
-        if !self.negotiated.scaling {
-            self.receive.window.without_scaling();
-        }
+        self.receive.on_syn(segment.sequence, options.timestamps, self.negotiated.scaling, now);
         self.send.peer_mss = options.syn.mss.map_or(DEFAULT_MSS, u32::from);
-        self.receive.timestamps.on_syn(options.timestamps, now);
         self.send.window_end = self.send.una + u64::from(segment.window);
         self.send.max_window = u64::from(segment.window);
         self.fit_mss();
-        self.receive.window.select(self.receive.nxt, 0);
         self.send.last_sent_at = now;
     }
 
@@ -220,7 +197,7 @@ impl Connection {
         self.retries = 0;
         self.send.una = self.send.una.max(1);
         self.recovery.on_established(self.send.nxt);
-        self.receive.window.on_established(now);
+        self.receive.on_established(now);
         if self.handshake.repeated == 0 && !self.handshake.measured {
             self.handshake.measured = true;
             let rtt = now.since(self.handshake.sent_at);

@@ -7,7 +7,7 @@ use subflow_wire::{Ecn, IpHeader};
 
 use super::acceptability::{Answer, Offsets, Verdict};
 use super::send_queue::Reset;
-use super::{Closed, Connection, State, sequence};
+use super::{Closed, Connection, State};
 
 /// Minimum time between two challenge ACKs (Linux `tcp_invalid_ratelimit`).
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
@@ -39,7 +39,7 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) -> bool {
-        self.receive.taken = None;
+        self.receive.begin_segment();
         match verdict {
             Verdict::Acceptable(offsets) => {
                 self.counters.ce_received += u64::from(ip.ecn == Ecn::CongestionExperienced);
@@ -96,7 +96,7 @@ impl Connection {
             Answer::Nothing => {}
             Answer::Challenge => self.challenge(now),
             Answer::Acknowledgment => {
-                if let Some(start) = sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt) {
+                if let Some(start) = self.receive.offset_of(segment.sequence) {
                     let fin = u64::from(segment.flags.contains(TcpFlags::FIN));
                     self.note_duplicate(start, start + u64::from(segment.payload.length) + fin);
                 }
@@ -111,12 +111,12 @@ impl Connection {
 
     /// Offset of the segment's first payload byte in the peer's stream on this connection, not counting the SYN.
     pub fn offset_of(&self, segment: &TcpSegment) -> Option<u64> {
-        sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)?.checked_sub(1)
+        self.receive.offset_of(segment.sequence)?.checked_sub(1)
     }
 
     /// The receiver's RTT estimate, from timestamps.
     pub fn receiver_rtt(&self) -> Option<Duration> {
-        self.receive.window.rtt()
+        self.receive.rtt()
     }
 
     /// Sends a challenge ACK, subject to the rate limit. Without the limit two ends whose sequence numbers disagree

@@ -32,7 +32,7 @@
 //! | use of the congestion window | `window_use.rs` |
 //! | what loss recovery did, for whoever explains a run | `notes.rs` |
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
-//! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
+//! | receiving | `receive_side.rs`: `receive_window.rs`, `reassembly.rs`; delayed acknowledgments in `acknowledge.rs` |
 
 mod acceptability;
 mod ack_findings;
@@ -53,6 +53,7 @@ mod mtu_search;
 mod notes;
 mod output;
 mod reassembly;
+mod receive_side;
 mod receive_window;
 mod recovery;
 mod rtt;
@@ -91,12 +92,11 @@ pub use state::{Closed, State};
 use crate::edge::Taken;
 pub use crate::ends::Ends;
 use acknowledge::Acknowledge;
-use reassembly::Reassembly;
+use receive_side::ReceiveSide;
 use recovery::Recovery;
 use send_queue::SendQueue;
 use sent_queue::SentQueue;
 use timers::TransmissionTimer;
-use timestamps::PeerTimestamps;
 use window_use::WindowUse;
 
 /// Counters of one connection.
@@ -151,34 +151,6 @@ pub(crate) struct SendSide {
     small_until: u64,
     /// Largest segment payload the peer accepts, before options.
     peer_mss: u32,
-}
-
-/// Receive sequence space (RFC 9293, section 3.3.1) and received data.
-#[derive(Clone, Debug)]
-pub(crate) struct ReceiveSide {
-    /// The peer's initial sequence number.
-    initial: u32,
-    /// RCV.NXT.
-    nxt: u64,
-    /// RCV.NXT in the last acknowledgment sent (RFC 7323: Last.ACK.sent).
-    acknowledged: u64,
-    window: ReceiveWindow,
-    reassembly: Reassembly,
-    /// Offset of the peer's FIN, if one has arrived.
-    fin: Option<u64>,
-    timestamps: PeerTimestamps,
-    /// Duplicate range that the next acknowledgment reports (RFC 2883).
-    duplicate: Option<core::ops::Range<u64>>,
-    /// In-order data that the owner has not yet taken: ranges of the application stream.
-    ready: Vec<core::ops::Range<u64>>,
-    /// The part of the latest segment's payload that was accepted.
-    taken: Option<Taken>,
-    /// In-order bytes that the application has not read; they reduce the advertised window.
-    unread: u64,
-    /// On an MPTCP subflow: the window of the MPTCP connection, in bytes.
-    shared_window: Option<u64>,
-    /// On a subflow: its own segments open that window.
-    opens_window: bool,
 }
 
 /// Options that both ends agreed on.
@@ -320,27 +292,27 @@ impl Connection {
 
     /// Appends the in-order data received since the last call to `into`, as ranges of the application stream.
     pub fn take_received(&mut self, into: &mut Vec<core::ops::Range<u64>>) {
-        into.append(&mut self.receive.ready);
+        self.receive.take_ready(into);
     }
 
     /// The part of the latest segment's payload that was accepted, in order or not.
     pub fn taken(&self) -> Option<Taken> {
-        self.receive.taken.clone()
+        self.receive.taken()
     }
 
     /// Whether [`take_received`](Self::take_received) would return data.
     pub fn has_received(&self) -> bool {
-        !self.receive.ready.is_empty()
+        self.receive.has_ready()
     }
 
     /// Whether all data up to the peer's FIN, and the FIN, have arrived.
     pub fn peer_finished(&self) -> bool {
-        self.receive.fin.is_some_and(|fin| self.receive.nxt > fin)
+        self.receive.is_finished()
     }
 
     /// The number of separate intervals of out-of-order data held. It is bounded by the largest size of the receive
     /// buffer divided by 896 bytes, or 64 if that is more; this bounds the memory that a peer can occupy.
     pub fn out_of_order_pieces(&self) -> usize {
-        self.receive.reassembly.pieces()
+        self.receive.pieces()
     }
 }

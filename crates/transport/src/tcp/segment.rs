@@ -24,8 +24,7 @@ impl Connection {
         segment.source_port = self.ends.local.port();
         segment.destination_port = self.ends.remote.port();
         segment.sequence = sequence::wrap(sequence, self.send.initial);
-        segment.acknowledgment =
-            if flags.contains(TcpFlags::ACK) { sequence::wrap(self.receive.nxt, self.receive.initial) } else { 0 };
+        segment.acknowledgment = if flags.contains(TcpFlags::ACK) { self.receive.acknowledgment_number() } else { 0 };
         segment.flags = flags;
         segment.window = 0;
         let options = &mut segment.options;
@@ -33,7 +32,7 @@ impl Connection {
         options.timestamps = self
             .negotiated
             .timestamps
-            .then(|| Timestamps { value: timestamp(now), echo: self.receive.timestamps.to_echo() });
+            .then(|| Timestamps { value: timestamp(now), echo: self.receive.timestamps().to_echo() });
         options.sack.clear();
         options.dss = None;
         options.mptcp.clear();
@@ -43,23 +42,12 @@ impl Connection {
     /// Sets the window field, and notes that an acknowledgment is being sent.
     fn acknowledge_with(&mut self, segment: &mut TcpSegment) {
         segment.window = self.window_field();
-        self.acknowledge.on_sent(self.receive.nxt > self.receive.acknowledged);
-        self.receive.acknowledged = self.receive.nxt;
+        self.acknowledge.on_sent(self.receive.acknowledge());
     }
 
     fn window_field(&mut self) -> u16 {
-        let scale = if self.negotiated.scaling { self.receive.window.scale() } else { 0 };
-        let window = match self.receive.shared_window {
-            Some(window) => {
-                self.receive.window.admit(self.receive.nxt + window);
-                window
-            }
-            None => {
-                let held = self.receive.unread + self.receive.reassembly.bytes();
-                self.receive.window.select(self.receive.nxt, held)
-            }
-        };
-        (window >> scale).min(65_535) as u16
+        let scale = if self.negotiated.scaling { self.receive.window_scale() } else { 0 };
+        (self.receive.advertise() >> scale).min(65_535) as u16
     }
 
     /// Builds a SYN or SYN/ACK.
@@ -70,14 +58,13 @@ impl Connection {
         let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
         segment.options.syn = SynOptions {
             mss: Some(self.config.mtu - header),
-            window_scale: (!answer || self.negotiated.scaling).then(|| self.receive.window.scale()),
+            window_scale: (!answer || self.negotiated.scaling).then(|| self.receive.window_scale()),
             sack_permitted: if answer { self.negotiated.sack } else { self.config.sack },
         };
         if !answer && self.config.timestamps {
             segment.options.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
         }
-        let window = self.receive.window.select(self.receive.nxt, 0);
-        segment.window = window.min(65_535) as u16;
+        segment.window = self.receive.window_for_syn().min(65_535) as u16;
         0
     }
 
@@ -92,16 +79,15 @@ impl Connection {
 
     /// Adds a D-SACK block (RFC 2883) and the most recent SACK blocks (RFC 2018), in at most `space` option bytes.
     fn add_sack(&mut self, options: &mut TcpOptions, space: u32) {
-        let duplicate = self.receive.duplicate.take();
-        if !self.negotiated.sack || (duplicate.is_none() && self.receive.reassembly.is_empty()) {
+        let duplicate = self.receive.take_duplicate();
+        if !self.negotiated.sack || (duplicate.is_none() && !self.receive.has_hole()) {
             return;
         }
         let room = (space.saturating_sub(4) / 8).min(4) as usize;
-        let blocks = duplicate.iter().chain(self.receive.reassembly.blocks()).take(room);
-        let initial = self.receive.initial;
+        let blocks = duplicate.iter().chain(self.receive.blocks()).take(room);
         options.sack.extend(blocks.map(|block| SackBlock {
-            left: sequence::wrap(block.start, initial),
-            right: sequence::wrap(block.end, initial),
+            left: self.receive.number_of(block.start),
+            right: self.receive.number_of(block.end),
         }));
     }
 

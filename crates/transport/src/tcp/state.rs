@@ -144,10 +144,10 @@ impl Connection {
         if self.state != State::TimeWait || !is_syn {
             return None;
         }
-        let last = sequence::wrap(self.receive.nxt, self.receive.initial).wrapping_sub(1);
+        let last = self.receive.acknowledgment_number().wrapping_sub(1);
         let above = (syn.sequence.wrapping_sub(last) as i32) > 0;
         let theirs = syn.options.timestamps.filter(|_| timestamps).map(|timestamps| timestamps.value);
-        let recent = self.negotiated.timestamps.then(|| self.receive.timestamps.to_echo());
+        let recent = self.negotiated.timestamps.then(|| self.receive.timestamps().to_echo());
         let is_new = match (theirs, recent) {
             (Some(theirs), Some(recent)) if theirs != recent => (theirs.wrapping_sub(recent) as i32) > 0,
             (Some(_), None) => true,

@@ -53,33 +53,44 @@ impl PeerTimestamps {
         let is_older = (value.wrapping_sub(self.recent) as i32) < 0;
         is_older && self.recent != 0 && now.since(self.recent_at) <= TS_RECENT_LIFETIME
     }
+
+    /// Takes the timestamps of an acceptable segment; `is_next`: they set TS.Recent (RFC 7323, section 4.3). Returns
+    /// whether they echo another value than those of the segment before.
+    #[inline]
+    pub(super) fn take(&mut self, theirs: Option<Timestamps>, is_next: bool, now: Instant) -> bool {
+        self.echo = 0;
+        let Some(theirs) = theirs else { return false };
+        self.echo = theirs.echo;
+        if is_next {
+            self.recent = theirs.value;
+            self.recent_at = now;
+        }
+        core::mem::replace(&mut self.previous_echo, theirs.echo) != theirs.echo
+    }
+
+    /// TSecr of the segment that is being processed; `None` if it echoes nothing.
+    #[inline]
+    pub(super) fn latest_echo(&self) -> Option<u32> {
+        (self.echo != 0).then_some(self.echo)
+    }
 }
 
 impl Connection {
-    /// Processes the timestamps of an acceptable segment that begins at `start`: TS.Recent (RFC 7323, section 4.3) and
-    /// the RTT sample of the receiver.
+    /// Processes the timestamps of an acceptable segment that begins at `start`, and the RTT sample of the receiver.
     pub(super) fn note_timestamps(&mut self, segment: &TcpSegment, start: u64, now: Instant) {
-        let known = &mut self.receive.timestamps;
-        known.echo = 0;
-        let Some(theirs) = segment.options.timestamps.filter(|_| self.negotiated.timestamps) else { return };
-        known.echo = theirs.echo;
-        if start <= self.receive.acknowledged {
-            known.recent = theirs.value;
-            known.recent_at = now;
-        }
+        let theirs = segment.options.timestamps.filter(|_| self.negotiated.timestamps);
         // Only full-sized segments give the receiver an RTT sample (Linux `tcp_rcv_rtt_measure_ts`).
-        if core::mem::replace(&mut known.previous_echo, theirs.echo) != theirs.echo
+        if self.receive.take_timestamps(theirs, start, now)
             && u64::from(segment.payload.length) >= self.acknowledge.segment_size
             && let Some(rtt) = self.echoed_rtt(now)
         {
-            self.receive.window.on_rtt(rtt);
+            self.receive.on_rtt(rtt);
         }
     }
 
     /// TSecr of the segment that is being processed.
     pub(super) fn latest_echo(&self) -> Option<u32> {
-        let echo = self.receive.timestamps.echo;
-        (echo != 0).then_some(echo)
+        self.receive.timestamps().latest_echo()
     }
 
     /// The RTT sample from TSecr of the segment that is being processed (RFC 7323, section 4.1).

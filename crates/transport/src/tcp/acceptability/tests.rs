@@ -128,7 +128,7 @@ fn arriving() -> impl Strategy<Value = Arriving> {
 
 impl Arriving {
     fn at(self, end: &Connection) -> TcpSegment {
-        let receive = sequence::wrap(end.receive.nxt, end.receive.initial);
+        let receive = end.receive.acknowledgment_number();
         let send = sequence::wrap(end.send.una, end.send.initial);
         let mut segment = TcpSegment {
             sequence: receive.wrapping_add_signed(self.sequence),
@@ -138,7 +138,7 @@ impl Arriving {
             ..TcpSegment::default()
         };
         segment.payload.length = self.length;
-        let recent = end.receive.timestamps.to_echo();
+        let recent = end.receive.timestamps().to_echo();
         let value = |by| Timestamps { value: recent.wrapping_add_signed(by), echo: 0 };
         segment.options.timestamps = self.timestamp.map(value);
         segment
@@ -147,11 +147,11 @@ impl Arriving {
     /// RFC 9293, section 3.10.7.4, and RFC 5961 in terms of distances: whether `end` may process the segment.
     fn may_count(self, end: &Connection) -> bool {
         let (flags, behind) = (TcpFlags(self.flags), i64::from(self.sequence));
-        let unacknowledged = (end.receive.nxt - end.receive.acknowledged) as i64;
-        let ahead = end.receive.window.left(end.receive.nxt) as i64;
+        let unacknowledged = (end.receive.next() - end.receive.acknowledged()) as i64;
+        let ahead = end.receive.left() as i64;
         let last = behind + i64::from(self.length) + i64::from(flags.contains(TcpFlags::FIN));
         // No sequence number lies before the SYN.
-        let in_window = last >= -unacknowledged && behind <= ahead && behind >= -(end.receive.nxt as i64);
+        let in_window = last >= -unacknowledged && behind <= ahead && behind >= -(end.receive.next() as i64);
         let oldest = -(end.send.max_window.min(end.send.una - 1) as i64);
         let outstanding = (end.send.nxt - end.send.una) as i64;
         let known = (oldest..=outstanding).contains(&i64::from(self.acknowledgment));
@@ -170,8 +170,7 @@ fn image(end: &Connection, like: &Connection) -> String {
     end.acknowledge = like.acknowledge.clone();
     end.challenged_at = like.challenged_at;
     end.handshake = like.handshake.clone();
-    end.receive.duplicate.clone_from(&like.receive.duplicate);
-    end.receive.taken.clone_from(&like.receive.taken);
+    end.receive.take_answer_of(&like.receive);
     format!("{end:?}")
 }
 
