@@ -97,7 +97,7 @@ impl Connection {
             && !findings.dsack
             && !findings.duplicate;
         if settled {
-            self.recovery.undo.first_retransmission = None;
+            self.recovery.undo.forget_retransmissions();
         } else {
             self.on_dubious_ack(findings, now, cc);
             ack.acked = (self.recovery.delivered - before.delivered) as u32;

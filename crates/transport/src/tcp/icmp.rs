@@ -66,7 +66,7 @@ impl Connection {
         }
         if self.recovery_state(cc) != RecoveryState::Loss {
             self.recovery.point = self.send.nxt;
-            self.recovery.undo.marker = None;
+            self.recovery.undo.rule_out();
             cc.forget_undo(self.path);
             self.enter_state(RecoveryState::Loss, cc);
         }

@@ -206,9 +206,7 @@ impl Connection {
     /// Retransmits segment `id`, which is considered lost.
     pub(crate) fn retransmit(&mut self, id: u32, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         self.sent.note_retransmission(id, now);
-        self.recovery.undo.first_retransmission.get_or_insert(super::timestamps::timestamp(now));
-        let undo = &mut self.recovery.undo;
-        undo.unreported = undo.unreported.max(0) + 1;
+        self.recovery.undo.on_retransmission(super::timestamps::timestamp(now));
         cc.on_sent(self.path, 1);
         if id == self.sent.head_id() && !self.pending(Purpose::Reordering) {
             self.arm(Purpose::Retransmission, now, self.backed_off_rto());

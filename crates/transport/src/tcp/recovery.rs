@@ -116,7 +116,7 @@ impl Connection {
                         return;
                     }
                     // A later D-SACK may still undo it.
-                    if self.recovery.undo.marker.is_some() {
+                    if self.recovery.undo.is_possible() {
                         cc.leave_recovery(self.path);
                     }
                 }
@@ -125,7 +125,7 @@ impl Connection {
         }
         match self.recovery_state(cc) {
             RecoveryState::Open => {
-                self.recovery.undo.first_retransmission = None;
+                self.recovery.undo.forget_retransmissions();
                 self.on_ack_outside_recovery(findings, now, cc);
             }
             RecoveryState::Disorder | RecoveryState::WindowReduced => self.on_ack_outside_recovery(findings, now, cc),
@@ -239,7 +239,7 @@ impl Connection {
     /// 7.4.2).
     pub(crate) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
         self.begin_reduction();
-        self.recovery.undo.marker = None;
+        self.recovery.undo.rule_out();
         let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer: false };
         self.note_state_changed_by(cc, |cc, path| cc.reduce_once(path, &loss));
         self.keep_open(cc);
@@ -247,7 +247,7 @@ impl Connection {
 
     fn stay_open(&mut self, cc: &mut Controller) {
         if !self.sent.any_retransmitted() {
-            self.recovery.undo.first_retransmission = None;
+            self.recovery.undo.forget_retransmissions();
         }
         if self.recovery_state(cc) != RecoveryState::WindowReduced {
             self.keep_open(cc);

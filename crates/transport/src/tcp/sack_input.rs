@@ -33,7 +33,7 @@ impl Connection {
         }
         self.recovery.last_blocks = blocks;
         let state = self.recovery_state(cc);
-        if lowest_reordered != u64::MAX && (state != RecoveryState::Loss || self.recovery.undo.marker.is_some()) {
+        if lowest_reordered != u64::MAX && (state != RecoveryState::Loss || self.recovery.undo.is_possible()) {
             self.note_reordering(lowest_reordered);
         }
     }
@@ -66,10 +66,7 @@ impl Connection {
             self.recovery.rack.on_dsack();
         }
         let segments = length.div_ceil(u64::from(self.send.mss)) as i64;
-        let undo = &mut self.recovery.undo;
-        if undo.marker.is_some_and(|marker| duplicate.end > marker) && undo.unreported > 0 {
-            undo.unreported = (undo.unreported - segments).max(0);
-        }
+        self.recovery.undo.on_dsack(duplicate.end, segments);
         let mut id = self.sent.first_ending_after(duplicate.start);
         while self.sent.contains(id) && self.sent.get(id).end <= duplicate.end {
             self.sent.clear_retransmission(id);

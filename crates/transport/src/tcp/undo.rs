@@ -6,16 +6,68 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use super::Connection;
 use crate::Note;
 
-/// State of the current recovery episode as needed for an undo.
+/// The evidence for and against the current recovery episode.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Undo {
+pub(super) struct Undo {
     /// SND.UNA when the episode began; `None` if no undo is possible.
-    pub(crate) marker: Option<u64>,
+    marker: Option<u64>,
     /// Retransmissions of this episode that no D-SACK has reported; negative if there were none (Linux
     /// `undo_retrans`).
-    pub(crate) unreported: i64,
+    unreported: i64,
     /// TSval of the episode's first retransmission.
-    pub(crate) first_retransmission: Option<u32>,
+    first_retransmission: Option<u32>,
+}
+
+impl Undo {
+    /// An episode begins with SND.UNA at `marker` and `outstanding` retransmissions.
+    fn begin(&mut self, marker: Option<u64>, outstanding: i64) {
+        self.marker = marker;
+        self.unreported = if outstanding == 0 { -1 } else { outstanding };
+    }
+
+    /// Whether the episode may still be undone.
+    pub(super) fn is_possible(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// The episode is undone, or was justified.
+    pub(super) fn rule_out(&mut self) {
+        self.marker = None;
+    }
+
+    /// A segment is retransmitted with TSval `timestamp`.
+    pub(super) fn on_retransmission(&mut self, timestamp: u32) {
+        self.first_retransmission.get_or_insert(timestamp);
+        self.unreported = self.unreported.max(0) + 1;
+    }
+
+    /// No retransmission is outstanding any more.
+    #[inline]
+    pub(super) fn forget_retransmissions(&mut self) {
+        self.first_retransmission = None;
+    }
+
+    /// A D-SACK reports that `segments` up to `end` arrived twice.
+    pub(super) fn on_dsack(&mut self, end: u64, segments: i64) {
+        if self.marker.is_some_and(|marker| end > marker) && self.unreported > 0 {
+            self.unreported = (self.unreported - segments).max(0);
+        }
+    }
+
+    /// Whether D-SACKs have reported every retransmission of the episode.
+    fn is_all_reported(&self) -> bool {
+        self.is_possible() && self.unreported == 0
+    }
+
+    /// Whether `echo`, the TSecr of an acknowledgment, precedes the first retransmission, which proves that the original
+    /// arrived.
+    fn original_arrived(&self, echo: Option<u32>) -> bool {
+        match (self.first_retransmission, echo) {
+            (Some(first), Some(echo)) => (echo.wrapping_sub(first) as i32) < 0,
+            (None, _) => true,
+            _ => false,
+        }
+    }
 }
 
 impl Connection {
@@ -23,21 +75,12 @@ impl Connection {
     pub(crate) fn begin_undo_episode(&mut self) {
         let probe = matches!(self.recovery.probe, Some((_, true)));
         let outstanding = i64::from(self.sent.retrans_out) + i64::from(probe);
-        self.recovery.undo.marker = self.config.undo.then_some(self.send.una);
-        self.recovery.undo.unreported = if outstanding == 0 { -1 } else { outstanding };
-    }
-
-    /// Whether TSecr precedes the first retransmission, which proves that the original arrived.
-    fn original_arrived(&self) -> bool {
-        match (self.recovery.undo.first_retransmission, self.latest_echo()) {
-            (Some(first), Some(echo)) => (echo.wrapping_sub(first) as i32) < 0,
-            (None, _) => true,
-            _ => false,
-        }
+        self.recovery.undo.begin(self.config.undo.then_some(self.send.una), outstanding);
     }
 
     fn may_undo(&self) -> bool {
-        self.recovery.undo.marker.is_some() && (self.recovery.undo.unreported == 0 || self.original_arrived())
+        let undo = &self.recovery.undo;
+        undo.is_all_reported() || undo.is_possible() && undo.original_arrived(self.latest_echo())
     }
 
     fn undo_reduction(&mut self, unmark_losses: bool, cc: &mut Controller) {
@@ -50,7 +93,7 @@ impl Connection {
                 self.note(Note::Undone);
             }
         }
-        self.recovery.undo.marker = None;
+        self.recovery.undo.rule_out();
         self.recovery.rack.advanced = true;
     }
 
@@ -64,7 +107,7 @@ impl Connection {
         }
         if self.must_hold_recovery() {
             if !self.sent.any_retransmitted() {
-                self.recovery.undo.first_retransmission = None;
+                self.recovery.undo.forget_retransmissions();
             }
             return false;
         }
@@ -74,7 +117,7 @@ impl Connection {
 
     /// Undoes the reduction if D-SACKs have reported every retransmission of the episode.
     pub(crate) fn try_undo_by_dsack(&mut self, cc: &mut Controller) -> bool {
-        if self.recovery.undo.marker.is_none() || self.recovery.undo.unreported != 0 {
+        if !self.recovery.undo.is_all_reported() {
             return false;
         }
         self.recovery.rack.on_needless_recovery();
@@ -96,7 +139,8 @@ impl Connection {
     /// In Recovery: undoes the reduction if a partial acknowledgment proves that a late original filled the hole.
     /// Returns whether no more segments are to be marked lost for now (Linux `tcp_try_undo_partial`).
     pub(crate) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
-        if self.recovery.undo.marker.is_none() || !self.original_arrived() {
+        let undo = &self.recovery.undo;
+        if !undo.is_possible() || !undo.original_arrived(self.latest_echo()) {
             return false;
         }
         self.note_reordering(prior_una);
@@ -104,7 +148,7 @@ impl Connection {
             return true;
         }
         if !self.sent.any_retransmitted() {
-            self.recovery.undo.first_retransmission = None;
+            self.recovery.undo.forget_retransmissions();
         }
         self.undo_reduction(true, cc);
         self.keep_open(cc);
