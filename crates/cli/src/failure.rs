@@ -149,6 +149,8 @@ impl From<subflow_publications::ReproduceError> for Failure {
         match error {
             ReproduceError::BadInput(message) => Self::bad_input(message, ""),
             ReproduceError::Run(error) => error.into(),
+            ReproduceError::Store(error) => error.into(),
+            ReproduceError::Stopped { .. } => Self::RunFailed(error.to_string()),
         }
     }
 }

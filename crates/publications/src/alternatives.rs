@@ -21,7 +21,7 @@ impl Request {
 
     /// Whether verdicts under other choices are requested: by the item's name, or with everything if the reproduction
     /// is not a quick one.
-    fn wants_alternatives(&self) -> bool {
+    pub(crate) fn wants_alternatives(&self) -> bool {
         if self.items.is_empty() { !self.quick } else { self.wants(SENSITIVITY) }
     }
 }

@@ -20,21 +20,24 @@ mod linux612;
 mod lugowski2017;
 mod multiflow2016;
 mod red2018;
+mod study;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use subflow_lab::RunError;
 use subflow_lab::execute::Progress;
+use subflow_lab::{RunError, Stop};
 use subflow_report::{Finding, Reproduced, Reproduction};
+use subflow_store::{Store, StoreError};
 
 pub use emulation::{
     ATTEMPTS, Emulation, Emulator, Measured, OnLinux, Quantity, Routers, items_on_linux, reproduce_on_linux,
 };
-pub use leitner2019::Leitner2019;
-pub use lima2017::Lima2017;
+use leitner2019::LEITNER2019;
+use lima2017::LIMA2017;
 pub use linux612::Linux612;
-pub use lugowski2017::Lugowski2017;
-pub use multiflow2016::Multiflow2016;
+use lugowski2017::LUGOWSKI2017;
+use multiflow2016::MULTIFLOW2016;
 pub use red2018::Red2018;
 
 /// A publication (or a set of measurements) with experiments that we repeat.
@@ -45,6 +48,10 @@ pub trait Paper: Sync {
     fn title(&self) -> &'static str;
     /// The parts that can be reproduced on their own.
     fn items(&self) -> &'static [Item];
+    /// Whether its runs can be kept in a store ([`Request::store`]).
+    fn keeps_runs(&self) -> bool {
+        false
+    }
     /// Whether `--cases` makes sense: the paper's configurations come from a CSV file.
     fn takes_cases(&self) -> bool {
         false
@@ -58,11 +65,22 @@ pub trait Paper: Sync {
         Vec::new()
     }
     /// Repeats what `request` asks for.
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError>;
+    fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError>;
+}
+
+/// A paper's reproduction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// Its tables, figures, findings and notes.
+    pub reproduction: Reproduction,
+    /// The number of runs that failed and are left out, with [`Request::keep_going`].
+    pub failed_runs: usize,
+}
+
+impl From<Reproduction> for Done {
+    fn from(reproduction: Reproduction) -> Self {
+        Self { reproduction, failed_runs: 0 }
+    }
 }
 
 /// A part of a paper.
@@ -75,7 +93,7 @@ pub struct Item {
 }
 
 /// What to reproduce.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Names of items, each known to the paper; all where empty.
     pub items: Vec<String>,
@@ -89,6 +107,12 @@ pub struct Request {
     pub on_linux: bool,
     /// Runs of each case and kind in place of the paper's own number, for [`reproduce_on_linux`].
     pub runs: Option<u64>,
+    /// Where runs are kept, and found again, of a paper that [keeps them](Paper::keeps_runs).
+    pub store: Option<Store>,
+    /// Whether other runs begin after one has failed; with a store.
+    pub keep_going: bool,
+    /// Ends the runs early, with an error.
+    pub stop: Option<Stop>,
 }
 
 impl Request {
@@ -126,7 +150,7 @@ impl Request {
 }
 
 /// Why a reproduction failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
     /// The request is wrong: a bad file of cases.
     #[error("{0}")]
@@ -134,11 +158,24 @@ pub enum ReproduceError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The store cannot be written or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The runs were ended early. Those that are finished are in the store.
+    #[error("stopped: {finished} of {runs} runs are finished")]
+    Stopped {
+        /// Runs that are finished.
+        finished: usize,
+        /// All runs that were to be done at once.
+        runs: usize,
+    },
 }
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[&Lugowski2017, &Lima2017, &Leitner2019, &Red2018, &Multiflow2016, &Linux612]
+    static PAPERS: LazyLock<[&'static dyn Paper; 6]> =
+        LazyLock::new(|| [&*LUGOWSKI2017, &*LIMA2017, &*LEITNER2019, &Red2018, &*MULTIFLOW2016, &Linux612]);
+    &*PAPERS
 }
 
 /// The paper of this name.

@@ -38,9 +38,19 @@ pub(crate) struct Reproduce {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace results of more than this command reproduces
+    /// Replace results of more than this command reproduces, and remove kept runs unless --resume is given
     #[arg(long)]
     pub(crate) force: bool,
+    /// Folder in which runs are kept, for this command and others; without it, runs are kept beside DIR of --out until
+    /// the results are written
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// Use the runs that an interrupted command has kept
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Go on after a run has failed; the results lack it, and --resume tries it again
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Also write each figure of the report to a file of its own, in the folder for the results
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) figures: Option<Figures>,

@@ -38,42 +38,15 @@ impl Journal {
         }
         let worthwhile = plan.jobs().len() > 1 && arguments.pcap.is_none();
         match (out, asked) {
-            (Some(out), _) if worthwhile => Self::beside(out, arguments).map(Some),
+            (Some(out), _) if worthwhile => {
+                store_beside(out, arguments.resume, arguments.force).map(|store| Some(Self { store }))
+            }
             (None, Some(option)) => Err(Failure::bad_input(
                 format!("{option}: there is no folder in which runs are kept"),
                 "add --store DIR, or --out DIR for results",
             )),
             _ => Ok(None),
         }
-    }
-
-    /// The store beside the folder for the results. One that an interrupted command has left is gone on with if the
-    /// user wants that.
-    fn beside(out: &Path, arguments: &Run) -> Result<Self, Failure> {
-        let path = path_beside(out);
-        let store = match arguments.force && !arguments.resume {
-            true => Store::open_journal_anew(&path)?,
-            false => Store::open_journal(&path)?,
-        };
-        if !arguments.resume {
-            if !store.is_journal() {
-                return Err(Failure::bad_input(
-                    format!("{}: found a store that was named by --store, expected none here", path.display()),
-                    "use it (--store), or choose another folder for the results (--out)",
-                ));
-            }
-            if !arguments.force && !store.is_empty()? {
-                return Err(Failure::bad_input(
-                    format!(
-                        "{}: the folder has runs of a command that was interrupted, or had runs that are not valid",
-                        path.display()
-                    ),
-                    "go on with them (--resume), or start anew (--force removes them)",
-                ));
-            }
-            store.clear()?;
-        }
-        Ok(Self { store })
     }
 
     /// The folder of the runs.
@@ -180,6 +153,35 @@ impl Journal {
             false => Ok(()),
         }
     }
+}
+
+/// The store beside the folder for the results. One that an interrupted command has left is gone on with if the
+/// user wants that.
+pub(super) fn store_beside(out: &Path, resume: bool, force: bool) -> Result<Store, Failure> {
+    let path = path_beside(out);
+    let store = match force && !resume {
+        true => Store::open_journal_anew(&path)?,
+        false => Store::open_journal(&path)?,
+    };
+    if !resume {
+        if !store.is_journal() {
+            return Err(Failure::bad_input(
+                format!("{}: found a store that was named by --store, expected none here", path.display()),
+                "use it (--store), or choose another folder for the results (--out)",
+            ));
+        }
+        if !force && !store.is_empty()? {
+            return Err(Failure::bad_input(
+                format!(
+                    "{}: the folder has runs of a command that was interrupted, or had runs that are not valid",
+                    path.display()
+                ),
+                "go on with them (--resume), or start anew (--force removes them)",
+            ));
+        }
+        store.clear()?;
+    }
+    Ok(store)
 }
 
 /// The journal of a command whose results go to `out`: beside that folder, also if its path ends with a slash or a dot.

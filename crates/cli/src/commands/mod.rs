@@ -11,6 +11,8 @@ mod conform;
 mod ending_signals;
 mod export;
 mod journal;
+#[cfg(feature = "publications")]
+mod kept_runs;
 mod list;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod live;

@@ -1,10 +1,11 @@
 //! `subflow reproduce`.
 
-use subflow_publications::{OnLinux, Paper, Request, items_on_linux};
+use subflow_publications::{Done, OnLinux, Paper, Request, items_on_linux};
 use subflow_report::output::{Content, Folder};
 use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
 
+use super::kept_runs::Kept;
 use super::on_linux;
 use crate::arguments::{Format, Platform, Reproduce};
 use crate::failure::Failure;
@@ -37,6 +38,7 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
     }
     let folder = folder(arguments, &[paper])?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let kept = Kept::of(arguments, &[paper])?;
     let request = Request {
         items: arguments.item.clone(),
         quick: arguments.quick,
@@ -44,28 +46,32 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
         cases: arguments.cases.clone(),
         on_linux: arguments.on == Platform::Linux,
         runs: arguments.repeat.map(u64::from),
+        ..kept.request(arguments)?
     };
 
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let outcome = match arguments.on {
-        Platform::Simulator => paper.reproduce(&request, &progress).map(|done| (done, 0)).map_err(Failure::from),
+        Platform::Simulator => {
+            paper.reproduce(&request, &progress).map(|done| (done, 0)).map_err(|error| kept.failure(error))
+        }
         Platform::Linux => on_linux::reproduce(paper, &request, arguments.controller.as_deref(), &progress)
-            .map(|OnLinux { reproduction, without_valid_runs }| (reproduction, without_valid_runs)),
+            .map(|OnLinux { reproduction, without_valid_runs }| (reproduction.into(), without_valid_runs)),
     };
     bar.finish();
-    let (reproduction, without_valid_runs) = outcome?;
+    let (Done { reproduction, failed_runs }, without_valid_runs) = outcome?;
 
     if let Some(folder) = &folder {
         folder.write_reproduction(&request.describe(paper), &reproduction, figures)?;
     }
+    kept.forget(failed_runs, folder.as_ref())?;
     match arguments.format {
         Format::Json => print(&reproduction.to_json())?,
         Format::Csv => print(&reproduction.table.to_csv())?,
         Format::Text => print(&text(paper, &reproduction, folder.as_ref()))?,
     }
     match without_valid_runs {
-        0 => Ok(()),
+        0 => kept.lacks(failed_runs),
         cases => {
             Err(Failure::RunFailed(format!("{cases} cases have no valid run on Linux; the notes have the reasons")))
         }
@@ -97,25 +103,31 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
     let folder = folder(arguments, subflow_publications::registry())?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
     let jobs = arguments.jobs.map_or(0, usize::from);
-    let request = Request { quick: arguments.quick, jobs, ..Request::default() };
+    let kept = Kept::of(arguments, subflow_publications::registry())?;
+    let request = Request { quick: arguments.quick, jobs, ..kept.request(arguments)? };
 
+    let mut failed_runs = 0;
     let mut reproductions = Reproductions::default();
     for paper in subflow_publications::registry() {
         let bar = Bar::new();
         let reproduction = paper.reproduce(&request, &|progress| bar.show(progress));
         bar.finish();
-        reproductions.0.push((request.describe(*paper), reproduction?));
+        let done = reproduction.map_err(|error| kept.failure(error))?;
+        failed_runs += done.failed_runs;
+        reproductions.0.push((request.describe(*paper), done.reproduction));
     }
 
     if let Some(folder) = &folder {
         let command = format!("subflow reproduce {ALL}{}", if request.quick { " --quick" } else { "" });
         folder.write_reproductions(&reproductions, &command, figures)?;
     }
+    kept.forget(failed_runs, folder.as_ref())?;
     match arguments.format {
-        Format::Json => print(&reproductions.to_json()),
-        Format::Csv => print(&reproductions.findings().to_csv()),
-        Format::Text => print(&format!("{}{}", reproductions.to_text(), place(folder.as_ref()))),
+        Format::Json => print(&reproductions.to_json())?,
+        Format::Csv => print(&reproductions.findings().to_csv())?,
+        Format::Text => print(&format!("{}{}", reproductions.to_text(), place(folder.as_ref())))?,
     }
+    kept.lacks(failed_runs)
 }
 
 /// The folder for the results of these publications, if there is one.

@@ -14,7 +14,7 @@ use crate::statistics::DurationSummary;
 ///
 /// In formats for people numbers are rounded ([`crate::number`]); in others, such as CBOR, they are exact, so that a run
 /// that was stored has the same statistics. Runs in real time and [`RunResult::paths`] are not read back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// The seed of every random stream of the run.
     pub seed: u64,

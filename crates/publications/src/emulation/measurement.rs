@@ -52,6 +52,11 @@ impl Measured {
         self.real(true).map(|run| run.values[quantity]).collect()
     }
 
+    /// The values of all quantities in each valid run on Linux.
+    pub(crate) fn valid_values(&self) -> impl Iterator<Item = &[f64]> {
+        self.real(true).map(|run| run.values.as_slice())
+    }
+
     /// Its values in the runs on Linux that are not valid, for reports only.
     pub(super) fn invalid(&self, quantity: usize) -> Vec<f64> {
         self.real(false).map(|run| run.values[quantity]).collect()

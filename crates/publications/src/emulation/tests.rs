@@ -7,7 +7,7 @@ use subflow_lab::results::RealTime;
 use subflow_scenario::file::Document;
 
 use super::*;
-use crate::Item;
+use crate::{Done, Item};
 
 /// A publication with an item that runs on Linux, and one that does not.
 struct Invented;
@@ -47,7 +47,7 @@ impl Paper for Invented {
             quantities: vec![goodput],
         }]
     }
-    fn reproduce(&self, _: &Request, _: &(dyn Fn(Progress) + Sync)) -> Result<Reproduction, ReproduceError> {
+    fn reproduce(&self, _: &Request, _: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
         unreachable!("only its emulations are asked for")
     }
 }

@@ -1,33 +1,38 @@
 //! Why our figures are what they are, each cause from the figures that show it.
 
-use super::comparison::{Point, Quantity, average, points};
-use super::grid::{CHUNKS, CUC_BY_DESTINATION, Cell, EQUAL_LOSS, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, REFERENCE};
-use super::measurement::{FAST_RECOVERIES, Measurement, Measurements, RETRANSMISSIONS, TIMEOUTS, TRANSFER, ratio};
+use super::comparison::{Point, Quantity, average, has_loss, has_much_loss, loss, points, ratio, rtt, side_by_side};
+use super::{
+    CUC_BY_DESTINATION, EQUAL_LOSS, FAST_RECOVERIES, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, REFERENCE, RETRANSMISSIONS,
+    TIMEOUTS, TRANSFER,
+};
+use crate::study::{Results, Row};
+
+/// How many chunks the transfer is cut into: 8 388 608 bytes in messages of 1452.
+const CHUNKS: f64 = 5778.0;
 
 /// How much more often the proposal's windows are cut in the experiment `item`.
-pub(super) fn cuts(all: &Measurements, item: &str) -> Option<String> {
-    let average = average(&points(all, item, FAST_RECOVERIES, Cell::has_loss))?;
+pub(super) fn cuts(all: &Results, item: &str) -> Option<String> {
+    let average = average(&points(all, item, FAST_RECOVERIES, has_loss))?;
     Some(format!("Fast recovery cuts its windows {:.1} times as often: see the note on window cuts", average.value))
 }
 
 /// The common cause, as a note: what either half of the proposal does alone.
-pub(super) fn note_on_window_cuts(all: &Measurements) -> String {
+pub(super) fn note_on_window_cuts(all: &Results) -> String {
     let mut note = "Window cuts: a loss on one path while the other one recovers cuts no window where fast recovery \
                     is the association's (RFC 9260, section 7.2.4); where it is the destination's, each path's own \
                     loss does. Netem's losses are random, so that a cut avoids none."
         .to_owned();
-    let alone =
-        |mode| all.side_by_side(REFERENCE, mode).into_iter().max_by_key(|(reference, _)| reference.cell.loss_pct[1]);
+    let alone = |mode| side_by_side(all, REFERENCE, mode).into_iter().max_by_key(|(reference, _)| loss(reference));
     if let (Some((reference, recovery)), Some((_, no_cuc))) = (alone(CUC_BY_DESTINATION), alone(NO_CUC_BY_ASSOCIATION))
         && let (Some(longer), Some(other)) = (ratio(reference, recovery, TRANSFER), ratio(reference, no_cuc, TRANSFER))
     {
         note += &format!(
             " At {} ms and {} % recovery by destination alone makes {:.0} cuts instead of {:.0}, and transfers {}; \
              leaving out CUC alone makes them {}.",
-            reference.cell.rtt_ms[1],
-            reference.cell.loss_pct[1],
-            recovery.figures[FAST_RECOVERIES].mean,
-            reference.figures[FAST_RECOVERIES].mean,
+            rtt(reference),
+            loss(reference),
+            recovery.mean(FAST_RECOVERIES),
+            reference.mean(FAST_RECOVERIES),
             Quantity::Time.difference(longer),
             Quantity::Time.difference(other),
         );
@@ -38,44 +43,44 @@ pub(super) fn note_on_window_cuts(all: &Measurements) -> String {
 }
 
 /// Where path 2 loses nothing by chance, the point that stands out most.
-fn spared_path<'a>(all: &'a Measurements, index: usize) -> Option<Point<'a>> {
-    let points = points(all, LOSS_ON_PATH_2, index, |cell| !cell.has_loss());
+fn spared_path<'a>(all: &'a Results, index: usize) -> Option<Point<'a>> {
+    let points = points(all, LOSS_ON_PATH_2, index, |row| !has_loss(row));
     points.into_iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value)).filter(|point| point.ratio.is_above_one())
 }
 
-pub(super) fn spared_path_in_time(all: &Measurements) -> Option<String> {
+pub(super) fn spared_path_in_time(all: &Results) -> Option<String> {
     let point = spared_path(all, TRANSFER)?;
     Some(format!(
         "Without loss on path 2 they are up to {}, at {} ms, for the reason that the next finding has",
         Quantity::Time.difference(point.ratio),
-        point.reference.cell.rtt_ms[1]
+        rtt(point.reference)
     ))
 }
 
-pub(super) fn spared_path_in_chunks(all: &Measurements) -> Option<String> {
+pub(super) fn spared_path_in_chunks(all: &Results) -> Option<String> {
     let point = spared_path(all, RETRANSMISSIONS)?;
-    let of = |measurement: &Measurement| measurement.figures[RETRANSMISSIONS].mean;
+    let of = |row: &Row| row.mean(RETRANSMISSIONS);
     Some(format!(
         "What chance takes has to be sent again in either mode. Without loss on path 2 the proposal sends {:.0} \
          chunks again instead of {:.0}, at {} ms: losses on path 1 do not hold path 2's window, which grows until its \
          queue of 1000 packets overflows",
         of(point.proposal),
         of(point.reference),
-        point.reference.cell.rtt_ms[1],
+        rtt(point.reference),
     ))
 }
 
 /// The greatest equal loss alone, and how many timeouts there are in how long a transfer.
-pub(super) fn greatest_loss(all: &Measurements) -> Option<String> {
-    let of = |index| points(all, EQUAL_LOSS, index, Cell::has_much_loss);
+pub(super) fn greatest_loss(all: &Results) -> Option<String> {
+    let of = |index| points(all, EQUAL_LOSS, index, has_much_loss);
     let (mut times, mut timeouts) = (of(TRANSFER), of(TIMEOUTS));
-    let greatest = times.iter().map(|point| point.reference.cell.loss_pct[1]).max()?;
+    let greatest = times.iter().map(|point| loss(point.reference)).max()?;
     for points in [&mut times, &mut timeouts] {
-        points.retain(|point| point.reference.cell.loss_pct[1] == greatest);
+        points.retain(|point| loss(point.reference) == greatest);
     }
     let shown = |point: &Point<'_>| {
-        let [reference, proposal] = [point.reference, point.proposal].map(|of| of.figures[TIMEOUTS].mean);
-        let (seconds, rtt) = (point.reference.figures[TRANSFER].mean, point.reference.cell.rtt_ms[1]);
+        let [reference, proposal] = [point.reference, point.proposal].map(|of| of.mean(TIMEOUTS));
+        let (seconds, rtt) = (point.reference.mean(TRANSFER), rtt(point.reference));
         format!("{reference:.0} and {proposal:.0} in {seconds:.0} s at {rtt} ms")
     };
     let shown: Vec<String> = timeouts.iter().map(shown).collect();
@@ -88,7 +93,7 @@ pub(super) fn greatest_loss(all: &Measurements) -> Option<String> {
 }
 
 /// How many chunks chance takes with much equal loss, and how many are sent again.
-pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
+pub(super) fn lost_chunks(all: &Results) -> Option<String> {
     let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
     Some(format!(
         "Most of them are chance's: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}; what is \
@@ -97,7 +102,7 @@ pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
 }
 
 /// How many chunks chance takes a second time.
-pub(super) fn chunks_lost_twice(all: &Measurements) -> Option<String> {
+pub(super) fn chunks_lost_twice(all: &Results) -> Option<String> {
     let shown = at_extremes(all, TIMEOUTS, |p| CHUNKS * p * p / (1.0 - p))?;
     Some(format!(
         "Most timeouts are chance's, too: in either mode a chunk whose fast retransmission is lost as well waits for \
@@ -107,18 +112,17 @@ pub(super) fn chunks_lost_twice(all: &Measurements) -> Option<String> {
 
 /// What `expected` says of a loss, and the least and the most that was counted there, at the least and the greatest of
 /// much equal loss.
-fn at_extremes(all: &Measurements, index: usize, expected: fn(f64) -> f64) -> Option<String> {
-    let points = points(all, EQUAL_LOSS, index, Cell::has_much_loss);
-    let losses = points.iter().map(|point| point.reference.cell.loss_pct[1]);
+fn at_extremes(all: &Results, index: usize, expected: fn(f64) -> f64) -> Option<String> {
+    let points = points(all, EQUAL_LOSS, index, has_much_loss);
+    let losses = points.iter().map(|point| loss(point.reference));
     let (low, high) = (losses.clone().min()?, losses.max()?);
     let mut shown = Vec::new();
-    for loss in if low == high { vec![low] } else { vec![low, high] } {
-        let at = points.iter().filter(|point| point.reference.cell.loss_pct[1] == loss);
-        let counts: Vec<f64> =
-            at.flat_map(|point| [point.reference, point.proposal]).map(|m| m.figures[index].mean).collect();
+    for percent in if low == high { vec![low] } else { vec![low, high] } {
+        let at = points.iter().filter(|point| loss(point.reference) == percent);
+        let counts: Vec<f64> = at.flat_map(|point| [point.reference, point.proposal]).map(|m| m.mean(index)).collect();
         let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
         let most = counts.iter().copied().fold(0.0, f64::max);
-        shown.push(format!("{:.0} at {loss} % ({least:.0} to {most:.0} counted)", expected(f64::from(loss) / 100.0)));
+        shown.push(format!("{:.0} at {percent} % ({least:.0} to {most:.0} counted)", expected(percent as f64 / 100.0)));
     }
     Some(shown.join(" and "))
 }

@@ -1,31 +1,77 @@
 //! The proposal beside the reference: point by point, on average, and in words.
 
-use super::grid::{Cell, EQUAL_LOSS, LOSS_ON_PATH_2};
-use super::measurement::{Measurement, Measurements, Ratio, ratio};
+use subflow_lab::statistics::{Interval, mean};
+use subflow_report::Measured;
+
+use super::{EQUAL_LOSS, LOSS_ON_PATH_2, PROPOSAL, REFERENCE};
+use crate::study::{Cell, Results, Row};
+
+/// The RTT of a cell's second path, in milliseconds.
+pub(super) fn rtt(row: &Row) -> i64 {
+    row.cell.integer("rtt2")
+}
+
+/// The loss of a cell's second path, in percent.
+pub(super) fn loss(row: &Row) -> i64 {
+    row.cell.integer("loss2")
+}
+
+/// Whether path 2 loses packets by chance.
+pub(super) fn has_loss(row: &Row) -> bool {
+    loss(row) > 0
+}
+
+/// From this loss on, in percent, it is much.
+pub(super) const MUCH_LOSS_PCT: i64 = 5;
+
+/// Whether path 2 loses many.
+pub(super) fn has_much_loss(row: &Row) -> bool {
+    loss(row) >= MUCH_LOSS_PCT
+}
+
+/// The reference and the proposal at each point of `item`.
+pub(super) fn pairs<'a>(all: &'a Results, item: &str) -> Vec<(&'a Row, &'a Row)> {
+    let of = |mode| all.of(item).filter(move |row| row.cell.is("mode", mode));
+    of(REFERENCE).zip(of(PROPOSAL)).collect()
+}
+
+/// Two modes at each point where the proposal is taken apart.
+pub(super) fn side_by_side<'a>(all: &'a Results, one: &'a str, other: &'a str) -> Vec<(&'a Row, &'a Row)> {
+    let of = |mode| {
+        let apart = all.rows.iter().filter(|row| row.cell.is("variant", "growth and recovery"));
+        apart.filter(move |row| row.cell.is("mode", mode))
+    };
+    of(one).zip(of(other)).collect()
+}
+
+/// The reference that `row` is to be set against: the same point. A reference has none.
+pub(super) fn reference_of<'a>(all: &'a Results, row: &Row) -> Option<&'a Row> {
+    let point = |cell: &Cell| {
+        let mode = ["mode", "window_growth", "fast_recovery"];
+        let others = cell.variables.iter().filter(|(name, _)| !mode.contains(&name.as_str()));
+        others.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
+    };
+    let is_it = |other: &&Row| other.cell.is("mode", REFERENCE) && point(&other.cell) == point(&row.cell);
+    all.of(&row.cell.item).find(is_it).filter(|_| !row.cell.is("mode", REFERENCE))
+}
 
 /// One point of an experiment, and what the proposal makes of a figure there.
 pub(super) struct Point<'a> {
-    pub(super) reference: &'a Measurement,
-    pub(super) proposal: &'a Measurement,
+    pub(super) reference: &'a Row,
+    pub(super) proposal: &'a Row,
     pub(super) ratio: Ratio,
 }
 
 impl Point<'_> {
     /// Where it is, in words.
     pub(super) fn name(&self) -> String {
-        let cell = &self.reference.cell;
-        format!("{} ms and {} %", cell.rtt_ms[1], cell.loss_pct[1])
+        format!("{} ms and {} %", rtt(self.reference), loss(self.reference))
     }
 }
 
 /// The points of `item` at the `wanted` cells where the ratio of the figure at `index` is known.
-pub(super) fn points<'a>(
-    all: &'a Measurements,
-    item: &str,
-    index: usize,
-    wanted: impl Fn(&Cell) -> bool,
-) -> Vec<Point<'a>> {
-    let pairs = all.pairs(item).into_iter().filter(|(reference, _)| wanted(&reference.cell));
+pub(super) fn points<'a>(all: &'a Results, item: &str, index: usize, wanted: impl Fn(&Row) -> bool) -> Vec<Point<'a>> {
+    let pairs = pairs(all, item).into_iter().filter(|(reference, _)| wanted(reference));
     pairs
         .filter_map(|(reference, proposal)| {
             Some(Point { reference, proposal, ratio: ratio(reference, proposal, index)? })
@@ -34,13 +80,9 @@ pub(super) fn points<'a>(
 }
 
 /// The points of both experiments. The point where both have the same loss counts once.
-pub(super) fn points_of_both<'a>(
-    all: &'a Measurements,
-    index: usize,
-    wanted: impl Fn(&Cell) -> bool,
-) -> Vec<Point<'a>> {
+pub(super) fn points_of_both<'a>(all: &'a Results, index: usize, wanted: impl Fn(&Row) -> bool) -> Vec<Point<'a>> {
     let mut both = points(all, EQUAL_LOSS, index, &wanted);
-    let is_new = |cell: &Cell| wanted(cell) && (both.is_empty() || cell.loss_pct[0] != cell.loss_pct[1]);
+    let is_new = |row: &Row| wanted(row) && (both.is_empty() || row.cell.integer("loss1") != loss(row));
     let others = points(all, LOSS_ON_PATH_2, index, is_new);
     both.extend(others);
     both
@@ -70,6 +112,70 @@ pub(super) fn summary(of_what: &str, points: &[Point<'_>], quantity: Quantity) -
         quantity.difference(most.ratio),
         most.name(),
     ))
+}
+
+/// The mean of one mode over that of another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ratio {
+    pub(super) value: f64,
+    /// Half of the 95 % interval.
+    pub(super) half: f64,
+}
+
+impl Ratio {
+    /// Of two means, each with half of its interval. `None` where the denominator is zero or uncertain by half of itself:
+    /// the delta method is for small errors.
+    fn of((numerator, half): (f64, f64), (denominator, half_of_denominator): (f64, f64)) -> Option<Self> {
+        let relative = |mean: f64, half: f64| if half == 0.0 { 0.0 } else { half / mean };
+        let uncertainty = relative(denominator, half_of_denominator);
+        if denominator == 0.0 || uncertainty >= 0.5 {
+            return None;
+        }
+        let value = numerator / denominator;
+        // Delta method: the relative variances of independent means add up.
+        Some(Self { value, half: value * relative(numerator, half).hypot(uncertainty) })
+    }
+
+    /// The mean of ratios of independent measurements; `None` without any.
+    pub(super) fn mean(ratios: &[Self]) -> Option<Self> {
+        let value = mean(&ratios.iter().map(|ratio| ratio.value).collect::<Vec<_>>())?;
+        let squares: f64 = ratios.iter().map(|ratio| ratio.half.powi(2)).sum();
+        Some(Self { value, half: squares.sqrt() / ratios.len() as f64 })
+    }
+
+    /// As the figure that decides a finding.
+    pub(super) fn measured(self) -> Measured {
+        Measured::new(self.value, Some(Interval { low: self.low(), high: self.high(), confidence: 0.95 }), "times")
+    }
+
+    /// The lower end of the interval.
+    pub(super) fn low(self) -> f64 {
+        self.value - self.half
+    }
+
+    /// The upper end of the interval.
+    pub(super) fn high(self) -> f64 {
+        self.value + self.half
+    }
+
+    /// The whole interval lies below 1.
+    pub(super) fn is_below_one(self) -> bool {
+        self.high() < 1.0
+    }
+
+    /// The whole interval lies above 1.
+    pub(super) fn is_above_one(self) -> bool {
+        self.low() > 1.0
+    }
+}
+
+/// Proposal over reference, of a metric; `None` where there is no interval.
+pub(super) fn ratio(reference: &Row, proposal: &Row, metric: usize) -> Option<Ratio> {
+    let figure = |row: &Row| {
+        let interval = row.interval(metric)?;
+        Some((row.mean(metric), (interval.high - interval.low) / 2.0))
+    };
+    Ratio::of(figure(proposal)?, figure(reference)?)
 }
 
 /// What a ratio is of.
@@ -109,8 +215,8 @@ impl Quantity {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TRANSFER;
     use super::super::findings::tests::made;
-    use super::super::measurement::TRANSFER;
     use super::*;
 
     #[test]
@@ -130,5 +236,16 @@ mod tests {
         let alone: usize =
             [LOSS_ON_PATH_2, EQUAL_LOSS].map(|item| points(&all, item, TRANSFER, |_| true).len()).iter().sum();
         assert_eq!(points_of_both(&all, TRANSFER, |_| true).len(), alone - 2, "one at each of two RTTs");
+    }
+
+    #[test]
+    fn the_interval_of_a_ratio_adds_relative_errors() {
+        let ratio = Ratio::of((8.0, 0.24), (10.0, 0.4)).expect("not over zero");
+        assert!((ratio.value - 0.8).abs() < 1e-12 && (ratio.half - 0.8 * 0.05).abs() < 1e-12);
+        assert!(ratio.is_below_one() && !ratio.is_above_one());
+        assert_eq!(Ratio::of((1.0, 0.0), (0.0, 0.0)), None);
+        assert_eq!(Ratio::of((33.0, 9.0), (0.2, 0.1)), None, "next to nothing");
+        let both = Ratio::mean(&[ratio, Ratio { value: 1.0, half: 0.03 }]).expect("two ratios");
+        assert!((both.value - 0.9).abs() < 1e-12 && (both.half - 0.025).abs() < 1e-12);
     }
 }

@@ -3,10 +3,9 @@
 
 use subflow_report::{Axis, Bars, Curve, Curves, Figure, Reference};
 
-use super::grid::{BEYOND, EQUAL_LOSS, LOSS_ON_PATH_2};
-use super::measurement::{
-    BY_TIMEOUT, FAST_RECOVERIES, Measurement, Measurements, RETRANSMISSIONS, TIMEOUTS, TRANSFER, ratio,
-};
+use super::comparison::{loss, pairs, ratio, rtt};
+use super::{BEYOND, BY_TIMEOUT, EQUAL_LOSS, FAST_RECOVERIES, LOSS_ON_PATH_2, RETRANSMISSIONS, TIMEOUTS, TRANSFER};
+use crate::study::{Results, Row};
 
 const INTERVALS: &str = "Means of the runs with the 95 % interval of the mean.";
 
@@ -20,70 +19,63 @@ const OVER_LOSS: [(usize, &str, &str, &str); 5] = [
 ];
 
 /// All figures of what was run, item by item.
-pub(super) fn figures(all: &Measurements) -> Vec<Figure> {
+pub(super) fn figures(all: &Results) -> Vec<Figure> {
     let mut figures = Vec::new();
     for item in [LOSS_ON_PATH_2, EQUAL_LOSS] {
-        let pairs = all.pairs(item);
+        let pairs = pairs(all, item);
         if pairs.is_empty() {
             continue;
         }
-        for rtt in rtts(&pairs) {
-            let at: Vec<_> = pairs.iter().copied().filter(|(reference, _)| reference.cell.rtt_ms[1] == rtt).collect();
-            figures.extend(OVER_LOSS.map(|figure| over_loss(&at, item, rtt, figure).section(item)));
+        for ms in rtts(&pairs) {
+            let at: Vec<_> = pairs.iter().copied().filter(|(reference, _)| rtt(reference) == ms).collect();
+            figures.extend(OVER_LOSS.map(|figure| over_loss(&at, item, ms, figure).section(item)));
         }
         figures.extend(
             [TRANSFER, RETRANSMISSIONS, BY_TIMEOUT, FAST_RECOVERIES]
                 .map(|index| ratios(&pairs, item, index).section(item)),
         );
     }
-    if all.0.iter().any(|measurement| measurement.cell.item == BEYOND) {
+    if all.of(BEYOND).next().is_some() {
         figures.push(beyond(all).section(BEYOND));
     }
     figures
 }
 
-type Pair<'a> = (&'a Measurement, &'a Measurement);
+type Pair<'a> = (&'a Row, &'a Row);
 
-fn rtts(pairs: &[Pair<'_>]) -> Vec<u32> {
-    let mut rtts: Vec<u32> = pairs.iter().map(|(reference, _)| reference.cell.rtt_ms[1]).collect();
+fn rtts(pairs: &[Pair<'_>]) -> Vec<i64> {
+    let mut rtts: Vec<i64> = pairs.iter().map(|(reference, _)| rtt(reference)).collect();
     rtts.dedup();
     rtts
 }
 
-fn loss(item: &str) -> Axis {
+fn axis_of_loss(item: &str) -> Axis {
     Axis::new(if item == EQUAL_LOSS { "loss on each path" } else { "loss on path 2" }, "%")
 }
 
 /// The reference and the proposal at one RTT.
-fn over_loss(
-    pairs: &[Pair<'_>],
-    item: &str,
-    rtt: u32,
-    (index, title, axis, unit): (usize, &str, &str, &str),
-) -> Figure {
-    let mut curves = Curves::new(loss(item), Axis::new(axis, unit));
-    let point = |measurement: &Measurement| {
-        let figure = &measurement.figures[index];
-        let (low, high) = figure.interval.map_or((figure.mean, figure.mean), |interval| (interval.low, interval.high));
-        (f64::from(measurement.cell.loss_pct[1]), figure.mean, low, high)
+fn over_loss(pairs: &[Pair<'_>], item: &str, ms: i64, (index, title, axis, unit): (usize, &str, &str, &str)) -> Figure {
+    let mut curves = Curves::new(axis_of_loss(item), Axis::new(axis, unit));
+    let point = |row: &Row| {
+        let (low, high) = row.ends(index);
+        (loss(row) as f64, row.mean(index), low, high)
     };
     curves.add(Curve::new("reference").with_intervals(pairs.iter().map(|(reference, _)| point(reference))));
     curves.add(Curve::new("proposal").with_intervals(pairs.iter().map(|(_, proposal)| point(proposal))));
-    Figure::curves(format!("{title}, {rtt} ms"), curves).caption(INTERVALS)
+    Figure::curves(format!("{title}, {ms} ms"), curves).caption(INTERVALS)
 }
 
 /// Proposal over reference, a curve for each RTT.
 fn ratios(pairs: &[Pair<'_>], item: &str, index: usize) -> Figure {
     let (_, title, ..) = OVER_LOSS[index];
-    let mut curves = Curves::new(loss(item), Axis::new("proposal / reference", ""));
-    for rtt in rtts(pairs) {
-        let at = pairs.iter().filter(|(reference, _)| reference.cell.rtt_ms[1] == rtt);
+    let mut curves = Curves::new(axis_of_loss(item), Axis::new("proposal / reference", ""));
+    for ms in rtts(pairs) {
+        let at = pairs.iter().filter(|(reference, _)| rtt(reference) == ms);
         let points = at.filter_map(|(reference, proposal)| {
             let ratio = ratio(reference, proposal, index)?;
-            let loss = f64::from(reference.cell.loss_pct[1]);
-            Some((loss, ratio.value, ratio.low(), ratio.high()))
+            Some((loss(reference) as f64, ratio.value, ratio.low(), ratio.high()))
         });
-        curves.add(Curve::new(format!("{rtt} ms")).with_intervals(points));
+        curves.add(Curve::new(format!("{ms} ms")).with_intervals(points));
     }
     curves.mark(Reference::Value { label: "alike".to_owned(), at: 1.0 });
     Figure::curves(format!("{title}, proposal / reference"), curves)
@@ -91,15 +83,13 @@ fn ratios(pairs: &[Pair<'_>], item: &str, index: usize) -> Figure {
 }
 
 /// Transfer times of every variant, a bar for each mode.
-fn beyond(all: &Measurements) -> Figure {
+fn beyond(all: &Results) -> Figure {
     let mut bars = Bars::new(Axis::new("transfer time", "s"));
-    for measurement in all.0.iter().filter(|measurement| measurement.cell.item == BEYOND) {
-        let cell = &measurement.cell;
-        let [one, two] = cell.loss_pct;
+    for row in all.of(BEYOND) {
+        let [one, two] = ["loss1", "loss2"].map(|name| row.cell.integer(name));
         let loss = if one == two { format!("{one} %") } else { format!("{one}/{two} %") };
-        let figure = &measurement.figures[TRANSFER];
-        let ends = figure.interval.map(|interval| (interval.low, interval.high));
-        bars.add(format!("{}, {loss}", cell.variant), cell.mode.name, figure.mean, ends);
+        let ends = row.interval(TRANSFER).map(|interval| (interval.low, interval.high));
+        bars.add(format!("{}, {loss}", row.cell.text("variant")), row.cell.text("mode"), row.mean(TRANSFER), ends);
     }
     Figure::bars("transfer time by variant", bars).caption(INTERVALS)
 }

@@ -1,116 +1,38 @@
-//! The thesis's findings, each checked against our figures, with what our figures say of the cause.
-
-use subflow_report::Finding;
+//! How each finding of the thesis is checked against our figures, with what our figures say of the cause.
 
 use super::causes;
-use super::comparison::{Quantity, average, points, points_of_both, summary};
-use super::grid::{
-    BEYOND, CUC_BY_DESTINATION, EQUAL_LOSS, LOSS_ON_PATH_2, MUCH_LOSS_PCT, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE,
+use super::comparison::{
+    MUCH_LOSS_PCT, Quantity, Ratio, average, has_loss, has_much_loss, loss, points, points_of_both, ratio, rtt,
+    side_by_side, summary,
 };
-use super::measurement::{BY_TIMEOUT, Measurements, RETRANSMISSIONS, Ratio, TRANSFER, ratio};
+use super::{
+    BY_TIMEOUT, CUC_BY_DESTINATION, EQUAL_LOSS, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE,
+    RETRANSMISSIONS, TRANSFER,
+};
+use crate::study::{Check, Claim, Outcome, Results};
 
-/// A verdict (`None`: our figures cannot tell), the ratio that decides, and our figures with what they say of the
-/// cause.
-type Outcome = (Option<bool>, Ratio, String);
-
-/// A finding of the thesis.
-struct Claim {
-    statement: &'static str,
-    source: &'static str,
-    /// What the thesis prints.
-    published: Option<&'static str>,
-    /// The item that it needs.
-    item: &'static str,
-    /// Nothing where its cells were not run.
-    check: fn(&Measurements) -> Option<Outcome>,
-}
-
-const CLAIMS: [Claim; 8] = [
-    Claim {
-        statement: "with loss on path 2 the transfer takes less time",
-        source: "figure 8",
-        published: Some("up to 20.8 % less"),
-        item: LOSS_ON_PATH_2,
-        check: shorter_with_loss_on_path_2,
-    },
-    Claim {
-        statement: "with loss on path 2 there are fewer retransmissions",
-        source: "figures 9 and 10",
-        published: Some("up to 26.4 % fewer"),
-        item: LOSS_ON_PATH_2,
-        check: fewer_retransmissions,
-    },
-    Claim {
-        statement: "with equal loss the transfer takes less time",
-        source: "figure 15",
-        published: Some("up to 23.7 % less, at 10 %"),
-        item: EQUAL_LOSS,
-        check: shorter_with_equal_loss,
-    },
-    Claim {
-        statement: "with much equal loss there are more retransmissions in all",
-        source: "figures 16 to 21",
-        published: None,
-        item: EQUAL_LOSS,
-        check: more_retransmissions,
-    },
-    Claim {
-        statement: "with much equal loss fewer of the retransmissions are by timeout",
-        source: "figures 22 to 27",
-        published: None,
-        item: EQUAL_LOSS,
-        check: fewer_by_timeout,
-    },
-    Claim {
-        statement: "the gain in transfer time grows with the RTT",
-        source: "section 4.2",
-        published: None,
-        item: EQUAL_LOSS,
-        check: gain_grows_with_rtt,
-    },
-    Claim {
-        statement: "at 24 ms and low loss there is about no gain",
-        source: "section 4.2",
-        published: None,
-        item: EQUAL_LOSS,
-        check: no_gain_when_near,
-    },
-    Claim {
-        statement: "CUC can be left out: with the same scope of fast recovery, transfers take no longer without it",
-        source: "chapter 3",
-        published: None,
-        item: BEYOND,
-        check: cuc_is_dispensable,
-    },
+pub(super) const CHECKS: [(&str, Check); 8] = [
+    ("shorter with loss on path 2", shorter_with_loss_on_path_2),
+    ("fewer retransmissions", fewer_retransmissions),
+    ("shorter with equal loss", shorter_with_equal_loss),
+    ("more retransmissions", more_retransmissions),
+    ("fewer by timeout", fewer_by_timeout),
+    ("gain grows with the RTT", gain_grows_with_rtt),
+    ("no gain when near", no_gain_when_near),
+    ("CUC is dispensable", cuc_is_dispensable),
 ];
 
 /// Up to this loss it is low.
-const LOW_LOSS_PCT: u32 = 2;
+const LOW_LOSS_PCT: i64 = 2;
 /// Averages within this share of each other are about equal.
 const ABOUT_EQUAL: f64 = 0.05;
 /// An average that differs by less than this share is no finding, however narrow its interval.
 const NEGLIGIBLE: f64 = 0.01;
 
-/// All findings. One is undecided where its cells were not run, or too seldom.
-pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
-    CLAIMS.iter().map(|claim| claim.judged(measurements)).collect()
-}
-
-impl Claim {
-    fn judged(&self, measurements: &Measurements) -> Finding {
-        let finding = match (self.check)(measurements) {
-            Some((verdict, ratio, evidence)) => {
-                let doubt = if verdict.is_none() { " More runs would tell." } else { "" };
-                Finding::new(self.statement, verdict, evidence + doubt).measured(ratio.measured())
-            }
-            None => Finding::new(self.statement, None, format!("the item {}, which tells, was not run", self.item)),
-        };
-        let finding = finding.source(self.source);
-        match self.published {
-            Some(figure) => finding.published(figure),
-            None => finding,
-        }
-    }
+/// A verdict, the ratio that decides, and our figures with what they say of the cause.
+fn outcome<const N: usize>(verdict: Option<bool>, ratio: Ratio, sentences: [Option<String>; N]) -> Option<Outcome> {
+    let doubt = if verdict.is_none() { " More runs would tell." } else { "" };
+    Some(Outcome::new(verdict, ratio.measured(), joined(sentences) + doubt))
 }
 
 /// What an average says of a finding that it lies below 1: yes where its whole interval does, by more than next to
@@ -130,59 +52,59 @@ fn is_more(average: Ratio) -> Option<bool> {
     is_less(Ratio { value: 2.0 - average.value, ..average })
 }
 
-fn shorter_with_loss_on_path_2(all: &Measurements) -> Option<Outcome> {
-    let points = points(all, LOSS_ON_PATH_2, TRANSFER, |cell| cell.has_loss());
+fn shorter_with_loss_on_path_2(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points(all, LOSS_ON_PATH_2, TRANSFER, has_loss);
     let average = average(&points)?;
     let verdict = is_less(average);
     let cause = if verdict == Some(true) { None } else { causes::cuts(all, LOSS_ON_PATH_2) };
     let summary = summary("With loss on path 2 the proposal's transfers are", &points, Quantity::Time);
-    Some((verdict, average, joined([summary, cause, causes::spared_path_in_time(all)])))
+    outcome(verdict, average, [summary, cause, causes::spared_path_in_time(all)])
 }
 
-fn fewer_retransmissions(all: &Measurements) -> Option<Outcome> {
-    let points = points(all, LOSS_ON_PATH_2, RETRANSMISSIONS, |cell| cell.has_loss());
+fn fewer_retransmissions(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points(all, LOSS_ON_PATH_2, RETRANSMISSIONS, has_loss);
     let average = average(&points)?;
     let verdict = is_less(average);
     let summary =
         summary("With loss on path 2 the chunks that the proposal sends again are", &points, Quantity::Chunks);
-    Some((verdict, average, joined([summary, causes::spared_path_in_chunks(all)])))
+    outcome(verdict, average, [summary, causes::spared_path_in_chunks(all)])
 }
 
-fn shorter_with_equal_loss(all: &Measurements) -> Option<Outcome> {
-    let points = points(all, EQUAL_LOSS, TRANSFER, |cell| cell.has_loss());
+fn shorter_with_equal_loss(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points(all, EQUAL_LOSS, TRANSFER, has_loss);
     let average = average(&points)?;
     let verdict = is_less(average);
     let summary = summary("With equal loss the proposal's transfers are", &points, Quantity::Time);
     let causes =
         if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::greatest_loss(all)] };
     let [cuts, greatest] = causes;
-    Some((verdict, average, joined([summary, cuts, greatest])))
+    outcome(verdict, average, [summary, cuts, greatest])
 }
 
-fn more_retransmissions(all: &Measurements) -> Option<Outcome> {
-    let points = points(all, EQUAL_LOSS, RETRANSMISSIONS, |cell| cell.has_much_loss());
+fn more_retransmissions(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points(all, EQUAL_LOSS, RETRANSMISSIONS, has_much_loss);
     let average = average(&points)?;
     let verdict = is_more(average);
     let summary = summary(&sent_again_with_much_loss(""), &points, Quantity::Chunks);
-    Some((verdict, average, joined([summary, causes::lost_chunks(all)])))
+    outcome(verdict, average, [summary, causes::lost_chunks(all)])
 }
 
-fn fewer_by_timeout(all: &Measurements) -> Option<Outcome> {
-    let points = points(all, EQUAL_LOSS, BY_TIMEOUT, |cell| cell.has_much_loss());
+fn fewer_by_timeout(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points(all, EQUAL_LOSS, BY_TIMEOUT, has_much_loss);
     let average = average(&points)?;
     let verdict = is_less(average);
     let summary = summary(&sent_again_with_much_loss("after a timeout "), &points, Quantity::Chunks);
-    Some((verdict, average, joined([summary, causes::chunks_lost_twice(all)])))
+    outcome(verdict, average, [summary, causes::chunks_lost_twice(all)])
 }
 
 /// A gain at the longest RTT, for certain, and a larger one the longer the RTT.
-fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
-    let points = points_of_both(all, TRANSFER, |cell| cell.has_loss());
-    let mut rtts: Vec<u32> = points.iter().map(|point| point.reference.cell.rtt_ms[1]).collect();
+fn gain_grows_with_rtt(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points_of_both(all, TRANSFER, has_loss);
+    let mut rtts: Vec<i64> = points.iter().map(|point| rtt(point.reference)).collect();
     rtts.sort_unstable();
     rtts.dedup();
-    let at = |&rtt: &u32| {
-        let ratios = points.iter().filter(|point| point.reference.cell.rtt_ms[1] == rtt).map(|point| point.ratio);
+    let at = |&ms: &i64| {
+        let ratios = points.iter().filter(|point| rtt(point.reference) == ms).map(|point| point.ratio);
         Ratio::mean(&ratios.collect::<Vec<_>>())
     };
     let averages: Vec<Ratio> = rtts.iter().filter_map(at).collect();
@@ -190,7 +112,7 @@ fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
     let shown: Vec<String> = rtts
         .iter()
         .zip(&averages)
-        .map(|(rtt, average)| format!("{} at {rtt} ms", Quantity::Time.difference(*average)))
+        .map(|(ms, average)| format!("{} at {ms} ms", Quantity::Time.difference(*average)))
         .collect();
     let grows = averages.is_sorted_by(|a, b| a.value > b.value) && last.high() < first.low();
     let verdict = last.is_below_one() && grows;
@@ -206,12 +128,12 @@ fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
         }
         (false, false) => Some("There is no gain that could grow".to_owned()),
     };
-    Some((Some(verdict), *last, joined([Some(shown), cause])))
+    outcome(Some(verdict), *last, [Some(shown), cause])
 }
 
 /// The average is 1, as far as can be told, and that is far enough.
-fn no_gain_when_near(all: &Measurements) -> Option<Outcome> {
-    let points = points_of_both(all, TRANSFER, |cell| cell.rtt_ms[1] == 24 && cell.loss_pct[1] <= LOW_LOSS_PCT);
+fn no_gain_when_near(all: &Results, _: &Claim) -> Option<Outcome> {
+    let points = points_of_both(all, TRANSFER, |row| rtt(row) == 24 && loss(row) <= LOW_LOSS_PCT);
     let average = average(&points)?;
     let differs = average.is_below_one() || average.is_above_one();
     let (verdict, cause) = match () {
@@ -222,22 +144,21 @@ fn no_gain_when_near(all: &Measurements) -> Option<Outcome> {
     };
     let summary =
         summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} % the proposal's transfers are"), &points, Quantity::Time);
-    Some((verdict, average, joined([summary, cause.map(str::to_owned)])))
+    outcome(verdict, average, [summary, cause.map(str::to_owned)])
 }
 
 /// Transfers without CUC take at most 5 % longer, for certain, on average over both scopes of recovery.
-fn cuc_is_dispensable(all: &Measurements) -> Option<Outcome> {
+fn cuc_is_dispensable(all: &Results, _: &Claim) -> Option<Outcome> {
     let mut shown = Vec::new();
     let mut ratios = Vec::new();
     for (with, without) in [(REFERENCE, NO_CUC_BY_ASSOCIATION), (CUC_BY_DESTINATION, PROPOSAL)] {
-        for (with, without) in all.side_by_side(with, without) {
+        for (with, without) in side_by_side(all, with, without) {
             let ratio = ratio(with, without, TRANSFER)?;
-            let cell = &with.cell;
             shown.push(format!(
                 "{} with recovery by {} at {} %",
                 Quantity::Time.difference(ratio),
-                cell.mode.fast_recovery,
-                cell.loss_pct[1]
+                with.cell.text("fast_recovery"),
+                loss(with)
             ));
             ratios.push(ratio);
         }
@@ -250,7 +171,7 @@ fn cuc_is_dispensable(all: &Measurements) -> Option<Outcome> {
     };
     let evidence =
         format!("Without CUC transfers are {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
-    Some((verdict, average, joined([Some(evidence)])))
+    outcome(verdict, average, [Some(evidence)])
 }
 
 /// The beginning of what is said of chunks that were sent again, of those `after` something.
@@ -266,26 +187,30 @@ fn joined<const N: usize>(sentences: [Option<String>; N]) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::grid::{Extent, cells};
-    use super::super::measurement::Measurement;
-    use super::*;
+    use subflow_report::Finding;
 
-    /// Measurements of the quick grid in which each figure of the proposal is `scale` times the reference's, and runs
-    /// differ by one per cent.
-    pub(in crate::leitner2019) fn made(scale: f64) -> Measurements {
+    use super::super::LEITNER2019;
+    use super::*;
+    use crate::study::Effort;
+
+    /// Results of a quick look in which each figure of the proposal is `scale` times the reference's, and runs differ by
+    /// one per cent.
+    pub(in crate::leitner2019) fn made(scale: f64) -> Results {
         spread(scale, 0.01)
     }
 
-    fn spread(scale: f64, spread: f64) -> Measurements {
-        let cells = cells(&Extent::of(true)).into_iter();
-        let of = |mode: &str| if mode == "proposal" { scale } else { 1.0 };
-        let runs = |x: f64| [[x; 5], [(1.0 + spread) * x; 5], [x; 5], [(1.0 + spread) * x; 5]];
-        Measurements(
-            cells.map(|cell| (of(cell.mode.name), cell)).map(|(x, cell)| Measurement::of(cell, &runs(x))).collect(),
-        )
+    fn spread(scale: f64, spread: f64) -> Results {
+        LEITNER2019.invented(Effort::Quick, |cell| {
+            let x = if cell.is("mode", PROPOSAL) { scale } else { 1.0 };
+            [x, (1.0 + spread) * x, x, (1.0 + spread) * x].map(|x| vec![x; 5]).to_vec()
+        })
     }
 
-    fn verdicts(all: &Measurements) -> Vec<Option<bool>> {
+    fn findings(all: &Results) -> Vec<Finding> {
+        LEITNER2019.findings(all)
+    }
+
+    fn verdicts(all: &Results) -> Vec<Option<bool>> {
         findings(all).into_iter().map(|finding| finding.verdict.confirmed()).collect()
     }
 
@@ -300,8 +225,8 @@ pub(super) mod tests {
     #[test]
     fn too_few_runs_and_cells_that_were_not_run_decide_nothing() {
         assert_eq!(verdicts(&spread(0.95, 0.9))[..5], [None; 5]);
-        assert_eq!(verdicts(&Measurements(Vec::new())), vec![None; 8]);
-        let evidence = &findings(&Measurements(Vec::new()))[7].evidence;
+        assert_eq!(verdicts(&Results::default()), vec![None; 8]);
+        let evidence = &findings(&Results::default())[7].evidence;
         assert!(evidence.contains("beyond"), "{evidence}");
     }
 

@@ -1,113 +1,58 @@
-//! Leitner 2019: CMT-SCTP without the CUC algorithm, with fast recovery for each destination. Both of the thesis's
-//! experiments, and what it left as future work.
+//! Leitner 2019: CMT-SCTP without the CUC algorithm, with fast recovery for each destination. The experiments are in
+//! `papers/leitner2019/`.
 
 mod causes;
 mod comparison;
 mod figures;
 mod findings;
-mod grid;
-mod measurement;
 mod report;
-mod testbed;
 
-use subflow_lab::execute::{Progress, run_cells};
-use subflow_report::Reproduction;
+use std::sync::LazyLock;
 
-use super::alternatives::compare_alternatives;
-use super::{Item, Paper, ReproduceError, Request};
-use grid::{ALTERNATIVES, Cell, Extent};
-use measurement::{Measurement, Measurements};
+use subflow_lab::results::RunResult;
+
+use crate::study::{Code, Sample, Study, folder};
 
 /// The thesis.
-#[derive(Clone, Copy, Debug)]
-pub struct Leitner2019;
+pub(crate) static LEITNER2019: LazyLock<Study> = LazyLock::new(|| {
+    let folder = folder!("leitner2019": "paper.toml", "scenarios/equal-loss.toml", "scenarios/loss-on-path-2.toml");
+    let code = Code {
+        measure,
+        checks: &findings::CHECKS,
+        is_judged: |_| true,
+        rows: report::rows,
+        readable: report::readable,
+        figures: figures::figures,
+        notes: |results| vec![("window_cuts", causes::note_on_window_cuts(results))],
+        linux: None,
+    };
+    Study::new(folder, code)
+});
 
-impl Paper for Leitner2019 {
-    fn name(&self) -> &'static str {
-        "leitner2019"
-    }
+const LOSS_ON_PATH_2: &str = "loss-on-path-2";
+const EQUAL_LOSS: &str = "equal-loss";
+const BEYOND: &str = "beyond";
 
-    fn title(&self) -> &'static str {
-        "Leitner: congestion control of CMT-SCTP without CUC (2019)"
-    }
+/// The names of modes: CUC, version 2, and one fast recovery for the association; no CUC, and a fast recovery for each
+/// destination; and the steps between, each alone.
+const REFERENCE: &str = "reference";
+const PROPOSAL: &str = "proposal";
+const CUC_BY_DESTINATION: &str = "cuc-v2 with recovery by destination";
+const NO_CUC_BY_ASSOCIATION: &str = "no CUC with recovery by association";
 
-    fn items(&self) -> &'static [Item] {
-        &grid::ITEMS
-    }
+/// What is measured, in the order of a sample: transfer time in seconds, chunks sent again, those of them after a timeout,
+/// expirations of the timer, windows cut by fast recovery.
+const METRICS: [&str; 5] = ["transfer_s", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries"];
+const TRANSFER: usize = 0;
+const RETRANSMISSIONS: usize = 1;
+const BY_TIMEOUT: usize = 2;
+const TIMEOUTS: usize = 3;
+const FAST_RECOVERIES: usize = 4;
 
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError> {
-        let extent = Extent::of(request.quick);
-        let hurried = request.quick && request.items.is_empty();
-        let is_asked_for =
-            |cell: &Cell| request.wants(cell.item) || (request.is_only_sensitivity() && cell.item != grid::BEYOND);
-        let is_wanted = |cell: &Cell| is_asked_for(cell) && !(hurried && cell.is_left_out_in_a_hurry());
-        let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(is_wanted).collect();
-        let measurements = measure(cells, &extent, request.jobs, progress)?;
-        let mut findings = findings::findings(&measurements);
-        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
-            let extent = Extent::of_alternatives(request.quick);
-            let cells = grid::experiments(&extent, choices);
-            Ok(findings::findings(&measure(cells, &extent, request.jobs, progress)?))
-        })?;
-        Ok(Reproduction {
-            paper: self.name().to_owned(),
-            table: report::rows(&measurements),
-            readable: report::readable(&measurements),
-            figures: figures::figures(&measurements),
-            findings,
-            notes: notes(&extent, &measurements, hurried),
-        })
-    }
-}
-
-fn measure(
-    cells: Vec<Cell>,
-    extent: &Extent,
-    jobs: usize,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Measurements, ReproduceError> {
-    let samples = run_cells(&cells, |cell| extent.runs(cell), jobs, progress, measurement::run)?;
-    let of_cells = cells.into_iter().zip(&samples).map(|(cell, samples)| Measurement::of(cell, samples));
-    Ok(Measurements(of_cells.collect()))
-}
-
-/// The item beyond, where a quick look takes only a part of it.
-const PART_OF_BEYOND: &str =
-    "This quick look takes of the item beyond only what the last finding rests on; --item beyond has the rest.";
-
-/// How to read the figures, the cause that several findings share, and what was chosen.
-fn notes(extent: &Extent, measurements: &Measurements, is_hurried: bool) -> Vec<String> {
-    let words = "In the tables rtx are chunks sent again, and timeout those of them after a timeout. A ratio is that \
-        to the reference. For certain means that its 95 % interval leaves 1 out.";
-    let runs = format!(
-        "A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % \
-         interval by Student's t; a ratio is that of two means, its interval by the delta method. The thesis prints \
-         its figures as plots; the numbers in its text are what ours are held against.",
-        extent.runs,
-        extent.runs_beyond,
-        grid::BEYOND
-    );
-    let cuts = causes::note_on_window_cuts(measurements);
-    let part = is_hurried.then(|| PART_OF_BEYOND.to_owned());
-    let choices = testbed::CHOICES.map(str::to_owned);
-    [words.to_owned(), runs, cuts].into_iter().chain(part).chain(choices).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_quick_look_has_a_row_for_each_point_and_mode() {
-        let request = Request { items: vec!["equal-loss".to_owned()], quick: true, ..Request::default() };
-        let reproduction = Leitner2019.reproduce(&request, &|_| {}).expect("the runs succeed");
-        let extent = Extent::of(true);
-        let points = extent.rtts_ms.len() * extent.losses_pct.len();
-        assert_eq!(reproduction.table.rows().len(), 2 * points);
-        assert!(reproduction.findings.iter().any(|finding| finding.verdict.confirmed().is_some()));
-    }
+fn measure(result: &RunResult) -> Result<Sample, String> {
+    let flow = &result.flows[0];
+    let again = flow.retransmitted.unwrap_or_default();
+    let transfer = flow.completion_s.ok_or("the transfer did not end")?;
+    let counts = [again.fast + again.timeout, again.timeout, again.timeouts, again.fast_recoveries];
+    Ok([transfer].into_iter().chain(counts.map(|count| count as f64)).collect())
 }

@@ -3,8 +3,8 @@
 
 use subflow_report::{Cell, Table};
 
-use super::grid::{ADAPTIVE, CONGESTION, SCHEDULERS, Study};
-use super::measurement::Measurements;
+use super::{ADAPTIVE, CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, at, cases, cell};
+use crate::study::Results;
 
 /// Below the best by no more than this, in percent, counts as near it.
 pub(super) const NEAR_PCT: f64 = 2.0;
@@ -13,7 +13,7 @@ pub(super) const FAR_PCT: f64 = 5.0;
 
 /// A cell in which all schedulers were run.
 pub(super) struct Contest {
-    pub(super) study: Study,
+    item: &'static str,
     pub(super) case_name: String,
     pub(super) congestion: &'static str,
     /// The best of the fixed ones, and its goodput in Mbit/s.
@@ -40,42 +40,39 @@ fn gap_pct(goodput: f64, best: f64) -> f64 {
 }
 
 /// All cells of experiments 1 and 2 that were run.
-pub(super) fn contests(all: &Measurements) -> Vec<Contest> {
+pub(super) fn contests(all: &Results) -> Vec<Contest> {
     let mut contests = Vec::new();
-    for study in [Study::Congested, Study::Design] {
-        for (case, congestion) in all.cases(study).into_iter().flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
+    for item in [CONGESTED, DESIGN] {
+        for (case, congestion) in cases(all, item).into_iter().flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
             let fixed: Option<Vec<_>> =
-                SCHEDULERS.into_iter().map(|name| Some((name, all.at(study, case, congestion, name)?))).collect();
-            let own = all.of(study).find(|m| {
-                let setup = &m.cell.setup;
-                m.cell.case == case && setup.congestion == congestion && setup.scheduler == ADAPTIVE
-            });
+                SCHEDULERS.into_iter().map(|name| Some((name, at(all, item, case, congestion, name)?))).collect();
+            let own = cell(all, item, case, congestion, ADAPTIVE, "full-mesh");
             let (Some(fixed), Some(own)) = (fixed, own) else { continue };
             let Some(best) = fixed.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
             contests.push(Contest {
-                study,
-                case_name: own.cell.case_name(),
+                item,
+                case_name: own.cell.text("case_name"),
                 congestion,
                 best,
                 fixed,
-                adaptive: own.mean,
-                within_interval: own.interval.is_some_and(|interval| interval.high >= best.1),
+                adaptive: own.mean(GOODPUT),
+                within_interval: own.interval(GOODPUT).is_some_and(|interval| interval.high >= best.1),
             });
         }
     }
     contests
 }
 
-/// How far below the best adaptive is, by study.
-pub(super) fn gaps_by_study(all: &Measurements) -> Vec<(&'static str, Vec<f64>)> {
+/// How far below the best adaptive is, by item.
+pub(super) fn gaps_by_item(all: &Results) -> Vec<(&'static str, Vec<f64>)> {
     let contests = contests(all);
-    let of = |study: Study| contests.iter().filter(move |contest| contest.study == study).map(Contest::gap_pct);
-    let studies = [Study::Congested, Study::Design].into_iter().map(|study| (study.name(), of(study).collect()));
-    studies.filter(|(_, gaps): &(_, Vec<f64>)| !gaps.is_empty()).collect()
+    let of = |item| contests.iter().filter(move |contest| contest.item == item).map(Contest::gap_pct);
+    let items = [CONGESTED, DESIGN].into_iter().map(|item| (item, of(item).collect()));
+    items.filter(|(_, gaps): &(_, Vec<f64>)| !gaps.is_empty()).collect()
 }
 
 /// Each cell in which adaptive is not near the best, and how the fixed schedulers do by the same measure.
-pub(super) fn readable(all: &Measurements) -> Vec<(String, Table)> {
+pub(super) fn readable(all: &Results) -> Vec<(String, Table)> {
     let contests = contests(all);
     if contests.is_empty() {
         return Vec::new();
@@ -121,12 +118,12 @@ impl Contest {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::tests::made;
+    use super::super::tests::made;
     use super::*;
 
     #[test]
     fn all_schedulers_are_measured_against_the_best_fixed_one() {
-        let all = made(Study::Design, |cell| match (cell.setup.scheduler, cell.case) {
+        let all = made(DESIGN, |cell| match (cell.text("scheduler").as_str(), cell.integer("case")) {
             ("hsr", _) => 99.0,
             (ADAPTIVE, 3) => 89.0,
             (ADAPTIVE, _) => 109.0,
@@ -138,6 +135,6 @@ mod tests {
         assert!(csv.contains("\nll,32,0,32,20.0\n"), "{csv}");
         assert!(csv.contains("\nadaptive,32,28,4,10.0\n"), "{csv}");
         assert_eq!(cells.rows().len(), 4, "one for each congestion control in Exp 3");
-        assert_eq!(gaps_by_study(&all).len(), 1);
+        assert_eq!(gaps_by_item(&all).len(), 1);
     }
 }

@@ -2,25 +2,28 @@
 
 use std::ops::RangeInclusive;
 
-use subflow_lab::statistics::mean;
+use serde_json::Value;
+use subflow_lab::statistics::{Interval, mean};
 use subflow_report::Measured;
 
 use super::adaptive::{self, FAR_PCT, NEAR_PCT};
-use super::grid::{CONGESTION, SCHEDULERS, Study};
-use super::measurement::{Measurement, Measurements};
 use super::report::shown;
 use super::verdict::{Ratio, all};
-use Study::{Congested, Design, Mesh, Transfer};
+use super::{CONGESTED, CONGESTION, DESIGN, GOODPUT, MESH, SCHEDULERS, SECONDS, TRANSFER, at, cases, cell};
+use crate::study::{Check, Claim, Outcome, Results, Row};
 
-/// What our figures say of a finding.
-pub(super) struct Outcome {
-    /// Whether it holds, where the runs can tell.
-    pub(super) verdict: Option<bool>,
-    /// The figure that decides: of several, the first that speaks against it.
-    pub(super) measured: Option<Measured>,
-    /// All figures, in words.
-    pub(super) evidence: String,
-}
+pub(super) const CHECKS: [(&str, Check); 10] = [
+    ("slower without loss", slower_without_loss),
+    ("wVegas stays level", wvegas_stays_level),
+    ("gains over LL", |all, claim| above_ll(all, claim, Ratio::is_in)),
+    ("is about LL", |all, claim| above_ll(all, claim, Ratio::is_about)),
+    ("order under loss", order_under_loss),
+    ("best", best),
+    ("alike under loss", alike_under_loss),
+    ("single-mesh", meshes),
+    ("long transfer", long_transfer),
+    ("near the best", near_the_best),
+];
 
 /// Ratios of which each has to lie in `expected`, as `holds` takes it.
 fn judged(
@@ -34,7 +37,7 @@ fn judged(
     let verdict = all(parts.iter().copied(), complete);
     let deciding = parts.iter().position(|part| *part == verdict).unwrap_or(0);
     let measured = ratios.get(deciding).map(|ratio| ratio.measured());
-    Outcome { verdict, measured, evidence: with_doubt(verdict, complete, evidence) }
+    Outcome::new(verdict, measured, with_doubt(verdict, complete, evidence))
 }
 
 /// Says why a verdict is open: not all cells were run, or the intervals allow both.
@@ -46,31 +49,30 @@ fn with_doubt(verdict: Option<bool>, complete: bool, evidence: String) -> String
     }
 }
 
-/// A cell with full-mesh.
-fn full<'m>(
-    measured: &'m Measurements,
-    study: Study,
-    case: u32,
-    congestion: &str,
-    scheduler: &str,
-) -> Option<&'m Measurement> {
-    measured.cell(study, case, congestion, scheduler, "full-mesh")
+/// The two numbers of a claim's `key`; without a second one there is no upper bound.
+fn range(claim: &Claim, key: &str) -> RangeInclusive<f64> {
+    let ends: Vec<f64> = claim.list(key).iter().filter_map(Value::as_f64).collect();
+    ends[0]..=ends.get(1).copied().unwrap_or(f64::INFINITY)
 }
 
-pub(super) fn slower_without_loss(measured: &Measurements) -> Option<Outcome> {
-    let pair = |cc| Some((cc, full(measured, Congested, 0, cc, "ll")?, full(measured, Congested, 1, cc, "ll")?));
-    let pairs: Vec<(&str, &Measurement, &Measurement)> =
-        ["lia", "olia", "balia"].into_iter().map(pair).collect::<Option<_>>()?;
+/// A cell with full-mesh.
+fn full<'m>(measured: &'m Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<&'m Row> {
+    cell(measured, item, case, congestion, scheduler, "full-mesh")
+}
+
+fn slower_without_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
+    let pair = |cc| Some((cc, full(measured, CONGESTED, 0, cc, "ll")?, full(measured, CONGESTED, 1, cc, "ll")?));
+    let pairs: Vec<(&str, &Row, &Row)> = ["lia", "olia", "balia"].into_iter().map(pair).collect::<Option<_>>()?;
     let figures = pairs.iter().map(|(cc, at_0, at_1)| format!("{cc} {} and {}", shown(at_0), shown(at_1)));
     let evidence = format!("ll, Mbit/s at 0 and 1 %: {}", figures.collect::<Vec<_>>().join(", "));
     let ratios: Vec<Ratio> = pairs.iter().map(|(_, at_0, at_1)| Ratio::of(at_0, at_1)).collect();
     Some(judged(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
 }
 
-pub(super) fn wvegas_stays_level(measured: &Measurements) -> Option<Outcome> {
-    let losses: Vec<u32> = measured.cases(Congested).into_iter().filter(|loss| *loss <= 3).collect();
-    let cells: Vec<&Measurement> =
-        losses.iter().map(|&loss| full(measured, Congested, loss, "wvegas", "ll")).collect::<Option<_>>()?;
+fn wvegas_stays_level(measured: &Results, _: &Claim) -> Option<Outcome> {
+    let losses: Vec<i64> = cases(measured, CONGESTED).into_iter().filter(|loss| *loss <= 3).collect();
+    let cells: Vec<&Row> =
+        losses.iter().map(|&loss| full(measured, CONGESTED, loss, "wvegas", "ll")).collect::<Option<_>>()?;
     let (first, rest) = cells.split_first()?;
     let ratios: Vec<Ratio> = rest.iter().rev().map(|cell| Ratio::of(cell, first)).collect();
     let figures: Vec<String> = cells.iter().map(|cell| shown(cell)).collect();
@@ -79,28 +81,27 @@ pub(super) fn wvegas_stays_level(measured: &Measurements) -> Option<Outcome> {
 }
 
 /// The cases of the first experiment with 4 % loss and more.
-fn lossy(measured: &Measurements) -> Vec<u32> {
-    measured.cases(Congested).into_iter().filter(|loss| *loss >= 4).collect()
+fn lossy(measured: &Results) -> Vec<i64> {
+    cases(measured, CONGESTED).into_iter().filter(|loss| *loss >= 4).collect()
 }
 
 /// How many times the goodput of LL that of `scheduler` is in each of the lossy cases.
-fn over_ll(measured: &Measurements, scheduler: &str, congestion: &str) -> Option<Vec<f64>> {
-    let ratio = |&loss: &u32| {
-        let own = measured.at(Congested, loss, congestion, scheduler)?;
-        Some(own / measured.at(Congested, loss, congestion, "ll")?)
+fn over_ll(measured: &Results, scheduler: &str, congestion: &str) -> Option<Vec<f64>> {
+    let ratio = |&loss: &i64| {
+        let own = at(measured, CONGESTED, loss, congestion, scheduler)?;
+        Some(own / at(measured, CONGESTED, loss, congestion, "ll")?)
     };
     lossy(measured).iter().map(ratio).collect()
 }
 
-/// Whether `scheduler` gains as many percent over LL as `expected`, on average over the lossy cases, as `holds` takes
-/// it.
-pub(super) fn above_ll(
-    measured: &Measurements,
-    scheduler: &str,
-    congestion: &[&str],
-    expected: RangeInclusive<f64>,
+/// Whether a scheduler gains as many percent over LL as expected, on average over the lossy cases, as `holds` takes it.
+fn above_ll(
+    measured: &Results,
+    claim: &Claim,
     holds: fn(Ratio, &RangeInclusive<f64>) -> Option<bool>,
 ) -> Option<Outcome> {
+    let (scheduler, congestion) = (claim.text("scheduler"), claim.texts("congestion"));
+    let expected = range(claim, "percent");
     let gain = |&cc| Some((cc, Ratio::mean_of(&over_ll(measured, scheduler, cc)?)?));
     let gains: Vec<(&str, Ratio)> = congestion.iter().map(gain).collect::<Option<_>>()?;
     let figures = gains.iter().map(|(cc, gain)| format!("{cc} {}", gain.as_gain()));
@@ -110,10 +111,10 @@ pub(super) fn above_ll(
     Some(judged(&ratios, &expected, holds, true, evidence))
 }
 
-pub(super) fn order_under_loss(measured: &Measurements) -> Option<Outcome> {
+fn order_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
     let goodputs = |cc: &'static str| {
         let cells = lossy(measured).into_iter().flat_map(|loss| SCHEDULERS.map(|scheduler| (loss, scheduler)));
-        cells.map(|(loss, scheduler)| measured.at(Congested, loss, cc, scheduler)).collect::<Option<Vec<f64>>>()
+        cells.map(|(loss, scheduler)| at(measured, CONGESTED, loss, cc, scheduler)).collect::<Option<Vec<f64>>>()
     };
     let mut figures = Vec::new();
     for cc in CONGESTION {
@@ -128,20 +129,16 @@ pub(super) fn order_under_loss(measured: &Measurements) -> Option<Outcome> {
     Some(judged(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
 }
 
-/// Whether `scheduler` is at least `margin` times every other one in an experiment of the design.
-pub(super) fn best(
-    measured: &Measurements,
-    case: u32,
-    scheduler: &str,
-    congestion: &[&str],
-    margin: f64,
-) -> Option<Outcome> {
+/// Whether a scheduler is at least so many times every other one in an experiment of the design.
+fn best(measured: &Results, claim: &Claim) -> Option<Outcome> {
+    let (scheduler, congestion) = (claim.text("scheduler"), claim.texts("congestion"));
+    let (case, margin) = (claim.number("case") as i64, claim.number("times"));
     let (mut ratios, mut evidence) = (Vec::new(), Vec::new());
     for cc in congestion {
-        let own = full(measured, Design, case, cc, scheduler)?;
+        let own = full(measured, DESIGN, case, cc, scheduler)?;
         let mut figures = Vec::new();
         for name in SCHEDULERS {
-            let cell = full(measured, Design, case, cc, name)?;
+            let cell = full(measured, DESIGN, case, cc, name)?;
             figures.push(format!("{name} {}", shown(cell)));
             if name != scheduler {
                 ratios.push(Ratio::of(own, cell));
@@ -153,15 +150,15 @@ pub(super) fn best(
     Some(judged(&ratios, &(margin..=f64::INFINITY), Ratio::is_in, true, evidence))
 }
 
-pub(super) fn alike_under_loss(measured: &Measurements) -> Option<Outcome> {
-    let cases: Vec<u32> = measured.cases(Design).into_iter().filter(|case| *case >= 5).collect();
+fn alike_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
+    let cases: Vec<i64> = cases(measured, DESIGN).into_iter().filter(|case| *case >= 5).collect();
     let complete = cases == [5, 6, 7, 8];
     let mut apart = Vec::new();
     for (case, cc) in cases.into_iter().flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
-        let cells: Vec<&Measurement> =
-            SCHEDULERS.into_iter().map(|name| full(measured, Design, case, cc, name)).collect::<Option<_>>()?;
-        let worst = cells.iter().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
-        let most = cells.iter().max_by(|a, b| a.mean.total_cmp(&b.mean))?;
+        let cells: Vec<&Row> =
+            SCHEDULERS.into_iter().map(|name| full(measured, DESIGN, case, cc, name)).collect::<Option<_>>()?;
+        let worst = cells.iter().min_by(|a, b| a.mean(GOODPUT).total_cmp(&b.mean(GOODPUT)))?;
+        let most = cells.iter().max_by(|a, b| a.mean(GOODPUT).total_cmp(&b.mean(GOODPUT)))?;
         apart.push((Ratio::of(most, worst), case, cc));
     }
     apart.sort_by(|a, b| b.0.value.total_cmp(&a.0.value));
@@ -172,18 +169,15 @@ pub(super) fn alike_under_loss(measured: &Measurements) -> Option<Outcome> {
     Some(judged(&ratios, &(0.0..=1.05), Ratio::is_about, complete, evidence))
 }
 
-/// Single-mesh over full-mesh in those of `cases` that were run.
-pub(super) fn meshes(
-    measured: &Measurements,
-    cases: &[u32],
-    congestion: &[&'static str],
-    expected: RangeInclusive<f64>,
-) -> Option<Outcome> {
-    let run: Vec<u32> = measured.cases(Mesh).into_iter().filter(|case| cases.contains(case)).collect();
+/// Single-mesh over full-mesh in those of the claim's cases that were run.
+fn meshes(measured: &Results, claim: &Claim) -> Option<Outcome> {
+    let wanted: Vec<i64> = claim.list("cases").iter().filter_map(Value::as_i64).collect();
+    let (congestion, expected) = (claim.texts("congestion"), range(claim, "times"));
+    let run: Vec<i64> = cases(measured, MESH).into_iter().filter(|case| wanted.contains(case)).collect();
     let mut ratios = Vec::new();
     for (&case, &cc) in run.iter().flat_map(|case| congestion.iter().map(move |cc| (case, cc))) {
-        let single = measured.cell(Mesh, case, cc, "ll", "single-mesh")?;
-        ratios.push((case, cc, Ratio::of(single, full(measured, Mesh, case, cc, "ll")?)));
+        let single = cell(measured, MESH, case, cc, "ll", "single-mesh")?;
+        ratios.push((case, cc, Ratio::of(single, full(measured, MESH, case, cc, "ll")?)));
     }
     if ratios.is_empty() {
         return None;
@@ -192,12 +186,12 @@ pub(super) fn meshes(
         ratios.iter().map(|(case, cc, ratio)| format!("Exp {case} {cc} {:.2}", ratio.value)).collect();
     let evidence = format!("single over full: {}", figures.join(", "));
     let values: Vec<Ratio> = ratios.iter().map(|(.., ratio)| *ratio).collect();
-    Some(judged(&values, &expected, Ratio::is_in, run == cases, evidence))
+    Some(judged(&values, &expected, Ratio::is_in, run == wanted, evidence))
 }
 
 /// The thesis does not say which congestion control its figure 9 shows: one that loses nothing and takes about as long.
-pub(super) fn long_transfer(measured: &Measurements) -> Option<Outcome> {
-    let times = CONGESTION.map(|cc| Some((cc, full(measured, Transfer, 0, cc, "ll")?.transfer?)));
+fn long_transfer(measured: &Results, _: &Claim) -> Option<Outcome> {
+    let times = CONGESTION.map(|cc| Some((cc, transfer_time(full(measured, TRANSFER, 0, cc, "ll")?)?)));
     let times: Vec<(&str, _)> = times.into_iter().collect::<Option<_>>()?;
     let figures = times.iter().map(|(cc, (seconds, _))| format!("{cc} {seconds:.1}"));
     let evidence = format!("seconds without loss: {}", figures.collect::<Vec<_>>().join(", "));
@@ -207,13 +201,18 @@ pub(super) fn long_transfer(measured: &Measurements) -> Option<Outcome> {
     })?;
     // Two thirds of the rate of all links.
     let verdict = Some(seconds >= 1.5e9 * 8.0 / 260e6 * 1.5);
-    Some(Outcome { verdict, measured: Some(Measured::new(seconds, interval, "s")), evidence })
+    Some(Outcome::new(verdict, Measured::new(seconds, interval, "s"), evidence))
+}
+
+/// The mean time of a transfer in seconds, with its interval.
+fn transfer_time(row: &Row) -> Option<(f64, Option<Interval>)> {
+    Some((mean(&row.samples(SECONDS))?, row.interval(SECONDS)))
 }
 
 /// How long the transfer of figure 9 took, in seconds.
 const FIGURE_9_S: f64 = 72.4;
 
-pub(super) fn near_the_best(measured: &Measurements) -> Option<Outcome> {
+fn near_the_best(measured: &Results, _: &Claim) -> Option<Outcome> {
     let contests = adaptive::contests(measured);
     let near = contests.iter().filter(|contest| contest.gap_pct() <= NEAR_PCT).count();
     let below = contests.iter().filter(|contest| contest.gap_pct() > FAR_PCT).count();
@@ -224,9 +223,91 @@ pub(super) fn near_the_best(measured: &Measurements) -> Option<Outcome> {
         worst.gap_pct(),
         worst.place(),
     );
-    Some(Outcome {
-        verdict: Some(2 * near > contests.len() && below == 0),
-        measured: Some(Measured::new(worst.gap_pct(), None, "% below")),
-        evidence,
-    })
+    let holds = 2 * near > contests.len() && below == 0;
+    Some(Outcome::new(Some(holds), Measured::new(worst.gap_pct(), None, "% below"), evidence))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::RngCore;
+
+    use super::super::tests::made;
+    use super::super::{ADAPTIVE, LIMA2017, is_judged};
+    use super::*;
+    use crate::study::Cell;
+
+    fn confirmed(all: &Results, statement: &str) -> Option<bool> {
+        let found = LIMA2017.findings(all).into_iter().find(|finding| finding.statement.starts_with(statement));
+        found.expect("it is checked").verdict.confirmed()
+    }
+
+    #[test]
+    fn gains_over_ll_are_confirmed_refuted_or_left_open() {
+        let with_gain =
+            |gain: f64| made(CONGESTED, move |cell| if cell.is("scheduler", "lws") { 1e4 * gain } else { 1e4 });
+        let seven = "LWS is above LL";
+        assert_eq!(confirmed(&with_gain(1.07), seven), Some(true));
+        assert_eq!(confirmed(&with_gain(1.00), seven), Some(false));
+        assert_eq!(confirmed(&made(DESIGN, |_| 1.0), seven), None);
+    }
+
+    #[test]
+    fn the_shape_over_loss_is_checked() {
+        let all = |at_zero: f64| made(CONGESTED, move |cell| if cell.is("case", 0) { at_zero } else { 1e4 });
+        assert_eq!(confirmed(&all(9e3), "Full-mesh with LIA, OLIA or BALIA is slower"), Some(true));
+        assert_eq!(confirmed(&all(1.1e4), "Full-mesh with LIA, OLIA or BALIA is slower"), Some(false));
+        assert_eq!(confirmed(&all(9e3), "Full-mesh with wVegas stays level"), Some(false));
+        assert_eq!(confirmed(&all(1e4), "Full-mesh with wVegas stays level"), Some(true));
+    }
+
+    #[test]
+    fn meshes_are_compared_where_they_were_run() {
+        let single = |factor: f64| {
+            made(MESH, move |cell: &Cell| if cell.is("path_manager", "single-mesh") { 5e3 * factor } else { 5e3 })
+        };
+        assert_eq!(confirmed(&single(2.2), "Single-mesh at least doubles"), Some(true));
+        assert_eq!(confirmed(&single(1.5), "Single-mesh at least doubles"), Some(false));
+        assert_eq!(confirmed(&single(0.9), "Single-mesh is below full-mesh in Exps 5 to 8"), Some(true));
+        assert_eq!(confirmed(&single(1.001), "Single-mesh is above full-mesh"), None, "within what runs scatter");
+    }
+
+    #[test]
+    fn the_best_scheduler_is_one_whose_interval_lies_above_all_others() {
+        let with_lts =
+            |factor: f64| made(DESIGN, move |cell| if cell.is("scheduler", "lts") { 1e4 * factor } else { 1e4 });
+        let lts = "LTS is the best in Exp 4";
+        assert_eq!(confirmed(&with_lts(1.1), lts), Some(true));
+        assert_eq!(confirmed(&with_lts(0.9), lts), Some(false));
+        assert_eq!(confirmed(&with_lts(1.001), lts), None);
+        assert_eq!(confirmed(&with_lts(1.01), "In Exps 5 to 8 all schedulers are alike"), Some(true));
+        assert_eq!(confirmed(&with_lts(1.1), "In Exps 5 to 8 all schedulers are alike"), Some(false));
+    }
+
+    #[test]
+    fn verdicts_on_the_experiments_rest_on_the_cells_that_are_judged() {
+        for seed in 0..20 {
+            // As scattered as real figures, so that verdicts of all kinds come out.
+            let goodput = |cell: &Cell| {
+                let mut random = subflow_network::stream(seed, &format!("{}{:?}", cell.item, cell.variables));
+                5e3 + f64::from(random.next_u32() % 1000)
+            };
+            let all: Vec<_> = [CONGESTED, DESIGN, MESH].into_iter().flat_map(|item| made(item, goodput).rows).collect();
+            let judged = all.iter().filter(|row| is_judged(&row.cell)).cloned().collect();
+            let thesis = |rows| LIMA2017.findings(&Results { rows, runs: 0 }).into_iter().filter(|it| !it.beyond);
+            assert!(thesis(judged).eq(thesis(all)), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn adaptive_is_held_to_the_best_of_each_cell() {
+        let all = |own: f64| {
+            made(DESIGN, move |cell| match cell.text("scheduler").as_str() {
+                ADAPTIVE => own,
+                "hsr" => 100.0,
+                _ => 90.0,
+            })
+        };
+        assert_eq!(confirmed(&all(99.0), "Ours: adaptive"), Some(true));
+        assert_eq!(confirmed(&all(93.0), "Ours: adaptive"), Some(false));
+    }
 }

@@ -1,141 +1,173 @@
-//! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. Its experiments, the two
-//! studies that it announces, and our scheduler `adaptive` next to its own.
+//! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. The experiments are in
+//! `papers/lima2017/`.
 
 mod adaptive;
 mod checks;
 mod figures;
-mod findings;
-mod grid;
-mod measurement;
-mod on_linux;
 mod report;
-mod testbed;
 mod verdict;
 
-use subflow_lab::execute::{Progress, run_cells};
-use subflow_report::{Finding, Reproduction};
+use std::sync::LazyLock;
 
-use super::alternatives::{compare_alternatives, sensitivity};
-use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
-use grid::{ALTERNATIVES, Cell, Setup, Study, THESIS};
-use measurement::{Effort, Measurement, Measurements};
+use serde_json::Value;
+use subflow_lab::results::RunResult;
+
+use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Sample, Study, folder};
+use crate::{Quantity, Routers};
 
 /// The thesis.
-#[derive(Clone, Copy, Debug)]
-pub struct Lima2017;
-
-/// Long enough for slow start to matter as little as in the thesis's transfers; the item `transfer` has those
-/// themselves.
-const FULL: Effort = Effort { duration_s: 20, runs: 3 };
-/// For a first look: some cells, short runs.
-const QUICK: Effort = Effort { duration_s: 5, runs: 2 };
-
-/// For a verdict under other choices.
-const ALTERNATIVE: Effort = Effort { duration_s: 10, runs: 2 };
-
-const ITEMS: [Item; 6] = [
-    Item { name: "congested", title: "experiment 1: five links, the same loss on all, 0 to 12 %" },
-    Item { name: "design", title: "experiment 2: loss, rate and latency alike or different, 2³" },
-    Item { name: "mesh", title: "experiment 3: single-mesh against full-mesh" },
-    Item { name: "background", title: "announced studies: schedulers and meshes against background TCP and UDP" },
-    Item { name: "transfer", title: "1.5 GB as the thesis uploads them, at 0 and 1 % loss (figure 9)" },
-    sensitivity("the verdicts of the items above where a choice is made otherwise"),
-];
-
-impl Paper for Lima2017 {
-    fn name(&self) -> &'static str {
-        "lima2017"
-    }
-
-    fn title(&self) -> &'static str {
-        "Lima: alternative schedulers and path management for MPTCP (master's thesis, UNIFEI, 2017)"
-    }
-
-    fn items(&self) -> &'static [Item] {
-        &ITEMS
-    }
-
-    fn emulations(&self, quick: bool) -> Vec<Emulation> {
-        on_linux::emulations(quick)
-    }
-
-    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
-        on_linux::findings(measured)
-    }
-
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError> {
-        let [effort, alternative] = if request.quick { [QUICK; 2] } else { [FULL, ALTERNATIVE] };
-        let wants = |study: &Study| request.wants(study.name()) || request.is_only_sensitivity();
-        let cells: Vec<Cell> =
-            Study::ALL.into_iter().filter(wants).flat_map(|study| grid::cells(study, request.quick, THESIS)).collect();
-        let (measurements, runs) = measure(cells, effort, request.jobs, progress)?;
-        let mut findings = findings::findings(&measurements);
-        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
-            let published = |study: &Study| [Study::Congested, Study::Design, Study::Mesh].contains(study);
-            let studies = Study::ALL.into_iter().filter(published).filter(wants);
-            let cells = studies.flat_map(|study| grid::cells(study, request.quick, choices));
-            let judged = cells.filter(Cell::is_judged).collect();
-            Ok(findings::findings(&measure(judged, alternative, request.jobs, progress)?.0))
-        })?;
-        Ok(Reproduction {
-            paper: self.name().to_owned(),
-            table: report::rows(&measurements),
-            readable: report::readable(&measurements),
-            figures: figures::figures(&measurements),
-            findings,
-            notes: notes(effort, alternative, runs),
-        })
-    }
-}
-
-/// Runs `cells`, and says how many runs that were. What belongs to two experiments is run once.
-fn measure(
-    cells: Vec<Cell>,
-    effort: Effort,
-    jobs: usize,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<(Measurements, usize), ReproduceError> {
-    let mut setups: Vec<&Setup> = Vec::new();
-    for cell in &cells {
-        if !setups.contains(&&cell.setup) {
-            setups.push(&cell.setup);
-        }
-    }
-    let run = |setup: &&Setup, seed| measurement::run(setup, effort, seed);
-    let runs = run_cells(&setups, |_| effort.runs, jobs, progress, run)?;
-    let by_setup: Vec<_> = setups.iter().zip(&runs).collect();
-    let measured = |cell: &Cell| {
-        let (_, runs) = by_setup.iter().find(|(setup, _)| **setup == &cell.setup).expect("every setup was run");
-        Measurement::of(cell.clone(), runs)
-    };
-    let count = setups.len() * effort.runs as usize;
-    Ok((Measurements(cells.iter().map(measured).collect()), count))
-}
-
-fn notes(effort: Effort, alternative: Effort, runs: usize) -> Vec<String> {
-    let figures = format!(
-        "A figure is the mean goodput of {} runs of {} simulated seconds from the first SYN on, with the 95 % \
-         interval of that mean (Student's t); {runs} runs in all. The thesis has one transfer of 1.5 GB for each \
-         cell, and shows curves and bars without numbers or intervals. Verdicts under other choices rest on {} runs of \
-         {} s for each cell.",
-        effort.runs, effort.duration_s, alternative.runs, alternative.duration_s,
+pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
+    let folder = folder!(
+        "lima2017": "paper.toml", "scenarios/background.toml", "scenarios/congested.toml",
+        "scenarios/design-exp4.toml", "scenarios/mesh.toml",
     );
-    std::iter::once(figures).chain(testbed::CHOICES.map(str::to_owned)).collect()
+    let code = Code {
+        measure,
+        checks: &checks::CHECKS,
+        is_judged,
+        rows: report::rows,
+        readable: report::readable,
+        figures: figures::figures,
+        notes: |_| Vec::new(),
+        linux: Some(Linux {
+            routers: Routers::Simulated,
+            case: |cell| ["case_name", "congestion", "scheduler"].map(|name| cell.text(name)).join(", "),
+            // Curves and bars without numbers are published.
+            quantities: |_| {
+                vec![Quantity {
+                    name: "goodput",
+                    unit: "Mbit/s",
+                    published: None,
+                    bound: None,
+                    of: |result| result.flows[0].goodput_mbps,
+                }]
+            },
+            findings: OnKernel::Claims(|goodput| vec![goodput[0], f64::NAN, f64::NAN]),
+        }),
+    };
+    Study::new(folder, code)
+});
+
+/// The items.
+const CONGESTED: &str = "congested";
+const DESIGN: &str = "design";
+const MESH: &str = "mesh";
+const TRANSFER: &str = "transfer";
+
+/// The congestion controls, in the thesis's order.
+const CONGESTION: [&str; 4] = ["lia", "olia", "balia", "wvegas"];
+/// The thesis's schedulers; ours comes after them.
+const SCHEDULERS: [&str; 4] = ["ll", "lws", "lts", "hsr"];
+/// Our scheduler that switches among those.
+const ADAPTIVE: &str = "adaptive";
+
+/// What is measured: goodput of the upload in Mbit/s, that of all TCP connections beside it, and how many seconds a
+/// transfer that ends took.
+const GOODPUT: usize = 0;
+const BACKGROUND_TCP: usize = 1;
+const SECONDS: usize = 2;
+
+fn measure(result: &RunResult) -> Result<Sample, String> {
+    let of = |prefix: &str| {
+        let flows = result.flows.iter().filter(move |flow| flow.name.starts_with(prefix));
+        flows.map(|flow| flow.goodput_mbps).reduce(|sum, goodput| sum + goodput).unwrap_or(f64::NAN)
+    };
+    let seconds = result.flows.iter().find_map(|flow| flow.completion_s);
+    Ok(vec![of("upload"), of("tcp"), seconds.unwrap_or(f64::NAN)])
+}
+
+/// Whether a verdict on one of the thesis's three experiments rests on this cell: those with little loss are mostly
+/// shown and not judged.
+fn is_judged(cell: &Cell) -> bool {
+    let (congestion, scheduler) = (cell.text("congestion"), cell.text("scheduler"));
+    let judged = match (cell.item.as_str(), cell.integer("case")) {
+        (CONGESTED, 4..) | (DESIGN, 5..) | (MESH, _) => true,
+        (CONGESTED, 0 | 1) => scheduler == "ll",
+        (CONGESTED, _) => scheduler == "ll" && congestion == "wvegas",
+        (DESIGN, 3) => ["olia", "balia"].contains(&congestion.as_str()),
+        (DESIGN, 4) => congestion != "lia",
+        _ => false,
+    };
+    judged && scheduler != ADAPTIVE
+}
+
+/// The loss in percent of a cell of the first experiment, the number of the experiment of others.
+fn case(row: &Row) -> i64 {
+    row.cell.integer("case")
+}
+
+/// The cases of an item that were run.
+fn cases(all: &Results, item: &str) -> Vec<i64> {
+    all.values(item, "case").iter().filter_map(Value::as_i64).collect()
+}
+
+/// One cell.
+fn cell<'a>(
+    all: &'a Results,
+    item: &str,
+    case: i64,
+    congestion: &str,
+    scheduler: &str,
+    path_manager: &str,
+) -> Option<&'a Row> {
+    let algorithms = [("congestion", congestion), ("scheduler", scheduler), ("path_manager", path_manager)];
+    let is_it = |row: &&Row| row.cell.is("case", case) && algorithms.iter().all(|(name, of)| row.cell.is(name, *of));
+    all.of(item).find(is_it)
+}
+
+/// One cell's goodput under full-mesh.
+fn at(all: &Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<f64> {
+    cell(all, item, case, congestion, scheduler, "full-mesh").map(|row| row.mean(GOODPUT))
 }
 
 #[cfg(test)]
 mod tests {
+    use subflow_scenario::HostStack;
+
     use super::*;
+    use crate::study::Effort;
+    use crate::{Paper, Request};
+
+    /// Results of `item` in which a run's goodput is what `goodput` says of its cell.
+    pub(super) fn made(item: &str, goodput: impl Fn(&Cell) -> f64) -> Results {
+        let runs = |cell: &Cell| {
+            let mptcp = goodput(cell);
+            vec![vec![mptcp, 1.0, f64::NAN], vec![mptcp + 2.0, 3.0, f64::NAN]]
+        };
+        let mut all = LIMA2017.invented(Effort::Full, runs);
+        all.rows.retain(|row| row.cell.item == item);
+        all
+    }
+
+    #[test]
+    fn the_grid_is_the_thesis_s_and_ours() {
+        let published = |item| made(item, |_| 1.0).of(item).filter(|row| !row.cell.is("scheduler", ADAPTIVE)).count();
+        assert_eq!([CONGESTED, DESIGN, MESH].map(published), [208, 128, 64]);
+    }
+
+    #[test]
+    fn the_design_counts_in_binary_loss_rate_latency() {
+        let all = made(DESIGN, |_| 1.0);
+        let of = |case| {
+            let row = all.find(DESIGN, [("case", Value::from(case))]).expect("it is there");
+            ["loss5", "rate5", "latency5"].map(|name| row.cell.integer(name))
+        };
+        assert_eq!([1, 2, 3, 5, 8].map(of), [[0, 10, 5], [0, 10, 80], [0, 100, 5], [12, 10, 5], [12, 100, 80]]);
+    }
+
+    #[test]
+    fn on_linux_our_stack_sends_and_the_kernel_receives() {
+        for emulation in LIMA2017.emulations(false) {
+            let hosts = (emulation.scenario)(1).hosts;
+            assert_eq!([hosts[0].stack, hosts[1].stack], [HostStack::Subflow, HostStack::Kernel], "{}", emulation.case);
+        }
+    }
 
     #[test]
     fn a_quick_look_at_the_meshes_has_a_row_for_each_cell_and_checks_its_findings() {
         let request = Request { items: vec!["mesh".to_owned()], quick: true, ..Request::default() };
-        let reproduction = Lima2017.reproduce(&request, &|_| {}).expect("the runs succeed");
-        assert_eq!(reproduction.table.rows().len(), grid::cells(Study::Mesh, true, THESIS).len());
+        let reproduction = LIMA2017.reproduce(&request, &|_| {}).expect("the runs succeed").reproduction;
+        assert_eq!(reproduction.table.rows().len(), 4 * 4 * 2);
         let checked = reproduction.findings.iter().filter(|finding| finding.evidence.starts_with("single over full: "));
         assert_eq!(checked.count(), 4, "those of the meshes");
         let confirmed = reproduction.findings.iter().find(|finding| finding.verdict.confirmed() == Some(true));

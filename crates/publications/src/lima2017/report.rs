@@ -1,10 +1,13 @@
 //! Rows, and tables to read.
 
+use subflow_lab::statistics::{mean, standard_deviation};
 use subflow_report::{Cell, Table};
 
-use super::adaptive;
-use super::grid::{ADAPTIVE, CONGESTION, SCHEDULERS, Study};
-use super::measurement::{Measurement, Measurements};
+use super::{
+    ADAPTIVE, BACKGROUND_TCP, CONGESTED, CONGESTION, DESIGN, GOODPUT, MESH, SCHEDULERS, SECONDS, TRANSFER, adaptive,
+    cases,
+};
+use crate::study::{Results, Row};
 
 const COLUMNS: [&str; 12] = [
     "item",
@@ -22,106 +25,94 @@ const COLUMNS: [&str; 12] = [
 ];
 
 /// All rows, one for each cell.
-pub(super) fn rows(measurements: &Measurements) -> Table {
+pub(super) fn rows(results: &Results) -> Table {
     let mut table = Table::new(COLUMNS);
-    for measurement in &measurements.0 {
-        table.row(row(measurement));
+    for measured in &results.rows {
+        table.row(row(measured));
     }
     table
 }
 
-fn row(measurement: &Measurement) -> [Cell; 12] {
-    let setup = &measurement.cell.setup;
-    [
-        measurement.cell.study.name().into(),
-        measurement.cell.case_name().into(),
-        setup.congestion.into(),
-        setup.scheduler.into(),
-        setup.path_manager.into(),
-        measurement.mean.into(),
-        measurement.sd.into(),
-        measurement.interval.map(|interval| interval.low).into(),
-        measurement.interval.map(|interval| interval.high).into(),
-        Cell::Integer(measurement.runs as i64),
-        measurement.background_tcp.into(),
-        measurement.transfer.map(|(seconds, _)| seconds).into(),
-    ]
+fn row(row: &Row) -> Vec<Cell> {
+    let algorithms = ["case_name", "congestion", "scheduler", "path_manager"].map(|name| row.cell.text(name).into());
+    let interval = row.interval(GOODPUT);
+    let figures = [
+        row.mean(GOODPUT).into(),
+        standard_deviation(&row.samples(GOODPUT)).into(),
+        interval.map(|interval| interval.low).into(),
+        interval.map(|interval| interval.high).into(),
+        Cell::Integer(row.runs.len() as i64),
+        mean(&row.samples(BACKGROUND_TCP)).into(),
+        mean(&row.samples(SECONDS)).into(),
+    ];
+    [row.cell.item.as_str().into()].into_iter().chain(algorithms).chain(figures).collect()
 }
 
 /// For each study and congestion control a table with a line for each case, schedulers or meshes side by side.
-pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
+pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
-    for study in Study::ALL {
-        if measurements.of(study).next().is_none() {
-            continue;
-        }
+    for item in results.items() {
         for congestion in CONGESTION {
-            let title = format!("{}, {congestion}: goodput in Mbit/s ± half the 95 % interval", study.name());
-            tables.push((title, side_by_side(measurements, study, congestion)));
+            let title = format!("{item}, {congestion}: goodput in Mbit/s ± half the 95 % interval");
+            tables.push((title, side_by_side(results, item, congestion)));
         }
     }
-    tables.extend(adaptive::readable(measurements));
+    tables.extend(adaptive::readable(results));
     tables
 }
 
 /// What stands side by side: heading, scheduler, path manager.
-pub(super) fn variants(study: Study) -> Vec<(&'static str, &'static str, &'static str)> {
+pub(super) fn variants(item: &str) -> Vec<(&'static str, &'static str, &'static str)> {
     let schedulers = SCHEDULERS.into_iter().chain([ADAPTIVE]).map(|name| (name, name, "full-mesh"));
     let meshes = [("full-mesh", "ll", "full-mesh"), ("single-mesh", "ll", "single-mesh")];
-    match study {
-        Study::Congested | Study::Design => schedulers.collect(),
-        Study::Mesh => meshes.to_vec(),
-        Study::Background => schedulers.chain([meshes[1]]).collect(),
-        Study::Transfer => meshes[..1].to_vec(),
+    match item {
+        CONGESTED | DESIGN => schedulers.collect(),
+        MESH => meshes.to_vec(),
+        TRANSFER => meshes[..1].to_vec(),
+        _ => schedulers.chain([meshes[1]]).collect(),
     }
 }
 
-fn side_by_side(measurements: &Measurements, study: Study, congestion: &str) -> Table {
-    let variants = variants(study);
+fn side_by_side(results: &Results, item: &str, congestion: &str) -> Table {
+    let variants = variants(item);
     let headings = std::iter::once("case").chain(variants.iter().map(|(heading, ..)| *heading));
     let mut table = Table::new(headings);
-    for case in measurements.cases(study) {
+    for case in cases(results, item) {
         let of_case =
-            || measurements.of(study).filter(|m| m.cell.case == case && m.cell.setup.congestion == congestion);
+            || results.of(item).filter(|row| row.cell.is("case", case) && row.cell.is("congestion", congestion));
         let Some(first) = of_case().next() else { continue };
-        let mut row = |name: String, shown: &dyn Fn(&Measurement) -> String| {
+        let mut row = |name: String, shown: &dyn Fn(&Row) -> String| {
             let cells = variants.iter().map(|(_, scheduler, path_manager)| {
-                let is_it = |m: &&Measurement| {
-                    m.cell.setup.scheduler == *scheduler && m.cell.setup.path_manager == *path_manager
-                };
+                let is_it =
+                    |row: &&Row| row.cell.is("scheduler", *scheduler) && row.cell.is("path_manager", *path_manager);
                 Cell::Text(of_case().find(is_it).map_or_else(String::new, shown))
             });
             table.row(std::iter::once(Cell::Text(name)).chain(cells));
         };
-        row(first.cell.case_name(), &shown);
-        if first.background_tcp.is_some() {
-            row("  TCP beside it".to_owned(), &|m| {
-                m.background_tcp.map_or_else(String::new, |tcp| format!("{tcp:.1}"))
-            });
-        }
-        if first.transfer.is_some() {
-            row("  time of 1.5 GB, s".to_owned(), &|m| {
-                m.transfer.map_or_else(String::new, |(seconds, _)| format!("{seconds:.1}"))
-            });
+        row(first.cell.text("case_name"), &shown);
+        for (name, metric) in [("  TCP beside it", BACKGROUND_TCP), ("  time of 1.5 GB, s", SECONDS)] {
+            if !first.samples(metric).is_empty() {
+                let mean = |row: &Row| mean(&row.samples(metric)).map_or_else(String::new, |mean| format!("{mean:.1}"));
+                row(name.to_owned(), &mean);
+            }
         }
     }
     table
 }
 
 /// The mean and half its interval.
-pub(super) fn shown(measurement: &Measurement) -> String {
-    let half = measurement.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
-    format!("{:.1} ±{half:.1}", measurement.mean)
+pub(super) fn shown(row: &Row) -> String {
+    row.shown(GOODPUT, 1, " ±")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::tests::made;
+    use super::super::tests::made;
     use super::*;
 
     #[test]
     fn a_row_names_the_cell_and_its_figures() {
-        let csv = rows(&made(Study::Mesh, |cell| f64::from(cell.case) * 10.0)).to_csv();
+        let csv = rows(&made(MESH, |cell| cell.integer("case") as f64 * 10.0)).to_csv();
         let first = csv.lines().nth(1).expect("a row");
         assert!(first.starts_with("mesh,Exp 1,lia,ll,full-mesh,11.0,1.414214,"), "{first}");
         assert_eq!(csv.lines().count(), 65);
@@ -129,8 +120,8 @@ mod tests {
 
     #[test]
     fn tables_fit_and_have_a_line_for_each_case() {
-        for study in Study::ALL {
-            let tables = readable(&made(study, |_| 123.4));
+        for item in [CONGESTED, DESIGN, MESH, "background", TRANSFER] {
+            let tables = readable(&made(item, |_| 123.4));
             assert!(tables.len() >= CONGESTION.len());
             for (title, table) in tables {
                 let text = table.to_text();

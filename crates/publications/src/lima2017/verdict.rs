@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use subflow_lab::statistics::{Interval, mean, mean_interval};
 use subflow_report::Measured;
 
-use super::measurement::Measurement;
+use super::GOODPUT;
+use crate::study::Row;
 
 /// A ratio of two means, or the mean of many ratios, and the bounds between which it lies at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +19,12 @@ pub(super) struct Ratio {
 impl Ratio {
     /// How many times the goodput of `b` that of `a` is. Bounds are those of the intervals of both; they are open where
     /// a cell has been run once.
-    pub(super) fn of(a: &Measurement, b: &Measurement) -> Self {
+    pub(super) fn of(a: &Row, b: &Row) -> Self {
         let open = Interval { low: 0.0, high: f64::INFINITY, confidence: 0.95 };
-        let [of_a, of_b] = [a, b].map(|measurement| measurement.interval.unwrap_or(open));
+        let [of_a, of_b] = [a, b].map(|row| row.interval(GOODPUT).unwrap_or(open));
         // Goodput has no negative side, which intervals of two runs do not know.
         let high = if of_b.low > 0.0 { of_a.high / of_b.low } else { f64::INFINITY };
-        Self { value: a.mean / b.mean, low: of_a.low.max(0.0) / of_b.high, high }
+        Self { value: a.mean(GOODPUT) / b.mean(GOODPUT), low: of_a.low.max(0.0) / of_b.high, high }
     }
 
     /// The mean of ratios from cells that differ in what does not matter, with the interval of that mean.
@@ -77,14 +78,13 @@ pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool)
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{Study, THESIS, cells};
-    use super::super::measurement::Goodput;
+    use super::super::MESH;
+    use super::super::tests::made;
     use super::*;
 
-    fn measured(runs: &[f64]) -> Measurement {
-        let cell = cells(Study::Mesh, true, THESIS).swap_remove(0);
-        let runs: Vec<Goodput> = runs.iter().map(|&mptcp| Goodput { mptcp, ..Goodput::default() }).collect();
-        Measurement::of(cell, &runs)
+    fn measured(runs: &[f64]) -> Row {
+        let row = made(MESH, |_| 0.0).rows.swap_remove(0);
+        Row { runs: runs.iter().map(|&mptcp| vec![mptcp]).collect(), ..row }
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod topology;
 use subflow_lab::execute::{Progress, run_all};
 use subflow_report::Reproduction;
 
-use super::{Item, Paper, ReproduceError, Request};
+use super::{Done, Item, Paper, ReproduceError, Request};
 use comparison::Outcome;
 use configuration::Configuration;
 use run::{SCHEDULER, Variant, mean_figures, variants};
@@ -79,11 +79,7 @@ impl Paper for Linux612 {
         true
     }
 
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError> {
+    fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
         let configurations: Vec<Configuration> =
             configurations(request)?.into_iter().filter(|configuration| is_wanted(configuration, request)).collect();
         let runs: Vec<Vec<Variant>> = configurations
@@ -117,7 +113,8 @@ impl Paper for Linux612 {
             figures: figures::figures(&outcomes, &distributions),
             findings: report::findings(&outcomes, &distributions),
             notes: notes(&outcomes, request.quick),
-        })
+        }
+        .into())
     }
 }
 
@@ -211,7 +208,7 @@ mod tests {
     fn reproduce(items: &[&str]) -> Reproduction {
         let items = items.iter().map(|&item| item.to_owned()).collect();
         let request = Request { items, quick: true, ..Request::default() };
-        Linux612.reproduce(&request, &|_| {}).expect("the tables are good")
+        Linux612.reproduce(&request, &|_| {}).expect("the tables are good").reproduction
     }
 
     #[test]
@@ -280,7 +277,7 @@ mod tests {
                     G-sctp-64k,sctp,-,50/20/250;50/20/250,0,30,1,1,46.9936\n";
         std::fs::write(file.path(), text).expect("a temporary file");
         let request = Request { cases: Some(file.path().to_owned()), ..Request::default() };
-        let reproduction = Linux612.reproduce(&request, &|_| {}).expect("not an error");
+        let reproduction = Linux612.reproduce(&request, &|_| {}).expect("not an error").reproduction;
         assert!(reproduction.table.to_csv().trim_end().ends_with("not supported"));
     }
 }

@@ -2,65 +2,59 @@
 
 use subflow_report::{Axis, Bars, Curve, Curves, Figure, Reference, Shape};
 
-use super::measurement::{FlowMeasurement, Measurement, Measurements};
+use super::{capacity, deviation_of_table, flow_name, flows, interval, latency, median, published};
+use crate::study::{Results, Row, distinct};
 
 /// All figures, under the tables' names.
-pub(super) fn figures(measurements: &Measurements) -> Vec<Figure> {
-    let mut figures = vec![deviations(measurements)];
-    for name in measurements.tables() {
-        let mut cells: Vec<(u32, &'static str)> =
-            measurements.of(name, "").map(|measurement| (measurement.cell.latency_ms, measurement.cell.case)).collect();
+pub(super) fn figures(all: &Results) -> Vec<Figure> {
+    let mut figures = vec![deviations(all)];
+    for table in all.items() {
+        let mut cells: Vec<(i64, String)> = all.of(table).map(|row| (latency(row), row.cell.text("case"))).collect();
         cells.sort_by_key(|(latency, _)| *latency);
-        let mut seen = Vec::new();
-        for (latency, case) in cells {
-            if !seen.contains(&(latency, case)) {
-                seen.push((latency, case));
-                let of_case: Vec<&Measurement> =
-                    measurements.of(name, case).filter(|measurement| measurement.cell.latency_ms == latency).collect();
-                figures.push(goodput(&of_case));
-            }
+        for (ms, case) in distinct(cells.into_iter()) {
+            let of_case = all.of(table).filter(|row| latency(row) == ms && row.cell.says("case", &case));
+            figures.push(goodput(&of_case.collect::<Vec<_>>()));
         }
     }
     figures
 }
 
 /// One case over its capacities.
-fn goodput(measurements: &[&Measurement]) -> Figure {
-    let cell = &measurements[0].cell;
+fn goodput(rows: &[&Row]) -> Figure {
+    let first = rows[0];
     let mut curves = Curves::new(Axis::new("capacity", "Mbit/s"), Axis::new("goodput", "Mbit/s"));
-    for (index, congestion) in cell.flows.iter().enumerate() {
-        let point = |measurement: &&Measurement| {
-            let FlowMeasurement { median, interval, .. } = measurement.flows[index];
-            let (low, high) = interval.map_or((median, median), |interval| (interval.low, interval.high));
-            (f64::from(measurement.cell.capacity_mbps), median, low, high)
+    let congestion: Vec<String> = (0..flows(first)).map(|index| flow_name(first, index)).collect();
+    for (index, of_flow) in congestion.iter().enumerate() {
+        let point = |row: &&Row| {
+            let median = median(row, index);
+            let (low, high) = interval(row, index).map_or((median, median), |interval| (interval.low, interval.high));
+            (capacity(row) as f64, median, low, high)
         };
-        let published = measurements.iter().filter_map(|measurement| {
-            Some((f64::from(measurement.cell.capacity_mbps), measurement.flows[index].published?))
-        });
-        let name = if cell.flows.iter().filter(|flow| *flow == congestion).count() > 1 {
-            format!("{congestion} {}", index + 1)
-        } else {
-            (*congestion).to_owned()
+        let theirs = rows.iter().filter_map(|row| Some((capacity(row) as f64, published(row, index)?)));
+        let name = match congestion.iter().filter(|other| *other == of_flow).count() {
+            1 => of_flow.clone(),
+            _ => format!("{of_flow} {}", index + 1),
         };
-        curves.add(Curve::new(&name).with_intervals(measurements.iter().map(point)).colour(index));
-        let theirs = Curve::new(format!("{name}, thesis")).with_points(published).colour(index).published();
+        curves.add(Curve::new(&name).with_intervals(rows.iter().map(point)).colour(index));
+        let theirs = Curve::new(format!("{name}, thesis")).with_points(theirs).colour(index).published();
         if !theirs.points.is_empty() {
             curves.add(theirs.shape(Shape::LineAndPoints));
         }
     }
     curves.mark(Reference::Diagonal { label: "capacity of a path".to_owned() });
-    let table = cell.table;
-    let title = format!("{}: {} at {} ms", table.name, cell.flows.join(" and "), cell.latency_ms);
-    let section =
-        format!("{}: {}, {}, {}", table.name, table.topology.name(), table.queue.name(), table.matchup.name());
-    Figure::curves(title, curves).section(section).caption("Medians with their intervals; dashed is the thesis.")
+    let table = &first.cell.item;
+    let title = format!("{table}: {} at {} ms", congestion.join(" and "), latency(first));
+    let setup = ["topology", "queue", "matchup"].map(|name| first.cell.text(name)).join(", ");
+    Figure::curves(title, curves)
+        .section(format!("{table}: {setup}"))
+        .caption("Medians with their intervals; dashed is the thesis.")
 }
 
-fn deviations(measurements: &Measurements) -> Figure {
+fn deviations(all: &Results) -> Figure {
     let mut bars = Bars::new(Axis::new("mean absolute deviation", "% of capacity"));
-    for name in measurements.tables() {
-        if let Some(deviation) = measurements.deviation_of_table(name) {
-            bars.add(name, "deviation", deviation, None);
+    for table in all.items() {
+        if let Some(deviation) = deviation_of_table(all, table) {
+            bars.add(table, "deviation", deviation, None);
         }
     }
     Figure::bars("Deviation from the thesis, by table", bars)
@@ -68,13 +62,13 @@ fn deviations(measurements: &Measurements) -> Figure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::tests::made;
+    use super::super::tests::made;
     use super::*;
     use subflow_report::Chart;
 
     #[test]
     fn each_case_has_ours_and_the_thesis_s_in_one_colour() {
-        let figures = figures(&made(0, "lia", &[52.0, 44.0]));
+        let figures = figures(&made("A.1", "lia", [52.0, 44.0]));
         assert_eq!(figures.len(), 1 + 4, "the deviations, and a figure for each algorithm");
         let Chart::Curves(curves) = &figures[1].chart else { panic!("curves") };
         let names: Vec<&str> = curves.curves.iter().map(|curve| curve.name.as_str()).collect();

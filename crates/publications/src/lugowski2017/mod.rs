@@ -1,111 +1,183 @@
-//! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. All of its tables A.1
-//! to A.17, which stand in `crates/publications/data/lugowski2017/`.
+//! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. The experiments and the
+//! thesis's tables A.1 to A.17 are in `papers/lugowski2017/`.
 
 mod figures;
 mod findings;
-mod grid;
-mod measurement;
-mod on_linux;
-mod published;
 mod report;
-mod runs;
-mod testbed;
 
-use subflow_lab::execute::Progress;
-use subflow_report::{Finding, Reproduction};
+use std::sync::LazyLock;
 
-use super::alternatives::compare_alternatives;
-use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
-use grid::{ALTERNATIVES, TABLES, THESIS, TableOfThesis, cells};
-use measurement::Effort;
-use runs::Runs;
+use subflow_lab::statistics::{self, Interval, mean, median_interval};
+
+use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Sample, Study, folder};
+use crate::{Quantity, Routers};
 
 /// The thesis.
-#[derive(Clone, Copy, Debug)]
-pub struct Lugowski2017;
+pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
+    let folder = folder!(
+        "lugowski2017": "paper.toml", "scenarios/bottleneck-20ms.toml", "scenarios/bottleneck-red.toml",
+        "scenarios/bottleneck.toml", "scenarios/half-bottleneck.toml", "scenarios/wvegas-jitter.toml",
+        "scenarios/traces/dummynet-10mbit.up", "scenarios/traces/dummynet-20mbit.up",
+        "scenarios/traces/dummynet-30mbit.up", "scenarios/traces/dummynet-40mbit.up",
+        "scenarios/traces/dummynet-50mbit.up", "scenarios/traces/dummynet-60mbit.up",
+        "scenarios/traces/dummynet-70mbit.up", "scenarios/traces/dummynet-80mbit.up",
+        "scenarios/traces/dummynet-90mbit.up", "scenarios/traces/dummynet-100mbit.up",
+        "published/A.1.csv", "published/A.2.csv", "published/A.3.csv", "published/A.4.csv", "published/A.5.csv",
+        "published/A.6.csv", "published/A.7.csv", "published/A.8.csv", "published/A.9.csv", "published/A.10.csv",
+        "published/A.11.csv", "published/A.12.csv", "published/A.13.csv", "published/A.14.csv", "published/A.15.csv",
+        "published/A.16.csv", "published/A.17.csv",
+    );
+    let code = Code {
+        measure: |result| Ok(result.flows.iter().map(|flow| flow.goodput_mbps).collect()),
+        checks: &findings::CHECKS,
+        is_judged: |_| true,
+        rows: report::rows,
+        readable: report::readable,
+        figures: figures::figures,
+        notes: |_| Vec::new(),
+        linux: Some(Linux {
+            routers: Routers::Simulated,
+            case: |cell| format!("{} Mbit/s, {}", cell.text("capacity_mbps"), cell.text("case")),
+            quantities,
+            findings: OnKernel::Claims(|goodput| goodput[..2].to_vec()),
+        }),
+    };
+    Study::new(folder, code)
+});
 
-/// All capacities of the thesis, in Mbit/s.
-const CAPACITIES: [u32; 10] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
-/// As many runs as the thesis's, each of a third of its 300 s.
-const FULL: Effort = Effort { duration_s: 100, runs: 5 };
+/// The largest deviation of MPTCP's mean share on Linux from the simulator's, as a part of it, with which both agree.
+const BOUND: f64 = 0.10;
 
-/// For a first look: all tables at two capacities, in short runs.
-const QUICK_CAPACITIES: [u32; 2] = [20, 100];
-const QUICK: Effort = Effort { duration_s: 40, runs: 3 };
-
-/// For verdicts under other choices, at the capacities of a first look.
-const ALTERNATIVE: Effort = QUICK;
-const QUICK_ALTERNATIVE: Effort = Effort { duration_s: 15, runs: 1 };
-
-impl Paper for Lugowski2017 {
-    fn name(&self) -> &'static str {
-        "lugowski2017"
-    }
-
-    fn title(&self) -> &'static str {
-        "Lugowski: CMT/RPv2 congestion control in MPTCP in the Linux kernel (bachelor's thesis, HAW Hamburg, 2017)"
-    }
-
-    fn items(&self) -> &'static [Item] {
-        &grid::ITEMS
-    }
-
-    fn emulations(&self, quick: bool) -> Vec<Emulation> {
-        on_linux::emulations(quick)
-    }
-
-    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
-        on_linux::findings(measured)
-    }
-
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError> {
-        let (effort, alternative) = if request.quick { (QUICK, QUICK_ALTERNATIVE) } else { (FULL, ALTERNATIVE) };
-        let capacities: &[u32] = if request.quick { &QUICK_CAPACITIES } else { &CAPACITIES };
-        let wants = |table: &TableOfThesis| request.wants(table.name) || request.is_only_sensitivity();
-        let tables: Vec<TableOfThesis> = TABLES.into_iter().filter(wants).collect();
-        let of_tables = |capacities, choices| {
-            tables.iter().flat_map(|&table| cells(table, capacities, choices)).collect::<Vec<_>>()
-        };
-        let runs = Runs::new(alternative, request.jobs, progress);
-        let measurements = runs.measure(of_tables(capacities, THESIS), effort)?;
-        let mut findings = findings::findings(&measurements);
-        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
-            let cells = of_tables(&QUICK_CAPACITIES, choices);
-            Ok(findings::findings(&runs.measure(cells, alternative)?))
-        })?;
-        Ok(Reproduction {
-            paper: self.name().to_owned(),
-            table: report::rows(&measurements),
-            readable: report::readable(&measurements),
-            figures: figures::figures(&measurements),
-            findings,
-            notes: notes(effort),
-        })
-    }
+/// What runs on Linux are compared by.
+fn quantities(cell: &Cell) -> Vec<Quantity> {
+    let [mptcp, reno] = [0, 1].map(|flow| published_goodput(cell, flow));
+    let share = mptcp.zip(reno).map(|(mptcp, reno)| 100.0 * mptcp / (mptcp + reno));
+    let quantity = |name, unit, published, of| Quantity { name, unit, published, bound: None, of };
+    let share = quantity("share of MPTCP", "%", share, |result| {
+        let [mptcp, reno] = [0, 1].map(|flow| result.flows[flow].goodput_mbps);
+        100.0 * mptcp / (mptcp + reno)
+    });
+    vec![
+        quantity("MPTCP", "Mbit/s", mptcp, |result| result.flows[0].goodput_mbps),
+        quantity("Reno", "Mbit/s", reno, |result| result.flows[1].goodput_mbps),
+        Quantity { bound: Some(BOUND), ..share },
+    ]
 }
 
-fn notes(effort: Effort) -> Vec<String> {
-    let runs = format!(
-        "A figure is the median of {} runs of {} simulated seconds, with its standard deviation and interval (of five \
-         runs their extremes, which hold the median with 93.75 %). The thesis ran 300 s. Verdicts under other choices \
-         rest on the capacities of 20 and 100 Mbit/s, and on less or shorter runs.",
-        effort.runs, effort.duration_s,
-    );
-    std::iter::once(runs).chain(testbed::CHOICES.map(str::to_owned)).collect()
+/// The number of flows of a cell. The sample of a run is the goodput of each, in Mbit/s.
+fn flows(row: &Row) -> usize {
+    row.runs.first().map_or(0, Sample::len)
+}
+
+/// The congestion control of a flow.
+fn flow_name(row: &Row, flow: usize) -> String {
+    row.cell.text(&format!("congestion{flow}"))
+}
+
+fn latency(row: &Row) -> i64 {
+    row.cell.integer("latency_ms")
+}
+
+fn capacity(row: &Row) -> i64 {
+    row.cell.integer("capacity_mbps")
+}
+
+/// The median goodput of a flow.
+fn median(row: &Row, flow: usize) -> f64 {
+    statistics::median(&row.samples(flow)).unwrap_or(0.0)
+}
+
+/// The interval of that median.
+fn interval(row: &Row, flow: usize) -> Option<Interval> {
+    median_interval(&row.samples(flow), 0.95)
+}
+
+/// What the thesis prints for a flow.
+fn published(row: &Row, flow: usize) -> Option<f64> {
+    published_goodput(&row.cell, flow)
+}
+
+fn published_goodput(cell: &Cell, flow: usize) -> Option<f64> {
+    let congestion = cell.text(&format!("congestion{flow}"));
+    LUGOWSKI2017.published(cell, &[("flow", &flow.to_string()), ("congestion", &congestion)])
+}
+
+/// Goodput of all flows together.
+fn total(row: &Row) -> f64 {
+    (0..flows(row)).map(|flow| median(row, flow)).sum()
+}
+
+/// The first flow's share of the total.
+fn first_share(row: &Row) -> f64 {
+    median(row, 0) / total(row)
+}
+
+/// The absolute deviations of `rows` from the published figures, in percent of the cell's capacity, on average.
+fn deviation<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<f64> {
+    let of_flow =
+        |row: &Row, flow| Some((median(row, flow) - published(row, flow)?).abs() / capacity(row) as f64 * 100.0);
+    let of_row = |row: &'a Row| (0..flows(row)).filter_map(move |flow| of_flow(row, flow));
+    mean(&rows.flat_map(of_row).collect::<Vec<_>>())
+}
+
+fn deviation_of_table(all: &Results, table: &str) -> Option<f64> {
+    deviation(all.of(table))
+}
+
+/// The deviation of all tables of the bottleneck, or of the half-bottleneck in both its forms.
+fn deviation_of_topology(all: &Results, bottleneck: bool) -> Option<f64> {
+    deviation(all.rows.iter().filter(|row| row.cell.is("topology", "bottleneck") == bottleneck))
+}
+
+/// Mean share of the first flow over a table's capacities.
+fn mean_share(all: &Results, table: &str, case: &str) -> Option<f64> {
+    mean(&all.of(table).filter(|row| row.cell.is("case", case)).map(first_share).collect::<Vec<_>>())
+}
+
+/// One cell; of a table with several latencies, the lowest.
+fn at<'a>(all: &'a Results, table: &str, case: &str, capacity_mbps: i64) -> Option<&'a Row> {
+    all.find(table, [("case", case.into()), ("capacity_mbps", capacity_mbps.into())])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Effort;
+    use crate::{Paper, Request};
+
+    /// Results of `table` at 100 Mbit/s in which every run of `case` gave `goodput`, and other cases half of it.
+    pub(super) fn made(table: &str, case: &str, goodput: [f64; 2]) -> Results {
+        let mut all = LUGOWSKI2017.invented(Effort::Full, |cell| {
+            let scale = if cell.is("case", case) { 1.0 } else { 0.5 };
+            vec![goodput.map(|mbps| mbps * scale).to_vec(); 2]
+        });
+        all.rows.retain(|row| row.cell.item == table && capacity(row) == 100);
+        all
+    }
+
+    #[test]
+    fn deviations_are_in_percent_of_capacity() {
+        // A.1 prints 50 and 45 for LIA and Reno at 100 Mbit/s.
+        let all = made("A.1", "lia", [52.0, 44.0]);
+        let lia = at(&all, "A.1", "lia", 100).expect("it was made");
+        assert_eq!(deviation([lia].into_iter()), Some(1.5));
+        assert_eq!((total(lia), lia.runs.len()), (96.0, 2));
+    }
+
+    #[test]
+    fn cells_on_linux_that_the_thesis_prints_stand_beside_its_figures() {
+        for emulation in LUGOWSKI2017.emulations(false) {
+            let printed = ["20 ", "40 "].iter().any(|capacity| emulation.case.starts_with(capacity));
+            let has_figures = emulation.quantities.iter().all(|quantity| quantity.published.is_some());
+            assert_eq!(printed, has_figures, "{}", emulation.case);
+            assert_eq!((emulation.scenario)(1).flows.len(), 2);
+        }
+    }
 
     #[test]
     fn a_quick_look_at_the_first_table_is_near_the_thesis() {
         let request = Request { items: vec!["A.1".to_owned()], quick: true, ..Request::default() };
-        let reproduction = Lugowski2017.reproduce(&request, &|_| {}).expect("the runs succeed");
+        let reproduction = LUGOWSKI2017.reproduce(&request, &|_| {}).expect("the runs succeed").reproduction;
         // Four cases of two flows at two capacities.
         assert_eq!(reproduction.table.rows().len(), 16);
         let deviation = reproduction.findings[0].measured.as_ref().expect("it was run").value;

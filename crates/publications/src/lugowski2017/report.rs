@@ -1,8 +1,12 @@
 //! Rows, and tables to read.
 
+use subflow_lab::statistics::standard_deviation;
 use subflow_report::{Cell, Table};
 
-use super::measurement::{FlowMeasurement, Measurement, Measurements};
+use super::{
+    capacity, deviation_of_table, deviation_of_topology, flow_name, flows, interval, latency, median, published,
+};
+use crate::study::{Results, Row, distinct};
 
 const COLUMNS: [&str; 15] = [
     "table",
@@ -23,102 +27,95 @@ const COLUMNS: [&str; 15] = [
 ];
 
 /// All rows.
-pub(super) fn rows(measurements: &Measurements) -> Table {
+pub(super) fn rows(all: &Results) -> Table {
     let mut table = Table::new(COLUMNS);
-    for measurement in &measurements.0 {
-        for (index, flow) in measurement.flows.iter().enumerate() {
-            table.row(row(measurement, index, flow));
-        }
+    for row in &all.rows {
+        (0..flows(row)).for_each(|flow| table.row(cells(row, flow)));
     }
     table
 }
 
-fn row(measurement: &Measurement, index: usize, flow: &FlowMeasurement) -> [Cell; 15] {
-    let cell = &measurement.cell;
+fn cells(row: &Row, flow: usize) -> [Cell; 15] {
+    let text = |name: &str| Cell::from(row.cell.text(name));
+    let samples = row.samples(flow);
+    let interval = interval(row, flow);
     [
-        cell.table.name.into(),
-        cell.table.topology.name().into(),
-        cell.table.queue.name().into(),
-        Cell::Integer(cell.latency_ms.into()),
-        cell.table.matchup.name().into(),
-        Cell::Integer(cell.capacity_mbps.into()),
-        cell.case.into(),
-        Cell::Integer(index as i64),
-        flow.congestion.into(),
-        flow.median.into(),
-        flow.sd.into(),
-        flow.interval.map(|interval| interval.low).into(),
-        flow.interval.map(|interval| interval.high).into(),
-        Cell::Integer(flow.runs as i64),
-        flow.published.into(),
+        row.cell.item.as_str().into(),
+        text("topology"),
+        text("queue"),
+        Cell::Integer(latency(row)),
+        text("matchup"),
+        Cell::Integer(capacity(row)),
+        text("case"),
+        Cell::Integer(flow as i64),
+        flow_name(row, flow).into(),
+        median(row, flow).into(),
+        standard_deviation(&samples).into(),
+        interval.map(|interval| interval.low).into(),
+        interval.map(|interval| interval.high).into(),
+        Cell::Integer(samples.len() as i64),
+        published(row, flow).into(),
     ]
 }
 
 /// The tables as the thesis prints them, a line for each capacity, ours and its figures side by side; then the
 /// deviations.
-pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
+pub(super) fn readable(all: &Results) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
-    for name in measurements.tables() {
-        let first = measurements.of(name, "").next().expect("the table was run");
-        for &latency in first.cell.table.latencies_ms {
+    for table in all.items() {
+        for ms in distinct(all.of(table).map(latency)) {
+            let rows: Vec<&Row> = all.of(table).filter(|row| latency(row) == ms).collect();
+            let [topology, queue, matchup] = ["topology", "queue", "matchup"].map(|name| rows[0].cell.text(name));
             let title = format!(
-                "{name}: {}, {}, {latency} ms, {}; goodput in Mbit/s, the thesis's in brackets",
-                first.cell.table.topology.name(),
-                first.cell.table.queue.name(),
-                first.cell.table.matchup.name(),
+                "{table}: {topology}, {queue}, {ms} ms, {matchup}; goodput in Mbit/s, the thesis's in brackets"
             );
-            let cells: Vec<&Measurement> =
-                measurements.of(name, "").filter(|measurement| measurement.cell.latency_ms == latency).collect();
-            tables.push((title, side_by_side(&cells)));
+            tables.push((title, side_by_side(&rows)));
         }
     }
-    tables.push(("Mean absolute deviation from the thesis, in % of capacity".to_owned(), deviations(measurements)));
+    tables.push(("Mean absolute deviation from the thesis, in % of capacity".to_owned(), deviations(all)));
     tables
 }
 
-/// `cells` of one table and latency: capacities down, cases across.
-fn side_by_side(cells: &[&Measurement]) -> Table {
-    let mut cases: Vec<&str> = cells.iter().map(|measurement| measurement.cell.case).collect();
-    let mut capacities: Vec<u32> = cells.iter().map(|measurement| measurement.cell.capacity_mbps).collect();
-    cases.sort_by_key(|case| cells.iter().position(|measurement| measurement.cell.case == *case));
-    cases.dedup();
-    capacities.dedup();
-    let headings = cases.iter().map(|&case| {
-        let first = cells.iter().find(|m| m.cell.case == case).expect("cases come from cells");
-        first.cell.flows.join(" : ")
+/// `rows` of one table and latency: capacities down, cases across.
+fn side_by_side(rows: &[&Row]) -> Table {
+    let cases = distinct(rows.iter().map(|row| row.cell.text("case")));
+    let headings = cases.iter().filter_map(|case| {
+        let first = rows.iter().find(|row| row.cell.says("case", case))?;
+        Some((0..flows(first)).map(|flow| flow_name(first, flow)).collect::<Vec<_>>().join(" : "))
     });
     let headings: Vec<String> = std::iter::once("Mbit/s".to_owned()).chain(headings).collect();
     let mut table = Table::new(headings.iter().map(String::as_str));
-    for capacity in capacities {
-        let shown = cases.iter().map(|&case| {
-            let found = cells.iter().find(|m| m.cell.case == case && m.cell.capacity_mbps == capacity);
-            Cell::Text(found.map_or_else(String::new, |measurement| shown(measurement)))
-        });
-        table.row(std::iter::once(Cell::Integer(capacity.into())).chain(shown.collect::<Vec<_>>()));
+    for mbps in distinct(rows.iter().map(|row| capacity(row))) {
+        let at = |case: &String| {
+            let found = rows.iter().find(|row| row.cell.says("case", case) && capacity(row) == mbps);
+            Cell::Text(found.map_or_else(String::new, |row| shown(row)))
+        };
+        table.row(std::iter::once(Cell::Integer(mbps)).chain(cases.iter().map(at)));
     }
     table
 }
 
-fn shown(measurement: &Measurement) -> String {
-    let join = |value: &dyn Fn(&FlowMeasurement) -> String| {
-        measurement.flows.iter().map(value).collect::<Vec<_>>().join(" : ")
-    };
-    let ours = join(&|flow| format!("{:.1}", flow.median));
-    match measurement.flows[0].published {
+fn shown(row: &Row) -> String {
+    let join = |value: &dyn Fn(usize) -> String| (0..flows(row)).map(value).collect::<Vec<_>>().join(" : ");
+    let ours = join(&|flow| format!("{:.1}", median(row, flow)));
+    match published(row, 0) {
         None => ours,
-        Some(_) => format!("{ours} ({})", join(&|flow| flow.published.map_or_else(String::new, |p| format!("{p:.0}")))),
+        Some(_) => {
+            let theirs = |flow| published(row, flow).map_or_else(String::new, |figure| format!("{figure:.0}"));
+            format!("{ours} ({})", join(&theirs))
+        }
     }
 }
 
-fn deviations(measurements: &Measurements) -> Table {
+fn deviations(all: &Results) -> Table {
     let mut table = Table::new(["of", "deviation"]);
-    for name in measurements.tables() {
-        if let Some(deviation) = measurements.deviation_of_table(name) {
+    for name in all.items() {
+        if let Some(deviation) = deviation_of_table(all, name) {
             table.row([name.into(), deviation.into()]);
         }
     }
     for (name, bottleneck) in [("bottleneck, all", true), ("half-bottleneck, all", false)] {
-        if let Some(deviation) = measurements.deviation_of_topology(bottleneck) {
+        if let Some(deviation) = deviation_of_topology(all, bottleneck) {
             table.row([name.into(), deviation.into()]);
         }
     }
@@ -127,19 +124,19 @@ fn deviations(measurements: &Measurements) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::tests::made;
+    use super::super::tests::made;
     use super::*;
 
     #[test]
     fn rows_carry_the_published_figure_next_to_ours() {
-        let csv = rows(&made(0, "lia", &[52.0, 44.0])).to_csv();
+        let csv = rows(&made("A.1", "lia", [52.0, 44.0])).to_csv();
         let lia = csv.lines().nth(1).expect("a row");
         assert_eq!(lia, "A.1,bottleneck,droptail,0,vs-reno,100,lia,0,lia,52.0,0.0,52.0,52.0,2,50.0");
     }
 
     #[test]
     fn a_table_reads_like_the_thesis_s() {
-        let tables = readable(&made(0, "lia", &[52.0, 44.0]));
+        let tables = readable(&made("A.1", "lia", [52.0, 44.0]));
         assert!(tables[0].1.to_text().contains("52.0 : 44.0 (50 : 45)"), "{}", tables[0].1.to_text());
         assert_eq!(tables.len(), 2, "the table and the deviations");
     }

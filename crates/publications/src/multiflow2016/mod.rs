@@ -1,164 +1,118 @@
 //! Sandri, Silva, Verdi 2016: MultiFlow, an OpenFlow controller that puts the subflows of an MPTCP connection on
-//! disjoint paths, against ECMP; and what its authors did not try: a link cut in mid-transfer, and many pairs at once.
+//! disjoint paths, against ECMP. The experiments are in `papers/multiflow2016/`.
 
 mod findings;
-mod measurement;
-mod modes;
 mod on_linux;
 mod report;
-mod testbed;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use subflow_lab::execute::{Progress, run_cells};
-use subflow_report::{Finding, Reproduction};
+use subflow_lab::results::RunResult;
+use subflow_lab::statistics::{Interval, jain_index, mean};
 
-use super::alternatives::{compare_alternatives, sensitivity};
-use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
-use measurement::{Measurement, Measurements, Outcome};
-use testbed::{ALTERNATIVES, Choices, Experiment, PAPER, cells};
+use crate::Routers;
+use crate::study::{Code, Linux, OnKernel, Results, Row, Sample, Study, folder};
 
 /// The paper.
-#[derive(Clone, Copy, Debug)]
-pub struct Multiflow2016;
+pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
+    let folder = folder!(
+        "multiflow2016": "paper.toml", "published.csv", "diamond.toml", "scenarios/fat-tree.toml",
+        "scenarios/inter-domain.toml", "scenarios/load.toml", "scenarios/resilience.toml", "scenarios/ring.toml",
+    );
+    let code = Code {
+        measure,
+        checks: &findings::CHECKS,
+        is_judged: |_| true,
+        rows: report::rows,
+        readable: report::readable,
+        figures: report::figures,
+        notes: |_| Vec::new(),
+        linux: Some(Linux {
+            routers: Routers::OpenVSwitch,
+            case: |cell| format!("{}, {}", cell.text("case"), cell.text("mode")),
+            quantities: on_linux::quantities,
+            findings: OnKernel::Own(on_linux::findings),
+        }),
+    };
+    Study::new(folder, code)
+});
 
-/// How many runs of each cell there are: for intervals narrow enough to tell a tenth of a link apart.
-const FULL_RUNS: u64 = 20;
-const QUICK_RUNS: u64 = 4;
+/// What is measured, in the order of a sample. Goodput in Mbit/s: of the file, of all pairs together, or before the cut.
+const GOODPUT: usize = 0;
+/// Mbit/s from the cut to the end of the run.
+const AFTER: usize = 1;
+/// The longest time without delivery after the cut, in seconds.
+const STALL: usize = 2;
+/// 1 where something was delivered in the last five seconds, else 0.
+const SURVIVED: usize = 3;
+/// Jain's index over pairs.
+const FAIRNESS: usize = 4;
 
-const ITEMS: [Item; 7] = [
-    Item { name: "fat-tree", title: "figure 6: files of 1, 10 and 100 MB over a fat tree (k = 4), beside UDP" },
-    Item { name: "ring", title: "figure 7: the same over a ring with two paths" },
-    Item { name: "resilience", title: "beyond the paper: a link is cut in mid-transfer" },
-    Item { name: "load", title: "beyond the paper: 1 to 16 pairs of hosts at once" },
-    Item {
-        name: "inter-domain",
-        title: "its future work: a transfer between sites with three providers, by values that are made, not measured",
-    },
-    Item { name: "diamond", title: "beyond the paper: one connection over two paths of 50 Mbit/s" },
-    sensitivity("the verdicts on figures 6 and 7 where a choice is made otherwise"),
-];
+/// When the link is cut, when the run ends, and how far apart deliveries are looked at, in seconds.
+const CUT_S: f64 = 10.0;
+const END_S: f64 = 40.0;
+const SAMPLE_S: f64 = 0.02;
 
-impl Paper for Multiflow2016 {
-    fn name(&self) -> &'static str {
-        "multiflow2016"
+fn measure(result: &RunResult) -> Result<Sample, String> {
+    if !result.series.is_empty() {
+        return Ok(after_cut(result));
     }
-
-    fn title(&self) -> &'static str {
-        "Sandri, Silva, Verdi: MultiFlow, multipath routing of MPTCP subflows in OpenFlow networks (WPEIF/SBRC, 2016)"
-    }
-
-    fn items(&self) -> &'static [Item] {
-        &ITEMS
-    }
-
-    fn emulations(&self, quick: bool) -> Vec<Emulation> {
-        on_linux::emulations(quick)
-    }
-
-    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
-        on_linux::findings(measured)
-    }
-
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError> {
-        let mut cells: Vec<Experiment> = cells(request.quick);
-        cells.retain(|cell| request.wants(cell.item()) || (request.is_only_sensitivity() && cell.is_published()));
-        let runs = if request.quick { QUICK_RUNS } else { FULL_RUNS };
-        let made = Made::default();
-        let measurements = measure(cells.clone(), PAPER, &made, runs, request.jobs, progress)?;
-        let mut findings = findings::findings(&measurements);
-        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
-            let published = cells.iter().copied().filter(|cell| cell.is_published()).collect();
-            Ok(findings::findings(&measure(published, choices, &made, runs, request.jobs, progress)?))
-        })?;
-        Ok(Reproduction {
-            paper: self.name().to_owned(),
-            table: report::rows(&measurements),
-            readable: report::readable(&measurements),
-            figures: report::figures(&measurements),
-            findings,
-            notes: notes(runs),
-        })
-    }
+    let connections = result.flows.iter().filter(|flow| flow.protocol == "mptcp");
+    let goodputs: Vec<f64> = connections.map(|flow| flow.goodput_mbps).collect();
+    Ok(vec![goodputs.iter().sum(), 0.0, 0.0, 0.0, jain_index(&goodputs).unwrap_or(1.0)])
 }
 
-/// What has been run, by the scenario of the first run.
-type Made = RefCell<BTreeMap<String, Vec<Outcome>>>;
-
-/// Runs `cells`, but for those whose runs have been `made`: where the root of the spanning tree is makes no difference to
-/// what ECMP routes.
-fn measure(
-    cells: Vec<Experiment>,
-    choices: Choices,
-    made: &Made,
-    runs: u64,
-    jobs: usize,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Measurements, ReproduceError> {
-    let key = |cell: &Experiment| testbed::text(*cell, choices, 1);
-    let missing: Vec<Experiment> =
-        cells.iter().copied().filter(|cell| !made.borrow().contains_key(&key(cell))).collect();
-    let run = |&cell: &Experiment, seed| measurement::run(cell, choices, seed);
-    let outcomes = run_cells(&missing, |_| runs, jobs, progress, run)?;
-    let mut made = made.borrow_mut();
-    made.extend(missing.iter().map(key).zip(outcomes));
-    let of = |cell: Experiment| Measurement { runs: made[&key(&cell)].clone(), cell };
-    Ok(Measurements(cells.into_iter().map(of).collect()))
+/// What a run showed whose link was cut. It takes metrics over time.
+fn after_cut(result: &RunResult) -> Sample {
+    let series =
+        result.series.iter().find(|series| series.metric == "goodput").expect("the flow's goodput was sampled");
+    let points: Vec<(f64, f64)> = series.points().iter().map(|point| (point.time_s, point.value)).collect();
+    let between = |from: f64, to: f64| {
+        let values: Vec<f64> = points.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, v)| *v).collect();
+        mean(&values).unwrap_or(0.0)
+    };
+    // A sample tells of the time before it; the first after the cut may tell of packets that were past it.
+    let (mut stall, mut last): (f64, f64) = (0.0, CUT_S);
+    for &(at, _) in points.iter().filter(|(at, value)| *at > CUT_S && *value > 0.0) {
+        stall = stall.max(at - last - SAMPLE_S);
+        last = at;
+    }
+    let stall = stall.max(END_S - last - SAMPLE_S).max(0.0);
+    let survived = f64::from(u8::from(between(END_S - 5.0, END_S) > 0.0));
+    vec![between(CUT_S / 2.0, CUT_S), between(CUT_S, END_S), stall, survived, 0.0]
 }
 
-fn notes(runs: u64) -> Vec<String> {
-    let figures = format!("Figures are means of {runs} runs with 95 % intervals (Student's t).");
-    std::iter::once(figures).chain(testbed::NOTES.map(str::to_owned)).collect()
+/// One cell.
+fn at<'a>(all: &'a Results, item: &str, case: &str, mode: &str) -> Option<&'a Row> {
+    all.find(item, [("case", case.into()), ("mode", mode.into())])
+}
+
+/// The 95 % interval of a mean, which is the mean alone for one run.
+fn interval(row: &Row, metric: usize) -> Interval {
+    let mean = row.mean(metric);
+    row.interval(metric).unwrap_or(Interval { low: mean, high: mean, confidence: 0.0 })
+}
+
+/// Mean goodput with half its interval, to read.
+fn shown(row: &Row) -> String {
+    row.shown(GOODPUT, 2, " ± ")
+}
+
+/// Goodput published for a cell, in Mbit/s.
+fn published(row: &Row) -> Option<f64> {
+    MULTIFLOW2016.published(&row.cell, &[])
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use super::*;
+    use crate::{Paper, Request};
 
     #[test]
     fn a_quick_look_at_the_ring_has_all_modes_and_the_published_findings() {
         let request = Request { items: vec!["ring".to_owned()], quick: true, ..Request::default() };
-        let reproduction = Multiflow2016.reproduce(&request, &|_| {}).expect("the runs succeed");
-        assert_eq!(reproduction.table.rows().len(), 2 * modes::MODES.len());
+        let reproduction = MULTIFLOW2016.reproduce(&request, &|_| {}).expect("the runs succeed").reproduction;
+        assert_eq!(reproduction.table.rows().len(), 2 * 8);
         assert!(!reproduction.findings.is_empty());
-    }
-
-    #[test]
-    fn a_choice_that_makes_no_difference_takes_no_run() {
-        let cells: Vec<Experiment> = cells(true)
-            .into_iter()
-            .filter(|cell| cell.item() == "ring" && cell.case() == "1 MB" && cell.is_published())
-            .collect();
-        let (made, most) = (Made::default(), AtomicUsize::new(0));
-        let runs_under = |choices| {
-            most.store(0, Ordering::Relaxed);
-            let progress = |progress: Progress| most.store(progress.total, Ordering::Relaxed);
-            let measured = measure(cells.clone(), choices, &made, 1, 1, &progress).expect("the runs succeed");
-            assert_eq!(measured.0.len(), cells.len());
-            most.load(Ordering::Relaxed)
-        };
-        // Two modes of ECMP, two of MultiFlow.
-        assert_eq!([PAPER, PAPER, ALTERNATIVES[0].1, ALTERNATIVES[1].1].map(runs_under), [4, 0, 2, 4]);
-    }
-
-    #[test]
-    fn scenarios_that_stand_in_the_repository_are_those_that_run() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers/multiflow2016");
-        for (name, cell) in testbed::EXAMPLES {
-            let path = format!("{root}/{name}.toml");
-            let written = std::fs::read_to_string(&path).expect("the file is there");
-            assert!(
-                written.ends_with(&testbed::text(cell, PAPER, 1)),
-                "{path} should end with:\n{}",
-                testbed::text(cell, PAPER, 1)
-            );
-        }
     }
 }

@@ -1,17 +1,11 @@
 //! The experiments with Open vSwitch in place of the routers, and the kernel's MPTCP on the hosts.
 
-use std::path::Path;
-
 use subflow_lab::results::RunResult;
-use subflow_quantity::Duration;
 use subflow_report::{Finding, Measured as Figure};
-use subflow_scenario::Scenario;
-use subflow_scenario::file::Document;
 
-use super::measurement::{after_cut, published, transferred};
-use super::modes::{MODES, Mode, REROUTING};
-use super::testbed::{Experiment, OF_THE_KERNEL, Topology, text};
-use crate::{Emulation, Measured, Quantity, Routers};
+use super::{AFTER, GOODPUT, MULTIFLOW2016, STALL, SURVIVED, after_cut};
+use crate::study::Cell;
+use crate::{Measured, Quantity};
 
 /// The largest deviation of a mean from the simulator's, as a share, with which both agree.
 const BOUND: f64 = 0.15;
@@ -19,80 +13,31 @@ const BOUND: f64 = 0.15;
 /// Mbit/s between what one path of the diamond and what two can carry.
 const ONE_PATH: f64 = 70.0;
 
-/// The cells that run on Linux. Open vSwitch has no ECMP by packet.
-pub(super) fn emulations(quick: bool) -> Vec<Emulation> {
-    let modes: &[Mode] =
-        if quick { &[MODES[1], MODES[2], MODES[3]] } else { &[MODES[1], MODES[2], MODES[3], MODES[7]] };
-    // The size of the file, the number of runs, and how long one takes.
-    let files: &[(u32, u64, u64)] = if quick { &[(10, 1, 25)] } else { &[(1, 10, 12), (10, 10, 25), (100, 3, 180)] };
-    let mut emulations = Vec::new();
-    for topology in [Topology::FatTree, Topology::Ring] {
-        for &(megabytes, runs, seconds) in files {
-            let cells = modes.iter().map(|&mode| Experiment::Transfer { topology, megabytes, mode });
-            emulations.extend(cells.map(|cell| emulation(cell, runs, Some(seconds))));
-        }
-    }
-    let cut: &[Mode] =
-        if quick { &[MODES[1], MODES[2], MODES[7]] } else { &[MODES[1], MODES[2], MODES[7], REROUTING[2]] };
-    let runs = if quick { 1 } else { 10 };
-    emulations.extend(cut.iter().map(|&mode| emulation(Experiment::Cut { mode }, runs, None)));
-    let load = [MODES[1], MODES[2], MODES[5], MODES[7]];
-    emulations.extend(load.map(|mode| emulation(Experiment::Load { pairs: 8, mode }, runs, None)));
-    let runs = if quick { 4 } else { 20 };
-    emulations.extend([MODES[1], MODES[3], MODES[7]].map(|mode| emulation(Experiment::Diamond { mode }, runs, None)));
-    emulations
-}
-
-fn emulation(cell: Experiment, runs: u64, seconds: Option<u64>) -> Emulation {
-    let goodput = Quantity { name: "goodput", unit: "Mbit/s", published: published(cell), bound: Some(BOUND), of: all };
+/// What a cell's runs are compared by.
+pub(super) fn quantities(cell: &Cell) -> Vec<Quantity> {
+    let published = MULTIFLOW2016.published(cell, &[]);
+    let goodput = Quantity { name: "goodput", unit: "Mbit/s", published, bound: Some(BOUND), of: all };
     let other = |name, unit, of| Quantity { name, unit, published: None, bound: None, of };
-    let quantities = match cell {
-        Experiment::Cut { .. } => vec![
-            Quantity { name: "goodput before the cut", of: |result| after_cut(result).goodput, ..goodput },
-            other("goodput after it", "Mbit/s", |result| after_cut(result).after),
-            other("longest stall", "s", |result| after_cut(result).stall),
-            other("survived", "%", |result| 100.0 * after_cut(result).survived),
+    match cell.item.as_str() {
+        "resilience" => vec![
+            Quantity { name: "goodput before the cut", of: |result| after_cut(result)[GOODPUT], ..goodput },
+            other("goodput after it", "Mbit/s", |result| after_cut(result)[AFTER]),
+            other("longest stall", "s", |result| after_cut(result)[STALL]),
+            other("survived", "%", |result| 100.0 * after_cut(result)[SURVIVED]),
         ],
         // Which path the hash of a switch takes is random: the shares of both kinds of runs are compared apart.
-        Experiment::Diamond { mode } => vec![
-            Quantity { bound: (!mode.routing.contains("ecmp")).then_some(BOUND), ..goodput },
+        "diamond" => vec![
+            Quantity { bound: (!cell.text("mode").contains("ecmp")).then_some(BOUND), ..goodput },
             other("runs over both paths", "%", |result| if all(result) > ONE_PATH { 100.0 } else { 0.0 }),
         ],
-        Experiment::Load { .. } => vec![goodput],
-        Experiment::Transfer { .. } | Experiment::InterDomain { .. } => {
-            vec![Quantity { of: transferred, ..goodput }]
-        }
-    };
-    Emulation {
-        item: cell.item(),
-        case: format!("{}, {}", cell.case(), cell.mode().name),
-        routers: Routers::OpenVSwitch,
-        runs,
-        series: matches!(cell, Experiment::Cut { .. }),
-        scenario: Box::new(move |seed| scenario(cell, seed, seconds)),
-        quantities,
+        "load" => vec![goodput],
+        _ => vec![Quantity { of: |result| result.flows[0].goodput_mbps, ..goodput }],
     }
 }
 
 /// All flows together, in Mbit/s.
 fn all(result: &RunResult) -> f64 {
     result.flows.iter().map(|flow| flow.goodput_mbps).sum()
-}
-
-/// The scenario of a cell with the kernel's scheduler, which nothing replaces.
-fn scenario(cell: Experiment, seed: u64, seconds: Option<u64>) -> Scenario {
-    let text = text(cell, OF_THE_KERNEL, seed);
-    let mut document = Document::parse(Path::new("multiflow2016.toml"), text).expect("we write TOML");
-    let flows = Scenario::read(&document).expect("a good scenario").flows.into_iter();
-    for flow in flows.filter(|flow| flow.protocol.mptcp().is_some()) {
-        let scheduler = format!("flows.{}.scheduler=linux-default", flow.name);
-        document.set("scheduler", &scheduler).expect("a key of MPTCP");
-    }
-    let mut scenario = Scenario::read(&document).expect("a good scenario; a test reads one of each kind");
-    if let Some(seconds) = seconds {
-        scenario.duration = Duration::from_secs(seconds);
-    }
-    scenario
 }
 
 /// What real switches tell about the paper's claims.
@@ -182,27 +127,5 @@ fn values(of: &[f64]) -> String {
     match sorted.as_slice() {
         [] => "no valid run".to_owned(),
         sorted => sorted.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(" "),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_scenario_for_linux_can_be_read_and_is_that_of_its_cell() {
-        for quick in [true, false] {
-            for emulation in emulations(quick) {
-                let scenario = (emulation.scenario)(1);
-                assert!(!scenario.routers.is_empty() && !scenario.flows.is_empty(), "{}", emulation.case);
-            }
-        }
-    }
-
-    #[test]
-    fn a_quick_look_on_linux_takes_minutes() {
-        let seconds = |emulation: &Emulation| emulation.runs as f64 * (emulation.scenario)(1).duration.as_secs_f64();
-        let all: f64 = emulations(true).iter().map(seconds).sum();
-        assert!(all < 8.0 * 60.0, "{all} s without the time to start switches");
     }
 }

@@ -2,7 +2,8 @@
 
 use subflow_report::{Axis, Bars, Cell, Figure, Table};
 
-use super::measurement::{Measurements, Outcome};
+use super::{AFTER, FAIRNESS, GOODPUT, STALL, SURVIVED, at, interval, published, shown};
+use crate::study::{Results, distinct};
 
 const COLUMNS: [&str; 15] = [
     "item",
@@ -22,119 +23,94 @@ const COLUMNS: [&str; 15] = [
     "fairness",
 ];
 
-const ITEMS: [&str; 6] = ["fat-tree", "ring", "resilience", "load", "inter-domain", "diamond"];
-
 /// A row for each cell.
-pub(super) fn rows(measurements: &Measurements) -> Table {
+pub(super) fn rows(results: &Results) -> Table {
     let mut table = Table::new(COLUMNS);
-    for measurement in &measurements.0 {
-        let cut = measurement.cell.item() == "resilience";
-        let goodput = measurement.interval(|run| run.goodput);
-        let after = measurement.interval(|run| run.after);
+    for row in &results.rows {
+        let cut = row.cell.item == "resilience";
+        let [goodput, after, stall] = [GOODPUT, AFTER, STALL].map(|metric| interval(row, metric));
         let of_cut = |value: f64| cut.then_some(value).into();
         table.row([
-            measurement.cell.item().into(),
-            measurement.cell.case().as_str().into(),
-            measurement.cell.mode().name.into(),
-            Cell::Integer(measurement.runs.len() as i64),
-            measurement.mean(|run| run.goodput).into(),
+            row.cell.item.as_str().into(),
+            row.cell.text("case").into(),
+            row.cell.text("mode").into(),
+            Cell::Integer(row.runs.len() as i64),
+            row.mean(GOODPUT).into(),
             goodput.low.into(),
             goodput.high.into(),
-            measurement.published().into(),
-            of_cut(measurement.mean(|run| run.after)),
+            published(row).into(),
+            of_cut(row.mean(AFTER)),
             of_cut(after.low),
             of_cut(after.high),
-            of_cut(measurement.mean(|run| run.stall)),
-            of_cut(measurement.interval(|run| run.stall).high),
-            of_cut(100.0 * measurement.mean(|run| run.survived)),
-            (measurement.cell.item() == "load").then(|| measurement.mean(|run| run.fairness)).into(),
+            of_cut(row.mean(STALL)),
+            of_cut(stall.high),
+            of_cut(100.0 * row.mean(SURVIVED)),
+            (row.cell.item == "load").then(|| row.mean(FAIRNESS)).into(),
         ]);
     }
     table
 }
 
 /// A table for each item: modes down, cases across.
-pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
-    let wanted = ITEMS.into_iter().filter(|item| measurements.of(item).next().is_some());
-    wanted
+pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
+    results
+        .items()
+        .into_iter()
         .map(|item| match item {
             "resilience" => {
-                ("resilience: a link is cut in mid-transfer; goodput in Mbit/s".to_owned(), resilience(measurements))
+                ("resilience: a link is cut in mid-transfer; goodput in Mbit/s".to_owned(), resilience(results))
             }
-            _ => (format!("{item}: goodput in Mbit/s, the paper's in brackets"), goodputs(measurements, item)),
+            _ => (format!("{item}: goodput in Mbit/s, the paper's in brackets"), goodputs(results, item)),
         })
         .collect()
 }
 
-/// Names without repetition, in the order of their first occurrence.
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut names = Vec::new();
-    all.for_each(|name| {
-        if !names.contains(&name) {
-            names.push(name)
-        }
-    });
-    names
-}
-
-fn goodputs(measurements: &Measurements, item: &str) -> Table {
-    let cases = distinct(measurements.of(item).map(|m| m.cell.case()));
+fn goodputs(results: &Results, item: &str) -> Table {
+    let [cases, modes] = ["case", "mode"].map(|name| distinct(results.of(item).map(|row| row.cell.text(name))));
     let mut table = Table::new(std::iter::once("routing").chain(cases.iter().map(String::as_str)));
-    for mode in distinct(measurements.of(item).map(|m| m.cell.mode().name)) {
-        let cell = |case: &String| match measurements.at(item, case, mode) {
-            Some(m) => Cell::Text(match m.published() {
-                Some(published) => format!("{} ({published})", m.shown()),
-                None => m.shown(),
+    for mode in &modes {
+        let cell = |case: &String| match at(results, item, case, mode) {
+            Some(row) => Cell::Text(match published(row) {
+                Some(published) => format!("{} ({published})", shown(row)),
+                None => shown(row),
             }),
             None => Cell::Empty,
         };
-        table.row(std::iter::once(Cell::Text(mode.to_owned())).chain(cases.iter().map(cell)));
+        table.row(std::iter::once(Cell::Text(mode.clone())).chain(cases.iter().map(cell)));
     }
     table
 }
 
-fn resilience(measurements: &Measurements) -> Table {
+fn resilience(results: &Results) -> Table {
     let mut table = Table::new(["routing", "before", "after", "stall, s", "survived, %"]);
-    for m in measurements.of("resilience") {
-        let shown = |metric: fn(&Outcome) -> f64| {
-            let interval = m.interval(metric);
-            Cell::Text(format!("{:.2} ± {:.2}", m.mean(metric), (interval.high - interval.low) / 2.0))
-        };
-        table.row([
-            m.cell.mode().name.into(),
-            shown(|run| run.goodput),
-            shown(|run| run.after),
-            shown(|run| run.stall),
-            Cell::Text(format!("{:.0}", 100.0 * m.mean(|run| run.survived))),
-        ]);
+    for row in results.of("resilience") {
+        let shown = |metric| Cell::Text(row.shown(metric, 2, " ± "));
+        let survived = Cell::Text(format!("{:.0}", 100.0 * row.mean(SURVIVED)));
+        table.row([row.cell.text("mode").into(), shown(GOODPUT), shown(AFTER), shown(STALL), survived]);
     }
     table
 }
 
 /// Goodput by case and mode; for the cut, before and after it, and how long stalls were.
-pub(super) fn figures(measurements: &Measurements) -> Vec<Figure> {
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for item in ITEMS.into_iter().filter(|item| measurements.of(item).next().is_some()) {
+    for item in results.items() {
         let mut bars = Bars::new(Axis::new("goodput", "Mbit/s"));
-        for m in measurements.of(item) {
-            let mut add = |group: &str, metric: fn(&Outcome) -> f64| {
-                let interval = m.interval(metric);
-                bars.add(group, m.cell.mode().name, m.mean(metric), Some((interval.low, interval.high)));
+        for row in results.of(item) {
+            let mut add = |group: &str, metric| {
+                bars.add(group, row.cell.text("mode"), row.mean(metric), Some(row.ends(metric)));
             };
             if item == "resilience" {
-                add("before the cut", |run| run.goodput);
-                add("after the cut", |run| run.after);
+                add("before the cut", GOODPUT);
+                add("after the cut", AFTER);
             } else {
-                add(&m.cell.case(), |run| run.goodput);
+                add(&row.cell.text("case"), GOODPUT);
             }
         }
         let caption = "Means with 95 % intervals.";
         figures.push(Figure::bars(format!("Goodput: {item}"), bars).section(item).caption(caption));
     }
-    let stalls = measurements
-        .of("resilience")
-        .map(|m| (m.cell.mode().name, m.runs.iter().map(|run| run.stall).collect::<Vec<f64>>()))
-        .collect::<Vec<_>>();
+    let stalls = results.of("resilience").map(|row| (row.cell.text("mode"), row.samples(STALL))).collect::<Vec<_>>();
     if !stalls.is_empty() {
         let caption = "The longest time without delivery after the cut; 30 s is the rest of the run.";
         let figure = Figure::distributions("Stalls", Axis::new("stall", "s"), stalls);

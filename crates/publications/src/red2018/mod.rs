@@ -16,7 +16,7 @@ use subflow_policy::bottleneck::Parameters;
 use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::{compare_alternatives, sensitivity};
-use super::{Item, Paper, ReproduceError, Request};
+use super::{Done, Item, Paper, ReproduceError, Request};
 use correlation::{BOUNDS, SKEWNESS, Verdicts};
 use coupling::{Paths, Shares};
 use part::Part;
@@ -87,11 +87,7 @@ impl Paper for Red2018 {
         &ITEMS
     }
 
-    fn reproduce(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Reproduction, ReproduceError> {
+    fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
         let wanted = |name: &str| request.wants(name) || (request.is_only_sensitivity() && PUBLISHED.contains(&name));
         let run_jobs = |jobs: &[Job]| run_all(jobs, request.jobs, progress, |&job| run(job, effort));
@@ -113,7 +109,8 @@ impl Paper for Red2018 {
             findings,
             figures: parts.iter().flat_map(|part| part.figures.clone()).collect(),
             notes: notes(effort, &parts),
-        })
+        }
+        .into())
     }
 }
 
@@ -257,7 +254,7 @@ mod tests {
     #[test]
     fn a_quick_look_at_the_characteristic_has_rates_and_curves_under_both_loads() {
         let request = Request { items: vec!["roc".to_owned()], quick: true, ..Request::default() };
-        let reproduction = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed");
+        let reproduction = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed").reproduction;
         let value = |row: &Vec<subflow_report::Cell>| match row[4] {
             subflow_report::Cell::Number(value) => value,
             _ => f64::NAN,
@@ -275,7 +272,7 @@ mod tests {
     #[test]
     fn sensitivity_judges_the_findings_that_a_choice_can_change_under_it() {
         let request = Request { items: vec!["sensitivity".to_owned()], quick: true, ..Request::default() };
-        let findings = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed").findings;
+        let findings = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed").reproduction.findings;
         assert_eq!(findings.len(), 9);
         for finding in &findings {
             let choices: Vec<_> = finding.alternatives.iter().map(|alternative| alternative.choice.as_str()).collect();

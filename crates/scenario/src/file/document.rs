@@ -1,5 +1,6 @@
 //! A scenario file as text and as a tree, with the changes of the command line applied.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct Document {
     /// Algorithms that it may name next to those of the catalogues.
     pub custom: CustomAlgorithms,
     pub(crate) root: Node,
+    /// Traces that are in no file, by the path in the scenario.
+    pub(crate) traces: BTreeMap<String, &'static str>,
     text: DocumentMut,
     /// Whether the command line has taken a path out of the sweep.
     pub(crate) has_ended_sweep: bool,
@@ -67,7 +70,8 @@ impl Document {
         root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let (custom, text) = (CustomAlgorithms::default(), toml.into_mut());
-        Ok(Self { name, path: path.to_owned(), custom, root, text, has_ended_sweep: false })
+        let traces = BTreeMap::new();
+        Ok(Self { name, path: path.to_owned(), custom, root, traces, text, has_ended_sweep: false })
     }
 
     /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is parsed as TOML; if that
@@ -78,6 +82,11 @@ impl Document {
         path.assign(&mut self.root, node)?;
         path.assign_text(self.text.as_table_mut(), value);
         Ok(())
+    }
+
+    /// Gives it the text of a trace, which is used in place of a file at `path` of the scenario.
+    pub fn add_trace(&mut self, path: &str, text: &'static str) {
+        self.traces.insert(path.to_owned(), text);
     }
 
     /// The path, as [`set`](Self::set) takes it, of the line of `[sweep]` that sweeps over `path` alone; `None` without

@@ -102,7 +102,7 @@ impl RunLength {
 impl Scenario {
     /// Reads one scenario; [`crate::sweep`] reads `[sweep]`.
     pub fn read(document: &Document) -> Result<Self, Problems> {
-        Ok(Self::read_from(document, &document.root, &Traces::new(document.directory()))?)
+        Ok(Self::read_from(document, &document.root, &Traces::new(document))?)
     }
 
     /// Reads one scenario from a tree of `document`; `traces` may hold traces that were read before.

@@ -11,7 +11,7 @@ use subflow_network::{CapacityTrace, LossTrace};
 use crate::SizeTable;
 use crate::conditions::Conditions;
 use crate::csv_table::{Cause, LineError};
-use crate::file::{Field, Problem, Value};
+use crate::file::{Document, Field, Problem, Value};
 use crate::input;
 
 /// A larger file is assumed to be a mistake.
@@ -21,6 +21,8 @@ const LARGEST_FILE_MIB: u64 = 256;
 #[derive(Debug)]
 pub(crate) struct Traces {
     directory: PathBuf,
+    /// Texts that are in no file.
+    given: BTreeMap<String, &'static str>,
     capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
     loss: RefCell<BTreeMap<String, Arc<LossTrace>>>,
     conditions: RefCell<BTreeMap<String, Arc<Conditions>>>,
@@ -30,10 +32,11 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Traces whose paths are relative to `directory`.
-    pub(crate) fn new(directory: &Path) -> Self {
+    /// Those of `document`, whose paths are relative to its directory.
+    pub(crate) fn new(document: &Document) -> Self {
         Self {
-            directory: directory.to_owned(),
+            directory: document.directory().to_owned(),
+            given: document.traces.clone(),
             capacity: RefCell::default(),
             loss: RefCell::default(),
             conditions: RefCell::default(),
@@ -106,7 +109,8 @@ impl Traces {
 
     fn text(&self, field: &Field<'_>, name: &str, expected: &str) -> Result<String, Problem> {
         let path = self.directory.join(name);
-        let text = read(&path).map_err(|error| {
+        let given = self.given.get(name).map(|text| (*text).to_owned());
+        let text = given.map_or_else(|| read(&path), Ok).map_err(|error| {
             field
                 .expected(expected)
                 .label(format!("{}: {error}", path.display()))

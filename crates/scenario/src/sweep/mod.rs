@@ -116,7 +116,7 @@ impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
         let Sweep { axes, design, choices, idle_design } = Sweep::read(&document)?;
-        let traces = Traces::new(document.directory());
+        let traces = Traces::new(&document);
         let mut problems = Collector::default();
         let mut points = Vec::new();
         let mut idle = Idle::default();

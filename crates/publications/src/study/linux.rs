@@ -1,0 +1,66 @@
+//! Experiments that also run in real time on Linux.
+
+use subflow_report::Finding;
+
+use super::results::{Results, Row, Sample};
+use super::{Cell, Effort, Study, claims, grid};
+use crate::{Emulation, Measured, Quantity, Routers};
+
+/// What of runs on Linux is no data.
+pub(crate) struct Linux {
+    /// What the routers become.
+    pub(crate) routers: Routers,
+    /// What distinguishes a cell from others of its item.
+    pub(crate) case: fn(&Cell) -> String,
+    /// The figures of a cell's runs.
+    pub(crate) quantities: fn(&Cell) -> Vec<Quantity>,
+    pub(crate) findings: OnKernel,
+}
+
+/// What the kernel's figures tell.
+pub(crate) enum OnKernel {
+    /// The paper's claims, checked against them; the function makes a sample of a run's quantities.
+    Claims(fn(&[f64]) -> Sample),
+    /// Findings of their own.
+    Own(fn(&[Measured]) -> Vec<Finding>),
+}
+
+impl Study {
+    fn cells_on_linux(&self, effort: Effort) -> Vec<Cell> {
+        let experiments = self.description.experiments.iter().filter(|experiment| experiment.on_linux);
+        experiments.flat_map(|experiment| grid::cells(&self.description, experiment, effort, None)).collect()
+    }
+
+    /// The experiments, for [`crate::Paper::emulations`].
+    pub(super) fn emulations_of(&self, linux: &Linux, quick: bool) -> Vec<Emulation> {
+        let effort = if quick { Effort::Quick } else { Effort::Full };
+        let folder = self.folder;
+        let emulation = |cell: Cell| Emulation {
+            item: self.items.iter().find(|item| item.name == cell.item).expect("an item of the paper").name,
+            case: (linux.case)(&cell),
+            routers: linux.routers,
+            runs: cell.runs(),
+            series: cell.series,
+            quantities: (linux.quantities)(&cell),
+            scenario: Box::new(move |seed| cell.scenario(&folder, seed)),
+        };
+        self.cells_on_linux(effort).into_iter().map(emulation).collect()
+    }
+
+    /// The findings, for [`crate::Paper::findings_on_linux`].
+    pub(super) fn findings_of(&self, linux: &Linux, measured: &[Measured]) -> Vec<Finding> {
+        let sample = match linux.findings {
+            OnKernel::Own(findings) => return findings(measured),
+            OnKernel::Claims(sample) => sample,
+        };
+        let row = |cell: Cell| {
+            let case = (linux.case)(&cell);
+            let found = measured.iter().find(|m| m.emulation.item == cell.item && m.emulation.case == case)?;
+            let runs: Vec<Sample> = found.valid_values().map(sample).collect();
+            (!runs.is_empty()).then_some(Row { cell, runs })
+        };
+        let rows = self.cells_on_linux(Effort::Full).into_iter().filter_map(row).collect();
+        let results = Results { rows, runs: 0 };
+        claims::findings_on_linux(&self.description.claims, self.code.checks, &results)
+    }
+}

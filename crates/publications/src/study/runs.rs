@@ -1,0 +1,208 @@
+//! The runs of cells, as those of any sweep: on all cores, and kept in a store if there is one.
+
+use std::cell::{Cell as Count, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use subflow_lab::RunError;
+use subflow_lab::execute::{Progress, run_all, run_job_with};
+use subflow_lab::results::RunResult;
+use subflow_lab::simulate::{RunOptions, simulate, simulate_flows};
+use subflow_quantity::Duration;
+use subflow_scenario::Scenario;
+use subflow_scenario::sweep::{Job, Plan, Point, SeriesKept};
+use subflow_store::{Key, Record, Settings, Store, fill_with};
+
+use super::Folder;
+use super::grid::Cell;
+use super::results::{Results, Row, Sample};
+use crate::{ReproduceError, Request};
+
+/// What is measured of a run.
+pub(crate) type Measure = fn(&RunResult) -> Result<Sample, String>;
+
+/// What identifies a run: the digest of its scenario, and its seed.
+type Identity = ([u8; 32], u64);
+
+/// Does the runs of a reproduction. Each is done once: cells of two experiments, or under two choices, may have the same
+/// scenario.
+pub(crate) struct Runs<'a> {
+    folder: &'a Folder,
+    measure: Measure,
+    request: &'a Request,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    done: RefCell<BTreeMap<Identity, Option<Sample>>>,
+    failed: Count<usize>,
+}
+
+impl<'a> Runs<'a> {
+    /// None so far.
+    pub(crate) fn new(
+        folder: &'a Folder,
+        measure: Measure,
+        request: &'a Request,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Self {
+        Self { folder, measure, request, progress, done: RefCell::default(), failed: Count::new(0) }
+    }
+
+    /// The number of runs that failed, with `keep_going`.
+    pub(crate) fn failed(&self) -> usize {
+        self.failed.get()
+    }
+
+    /// Does the runs of `cells` that have not been done, and returns the results of all.
+    pub(crate) fn of(&self, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
+        let mut identities: Vec<Vec<Identity>> = vec![Vec::new(); cells.len()];
+        for kind in [(false, false), (true, false), (false, true)] {
+            let mut points = Points::default();
+            let is_of = |cell: &Cell| (cell.series, cell.until_complete) == kind;
+            for (cell, identities) in cells.iter().zip(&mut identities).filter(|(cell, _)| is_of(cell)) {
+                *identities = points.add(cell, self.folder);
+            }
+            self.run(points, kind)?;
+        }
+        let done = self.done.borrow();
+        let runs = identities.iter().flatten().collect::<BTreeSet<_>>().len();
+        let row = |(cell, identities): (Cell, Vec<Identity>)| Row {
+            cell,
+            runs: identities.iter().filter_map(|identity| done[identity].clone()).collect(),
+        };
+        Ok(Results { rows: cells.into_iter().zip(identities).map(row).collect(), runs })
+    }
+
+    fn run(
+        &self,
+        Points { mut plan, jobs, .. }: Points,
+        (series, until_complete): (bool, bool),
+    ) -> Result<(), ReproduceError> {
+        let Some(plan) = &mut plan else { return Ok(()) };
+        plan.series = if series { SeriesKept::All } else { SeriesKept::None };
+        let identity = |job: &Job| (plan.points[job.point].digest, job.seed);
+        let mut jobs: Vec<Job> =
+            jobs.into_iter().filter(|job| !self.done.borrow().contains_key(&identity(job))).collect();
+        jobs.iter_mut().enumerate().for_each(|(run, job)| job.run = run);
+        let options = RunOptions { series, stop: self.request.stop.clone(), ..RunOptions::default() };
+        let simulate = if until_complete { simulate_until_complete } else { simulate };
+        let run = |job| run_job_with(plan, job, &options, simulate);
+        let samples = match &self.request.store {
+            None => {
+                let measure = self.measure;
+                let one = |&job: &Job| measured(measure, plan, job, run(job)?).map(Some);
+                run_all(&jobs, self.request.jobs, self.progress, one)?
+            }
+            Some(store) => self.stored(plan, &jobs, &options, store, &run)?,
+        };
+        self.done.borrow_mut().extend(jobs.iter().map(identity).zip(samples));
+        Ok(())
+    }
+
+    /// The same with a store, which has the results of runs that were done earlier.
+    fn stored(
+        &self,
+        plan: &Plan,
+        jobs: &[Job],
+        options: &RunOptions,
+        store: &Store,
+        run: &(impl Fn(Job) -> Result<RunResult, RunError> + Sync),
+    ) -> Result<Vec<Option<Sample>>, ReproduceError> {
+        let series = options.series;
+        let keep_going = self.request.keep_going;
+        let settings =
+            Settings { threads: self.request.jobs, options: options.clone(), keep_going, again: BTreeSet::new() };
+        let filled = fill_with(plan, jobs, store, &settings, self.progress, run)?;
+        if let Some(error) = filled.failed.into_iter().next().filter(|_| !keep_going) {
+            return Err(error.into());
+        }
+        if filled.missing > 0 {
+            return Err(ReproduceError::Stopped { finished: filled.finished, runs: jobs.len() });
+        }
+        let sample = |&job: &Job| {
+            for key in Key::all_of(plan, job, series) {
+                if let Some(Record::Finished(result)) = store.load(key)? {
+                    return Ok(Some(measured(self.measure, plan, job, *result)?));
+                }
+            }
+            self.failed.set(self.failed.get() + 1);
+            Ok(None)
+        };
+        jobs.iter().map(sample).collect()
+    }
+}
+
+fn measured(measure: Measure, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
+    measure(&result).map_err(|problem| RunError::failed(problem).in_job(plan, job))
+}
+
+/// The points of a plan, and the runs of each.
+#[derive(Default)]
+struct Points {
+    plan: Option<Plan>,
+    jobs: Vec<Job>,
+    known: BTreeSet<Identity>,
+}
+
+impl Points {
+    /// Adds the runs of `cell`.
+    fn add(&mut self, cell: &Cell, folder: &Folder) -> Vec<Identity> {
+        let seeds = 1..=cell.runs();
+        match cell.varies() {
+            false => self.point(plan_of(cell, folder, 1), seeds),
+            true => seeds.flat_map(|seed| self.point(plan_of(cell, folder, seed), seed..=seed)).collect(),
+        }
+    }
+
+    fn point(&mut self, mut read: Plan, seeds: impl Iterator<Item = u64>) -> Vec<Identity> {
+        let point: Point = read.points.remove(0);
+        let identities: Vec<Identity> = seeds.map(|seed| (point.digest, seed)).collect();
+        let new: Vec<Identity> = identities.iter().copied().filter(|identity| self.known.insert(*identity)).collect();
+        let plan = self.plan.get_or_insert(read);
+        if !new.is_empty() {
+            let place = plan.points.len();
+            plan.points.push(point);
+            self.jobs.extend(new.into_iter().map(|(_, seed)| Job { run: 0, point: place, seed }));
+        }
+        identities
+    }
+}
+
+/// The plan of a cell. Stores tell runs that end early from whole ones.
+fn plan_of(cell: &Cell, folder: &Folder, seed: u64) -> Plan {
+    let mut plan = cell.plan(folder, seed);
+    if cell.until_complete {
+        plan.identify_by("ends when the first flow has completed");
+    }
+    plan
+}
+
+/// Like [`simulate`], but ends in the second in which the first flow completes, and has figures of flows only: what goes
+/// on beside the flow after its end need not be simulated.
+fn simulate_until_complete(scenario: &Scenario, seed: u64, _: &RunOptions) -> Result<RunResult, RunError> {
+    let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
+    let mut seen = Vec::new();
+    simulate_flows(scenario, seed, seconds, |flows| {
+        let is_complete = flows[0].completion_s.is_some();
+        seen = flows;
+        if is_complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    let duration_s = scenario.duration.as_secs_f64();
+    Ok(RunResult { seed, duration_s, flows: seen, ..RunResult::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multiflow2016::MULTIFLOW2016;
+    use crate::study::Effort;
+
+    #[test]
+    fn a_flow_has_the_goodput_of_a_whole_run() {
+        let cells = MULTIFLOW2016.invented(Effort::Quick, |_| Vec::new()).rows.into_iter().map(|row| row.cell);
+        let cell = cells.into_iter().find(|cell| cell.until_complete).expect("there is one");
+        let scenario = cell.scenario(&MULTIFLOW2016.folder, 2);
+        let [whole, ended] = [simulate, simulate_until_complete]
+            .map(|run| run(&scenario, 2, &RunOptions::default()).expect("it runs").flows.swap_remove(0));
+        assert!(whole.completion_s.is_some_and(|seconds| seconds < 20.0), "most of the run follows it");
+        assert_eq!((ended.goodput_mbps, ended.completion_s), (whole.goodput_mbps, whole.completion_s));
+    }
+}

@@ -1,0 +1,234 @@
+//! Values of a paper's files that depend on variables: `"${rtt * 500} us"`.
+//!
+//! What stands between `${` and `}` is the name of a variable, or whole numbers and names of such joined by `+`, `-`,
+//! `*`, `/`, `%` and parentheses. A text that is nothing but a name between `${` and `}` takes the variable's value with
+//! its type.
+
+use serde_json::Value;
+use toml_edit::{Array, InlineTable, Value as Toml};
+
+use subflow_scenario::sweep::Parameters;
+
+/// Variables that refer to each other are followed so often. More is a circle.
+const DEEPEST: usize = 8;
+
+/// `text` with the variables' values.
+///
+/// # Errors
+///
+/// A variable is not there, or what stands between the braces is no expression of whole numbers.
+pub(crate) fn fill(text: &str, variables: &Parameters) -> Result<Value, String> {
+    filled(text, variables, 0)
+}
+
+/// [`fill`], of each text in the value of a variable.
+pub(crate) fn fill_json(value: &Value, variables: &Parameters) -> Result<Value, String> {
+    resolved(value, variables, 0)
+}
+
+/// [`fill`], of each text in `value`.
+pub(crate) fn fill_toml(value: &Toml, variables: &Parameters) -> Result<Toml, String> {
+    Ok(match value {
+        Toml::String(text) => to_toml(&fill(text.value(), variables)?),
+        Toml::Array(values) => {
+            values.iter().map(|value| fill_toml(value, variables)).collect::<Result<Array, _>>()?.into()
+        }
+        Toml::InlineTable(entries) => {
+            let filled = entries.iter().map(|(key, value)| Ok((key.to_owned(), fill_toml(value, variables)?)));
+            filled.collect::<Result<InlineTable, String>>()?.into()
+        }
+        other => other.clone(),
+    })
+}
+
+/// A value of a paper's file as that of a variable.
+pub(crate) fn to_json(value: &Toml) -> Value {
+    match value {
+        Toml::String(text) => text.value().as_str().into(),
+        Toml::Integer(number) => (*number.value()).into(),
+        Toml::Float(number) => (*number.value()).into(),
+        Toml::Boolean(is_so) => (*is_so.value()).into(),
+        Toml::Array(values) => values.iter().map(to_json).collect(),
+        Toml::InlineTable(entries) => entries.iter().map(|(key, value)| (key.to_owned(), to_json(value))).collect(),
+        Toml::Datetime(time) => time.to_string().into(),
+    }
+}
+
+/// The inverse of [`to_json`].
+pub(crate) fn to_toml(value: &Value) -> Toml {
+    match value {
+        Value::String(text) => text.as_str().into(),
+        Value::Bool(is_so) => (*is_so).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64().unwrap_or(f64::NAN).into(),
+        },
+        Value::Array(values) => values.iter().map(to_toml).collect::<Array>().into(),
+        Value::Object(entries) => {
+            entries.iter().map(|(key, value)| (key.as_str(), to_toml(value))).collect::<InlineTable>().into()
+        }
+        Value::Null => "".into(),
+    }
+}
+
+/// The value of a variable, with those of others that it refers to.
+fn resolved(value: &Value, variables: &Parameters, depth: usize) -> Result<Value, String> {
+    Ok(match value {
+        Value::String(text) if text.contains("${") => filled(text, variables, depth)?,
+        Value::Array(values) => {
+            Value::Array(values.iter().map(|value| resolved(value, variables, depth)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(entries) => {
+            let filled = entries.iter().map(|(key, value)| Ok((key.clone(), resolved(value, variables, depth)?)));
+            Value::Object(filled.collect::<Result<_, String>>()?)
+        }
+        other => other.clone(),
+    })
+}
+
+fn filled(text: &str, variables: &Parameters, depth: usize) -> Result<Value, String> {
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (inner, behind) = after.split_once('}').ok_or_else(|| format!("{text:?}: there is no }} after ${{"))?;
+        let mut expression = Expression { text: inner, rest: inner, variables, depth };
+        let value = expression.value()?;
+        if before.is_empty() && behind.is_empty() && whole.is_empty() {
+            return Ok(value);
+        }
+        whole += before;
+        whole += &shown(&value);
+        rest = behind;
+    }
+    Ok(Value::String(whole + rest))
+}
+
+/// A value within a text.
+pub(crate) fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What stands between braces, and the part of it that is still to be read.
+struct Expression<'a> {
+    text: &'a str,
+    rest: &'a str,
+    variables: &'a Parameters,
+    depth: usize,
+}
+
+impl Expression<'_> {
+    fn value(&mut self) -> Result<Value, String> {
+        if self.variables.contains_key(self.text.trim()) {
+            return self.variable(self.text.trim());
+        }
+        let sum = self.sum()?;
+        if self.rest.trim().is_empty() { Ok(sum.into()) } else { Err(self.problem()) }
+    }
+
+    fn variable(&self, name: &str) -> Result<Value, String> {
+        let value =
+            self.variables.get(name).ok_or_else(|| format!("{:?}: there is no variable {name:?}", self.text))?;
+        if self.depth == DEEPEST {
+            return Err(format!("{name:?} depends on itself"));
+        }
+        resolved(value, self.variables, self.depth + 1)
+    }
+
+    fn sum(&mut self) -> Result<i64, String> {
+        let mut sum = self.product()?;
+        while let Some(sign) = self.sign(&['+', '-']) {
+            let next = self.product()?;
+            sum = if sign == '+' { sum.checked_add(next) } else { sum.checked_sub(next) }
+                .ok_or_else(|| self.problem())?;
+        }
+        Ok(sum)
+    }
+
+    fn product(&mut self) -> Result<i64, String> {
+        let mut product = self.factor()?;
+        while let Some(sign) = self.sign(&['*', '/', '%']) {
+            let next = self.factor()?;
+            let result = match sign {
+                '*' => product.checked_mul(next),
+                '/' => product.checked_div(next),
+                _ => product.checked_rem(next),
+            };
+            product = result.ok_or_else(|| self.problem())?;
+        }
+        Ok(product)
+    }
+
+    fn factor(&mut self) -> Result<i64, String> {
+        self.rest = self.rest.trim_start();
+        if self.sign(&['(']).is_some() {
+            let sum = self.sum()?;
+            return self.sign(&[')']).map(|_| sum).ok_or_else(|| self.problem());
+        }
+        let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        match word.parse() {
+            Ok(number) => Ok(number),
+            Err(_) => self.variable(word)?.as_i64().ok_or_else(|| self.problem()),
+        }
+    }
+
+    /// The next character, if it is one of `signs`.
+    fn sign(&mut self, signs: &[char]) -> Option<char> {
+        let rest = self.rest.trim_start();
+        let sign = rest.chars().next().filter(|c| signs.contains(c))?;
+        self.rest = &rest[sign.len_utf8()..];
+        Some(sign)
+    }
+
+    fn problem(&self) -> String {
+        format!("found {:?} between braces, expected an expression of whole numbers", self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn with(text: &str) -> Result<Value, String> {
+        let variables = [
+            ("rtt", json!(24)),
+            ("mode", json!("cuc-v2")),
+            ("nr_sack", json!(true)),
+            ("delay", json!("${rtt * 500}")),
+            ("circle", json!("${circle}")),
+        ];
+        fill(text, &variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    #[test]
+    fn expressions_are_filled_in() {
+        assert_eq!(with("${rtt * 500 + 60} us and ${(rtt + 1) % 2}"), Ok(json!("12060 us and 1")));
+        assert_eq!(with("${delay} us"), Ok(json!("12000 us")));
+        assert_eq!(with("nothing"), Ok(json!("nothing")));
+    }
+
+    #[test]
+    fn a_name_alone_keeps_its_type() {
+        assert_eq!(with("${nr_sack}"), Ok(json!(true)));
+        assert_eq!(with("${mode}"), Ok(json!("cuc-v2")));
+        assert_eq!(with("${ rtt }"), Ok(json!(24)));
+    }
+
+    #[test]
+    fn what_is_no_expression_is_named() {
+        for (text, part) in [
+            ("${rttt}", "rttt"),
+            ("${mode + 1}", "mode + 1"),
+            ("${rtt / 0}", "rtt / 0"),
+            ("${rtt", "no }"),
+            ("${rtt 2}", "rtt 2"),
+            ("${circle}", "depends on itself"),
+        ] {
+            let problem = with(text).expect_err(text);
+            assert!(problem.contains(part), "{problem}");
+        }
+    }
+}
