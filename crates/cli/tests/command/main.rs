@@ -15,6 +15,8 @@ mod full_disk;
 mod interrupted;
 mod journal;
 mod kills;
+#[cfg(feature = "publications")]
+mod reproduction;
 mod shell;
 mod written;
 

@@ -1,5 +1,6 @@
 //! The proposal beside the reference: point by point, on average, and in words.
 
+use serde_json::Value;
 use subflow_lab::statistics::{Interval, mean};
 use subflow_report::Measured;
 
@@ -31,28 +32,30 @@ pub(super) fn has_much_loss(row: &Row) -> bool {
 
 /// The reference and the proposal at each point of `item`.
 pub(super) fn pairs<'a>(all: &'a Results, item: &str) -> Vec<(&'a Row, &'a Row)> {
-    let of = |mode| all.of(item).filter(move |row| row.cell.is("mode", mode));
-    of(REFERENCE).zip(of(PROPOSAL)).collect()
+    let proposals = all.of(item).filter(|row| row.cell.is("mode", PROPOSAL));
+    proposals.filter_map(|row| Some((at_point_of(all, row, REFERENCE)?, row))).collect()
 }
 
 /// Two modes at each point where the proposal is taken apart.
-pub(super) fn side_by_side<'a>(all: &'a Results, one: &'a str, other: &'a str) -> Vec<(&'a Row, &'a Row)> {
-    let of = |mode| {
-        let apart = all.rows.iter().filter(|row| row.cell.is("variant", "growth and recovery"));
-        apart.filter(move |row| row.cell.is("mode", mode))
-    };
-    of(one).zip(of(other)).collect()
+pub(super) fn side_by_side<'a>(all: &'a Results, one: &str, other: &str) -> Vec<(&'a Row, &'a Row)> {
+    let apart = all.rows.iter().filter(|row| row.cell.is("variant", "growth and recovery"));
+    let of_one = apart.filter(|row| row.cell.is("mode", one));
+    of_one.filter_map(|row| Some((row, at_point_of(all, row, other)?))).collect()
 }
 
 /// The reference that `row` is to be set against: the same point. A reference has none.
 pub(super) fn reference_of<'a>(all: &'a Results, row: &Row) -> Option<&'a Row> {
-    let point = |cell: &Cell| {
-        let mode = ["mode", "window_growth", "fast_recovery"];
-        let others = cell.variables.iter().filter(|(name, _)| !mode.contains(&name.as_str()));
-        others.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
-    };
-    let is_it = |other: &&Row| other.cell.is("mode", REFERENCE) && point(&other.cell) == point(&row.cell);
-    all.of(&row.cell.item).find(is_it).filter(|_| !row.cell.is("mode", REFERENCE))
+    if row.cell.is("mode", REFERENCE) { None } else { at_point_of(all, row, REFERENCE) }
+}
+
+/// `mode` at the point of `row`: all variables but those of the mode are the same.
+fn at_point_of<'a>(all: &'a Results, row: &Row, mode: &str) -> Option<&'a Row> {
+    all.of(&row.cell.item).find(|other| other.cell.is("mode", mode) && point(&other.cell).eq(point(&row.cell)))
+}
+
+fn point(cell: &Cell) -> impl Iterator<Item = (&String, &Value)> {
+    let of_mode = ["mode", "window_growth", "fast_recovery"];
+    cell.variables.iter().filter(move |(name, _)| !of_mode.contains(&name.as_str()))
 }
 
 /// One point of an experiment, and what the proposal makes of a figure there.

@@ -4,12 +4,11 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the files of a folder | `folder.rs`; what `paper.toml` may contain: `description.rs` |
+//! | the files of a folder, published tables | `folder.rs`; what `paper.toml` may contain: `description.rs` |
 //! | values that depend on variables | `template.rs`; on how much is run: `effort.rs` |
 //! | the cells of an experiment, and their scenarios | `grid.rs` |
 //! | how runs are done | `runs.rs` |
 //! | cells with their runs | `results.rs` |
-//! | published tables | `published.rs` |
 //! | claims and their verdicts | `claims.rs` |
 //! | runs on Linux | `linux.rs` |
 
@@ -19,7 +18,6 @@ mod effort;
 mod folder;
 mod grid;
 mod linux;
-mod published;
 mod results;
 mod runs;
 mod template;
@@ -39,7 +37,7 @@ pub(crate) use runs::{Measure, Runs};
 
 use crate::{Done, Emulation, Item, Measured, Paper, ReproduceError, Request};
 use description::{Choice, Experiment};
-use published::Published;
+use folder::Published;
 
 /// A paper that is a folder.
 pub(crate) struct Study {

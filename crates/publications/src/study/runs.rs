@@ -68,7 +68,9 @@ impl<'a> Runs<'a> {
             cell,
             runs: identities.iter().filter_map(|identity| done[identity].clone()).collect(),
         };
-        Ok(Results { rows: cells.into_iter().zip(identities).map(row).collect(), runs })
+        // A cell whose runs have all failed is like one that was not run.
+        let rows = cells.into_iter().zip(identities).map(row).filter(|row| !row.runs.is_empty()).collect();
+        Ok(Results { rows, runs })
     }
 
     fn run(
