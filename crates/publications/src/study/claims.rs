@@ -3,6 +3,7 @@
 use subflow_report::{Finding, Measured};
 
 use super::Results;
+use super::checks::CHECKS;
 use super::description::Claim;
 
 /// What our figures say of a claim.
@@ -14,21 +15,20 @@ pub(crate) struct Outcome {
     pub(crate) measured: Option<Measured>,
     /// All figures, in words.
     pub(crate) evidence: String,
-    /// The published figure, if it is computed.
-    pub(crate) published: Option<String>,
 }
 
 impl Outcome {
     /// A verdict with the figure that decides, and all figures.
     pub(crate) fn new(verdict: Option<bool>, measured: impl Into<Option<Measured>>, evidence: String) -> Self {
-        Self { verdict, measured: measured.into(), evidence, published: None }
+        Self { verdict, measured: measured.into(), evidence }
     }
 }
 
 /// Checks a claim; `None` where its cells were not run.
 pub(crate) type Check = fn(&Results, &Claim) -> Option<Outcome>;
 
-/// The findings of `claims`, each checked by the function of its name among `checks`.
+/// The findings of `claims`, each checked by the function of its name among `checks` and those that
+/// all papers share.
 ///
 /// # Panics
 ///
@@ -54,17 +54,13 @@ pub(crate) fn findings_on_linux(claims: &[Claim], checks: &[(&str, Check)], resu
 }
 
 fn check_of(claim: &Claim, checks: &[(&str, Check)]) -> Check {
-    let known = checks.iter().find(|(name, _)| *name == claim.check);
+    let known = checks.iter().chain(&CHECKS).find(|(name, _)| *name == claim.check);
     known.unwrap_or_else(|| panic!("{}: there is no check {:?}", claim.statement, claim.check)).1
 }
 
 fn judged(claim: &Claim, statement: &str, outcome: Outcome) -> Finding {
-    let Outcome { verdict, measured, evidence, published } = outcome;
-    let finding = described(claim, Finding::new(statement, verdict, evidence).measured(measured));
-    match published {
-        Some(figure) => finding.published(figure),
-        None => finding,
-    }
+    let Outcome { verdict, measured, evidence } = outcome;
+    described(claim, Finding::new(statement, verdict, evidence).measured(measured))
 }
 
 fn described(claim: &Claim, finding: Finding) -> Finding {

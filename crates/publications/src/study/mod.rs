@@ -9,9 +9,10 @@
 //! | the cells of an experiment, and their scenarios | `grid.rs` |
 //! | how runs are done | `runs.rs` |
 //! | cells with their runs | `results.rs` |
-//! | claims and their verdicts | `claims.rs` |
+//! | claims and their verdicts | `claims.rs`; checks that several papers may use: `checks.rs` |
 //! | runs on Linux | `linux.rs` |
 
+mod checks;
 mod claims;
 mod description;
 mod effort;
