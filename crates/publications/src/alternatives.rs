@@ -1,16 +1,9 @@
 //! The item `sensitivity`: a paper's verdicts where a choice, which its text leaves open, is made otherwise.
 
-use subflow_report::Finding;
-
-use crate::{Item, ReproduceError, Request};
+use crate::Request;
 
 /// The name of the item.
 const SENSITIVITY: &str = "sensitivity";
-
-/// The item, for the list of a paper.
-pub(crate) const fn sensitivity(title: &'static str) -> Item {
-    Item { name: SENSITIVITY, title }
-}
 
 impl Request {
     /// Whether nothing but `sensitivity` is requested. A verdict needs the experiments that it is about, so that a
@@ -24,28 +17,6 @@ impl Request {
     pub(crate) fn wants_alternatives(&self) -> bool {
         if self.items.is_empty() { !self.quick } else { self.wants(SENSITIVITY) }
     }
-}
-
-/// Adds the verdicts under each of `alternatives`, a name and choices, to `findings`, if `request` includes them.
-/// `findings_with` repeats the published experiments with such choices and judges them.
-///
-/// # Errors
-///
-/// Those of `findings_with`.
-pub(crate) fn compare_alternatives<C: Copy>(
-    findings: &mut [Finding],
-    request: &Request,
-    alternatives: &[(&'static str, C)],
-    findings_with: impl Fn(C) -> Result<Vec<Finding>, ReproduceError>,
-) -> Result<(), ReproduceError> {
-    if !request.wants_alternatives() {
-        return Ok(());
-    }
-    for &(choice, choices) in alternatives {
-        let others = findings_with(choices)?;
-        findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 use subflow_lab::statistics::{mean, mean_interval, quantile};
 use subflow_report::{Axis, Boxes, Cell, Curve, Curves, Figure, Measured, Shape, Table};
 
+use super::PAIRS;
 use super::part::{Part, Reading, shown};
 use super::replay::{Degrees, READINGS, RFC8382, VARIANTS, share_above};
-use super::testbed::PAIRS;
 
 /// What the detectors said in one run with the redundant scheduler.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Felix et al. 2018 (red2018): RED, a redundant scheduler for MPTCP that keeps copies off paths that share a
-//! bottleneck. Its figures 6 to 10, its future work, and a study of what detection does for coupled congestion control.
+//! bottleneck. The experiments are in `papers/red2018/`. Detectors read every sample of a run, which no store keeps: runs
+//! are done here, and not as those of a sweep.
 
 mod correlation;
 mod coupling;
@@ -7,7 +8,8 @@ mod part;
 mod replay;
 mod scaling;
 mod scheduler;
-mod testbed;
+
+use std::sync::OnceLock;
 
 use subflow_lab::RunError;
 use subflow_lab::execute::{Progress, run_all};
@@ -15,63 +17,64 @@ use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_policy::bottleneck::Parameters;
 use subflow_report::{Finding, Reproduction};
 
-use super::alternatives::{compare_alternatives, sensitivity};
 use super::{Done, Item, Paper, ReproduceError, Request};
+use crate::study::{Cell, Choice, Description, Effort, Folder, Runs, cells, folder};
 use correlation::{BOUNDS, SKEWNESS, Verdicts};
-use coupling::{Paths, Shares};
 use part::Part;
 use replay::{VARIANTS, replay, replay_variant, replay_within};
-use scaling::Score;
 use scheduler::{SCHEDULERS, SchedulerRun};
-use testbed::{ALTERNATIVES, Choices, LOADS, PAPER};
 
 /// The paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Red2018;
 
-const ITEMS: [Item; 6] = [
-    Item { name: "correlation", title: "the degree of each pair of paths, by detector (fig. 6)" },
-    Item { name: "roc", title: "false positives against the threshold, and hits against errors (fig. 7)" },
-    Item {
-        name: "scheduler",
-        title: "delay, throughput, retransmissions and copies against plain redundancy (figs 8-10)",
-    },
-    Item { name: "scaling", title: "cost and accuracy of detection from 2 to 32 paths (its future work)" },
-    Item { name: "coupling", title: "coupling only subflows that share a bottleneck (a study of ours)" },
-    sensitivity("the verdicts on figures 6 to 10 where a choice is made otherwise"),
-];
+/// The subflows of the connection under study, in the order of their opening.
+const PATHS: [&str; 3] = ["A", "B", "C"];
+/// The pairs of them: the last one shares a bottleneck.
+const PAIRS: [(&str, usize, usize, bool); 3] = [("A-B", 0, 1, false), ("A-C", 0, 2, false), ("B-C", 1, 2, true)];
+/// How much the connection under study has to send: less than A carries, or as much as goes.
+const LOADS: [&str; 2] = ["limited load", "bulk load"];
+/// The items of the testbed, which the paper has.
+const PUBLISHED: [&str; 3] = ["correlation", "roc", "scheduler"];
+/// The item whose experiment is the testbed.
+const TESTBED: &str = "scheduler";
 
-/// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Effort {
-    /// Simulated seconds and runs for each scheduler.
-    testbed: (u32, u64),
-    sizes: &'static [usize],
-    /// The same for each number of paths.
-    scaling: (u32, u64),
-    /// The same for each way of coupling.
-    coupling: (u32, u64),
+/// The paper's folder.
+struct Data {
+    folder: Folder,
+    description: Description,
+    items: &'static [Item],
 }
 
-/// As the paper: 35 repetitions of 60 s.
-const FULL: Effort = Effort { testbed: (60, 35), sizes: &[2, 4, 8, 16, 32], scaling: (60, 5), coupling: (135, 10) };
-/// For a first look; not shorter than what RFC 8382 takes to know its paths.
-const QUICK: Effort = Effort { testbed: (20, 3), sizes: &[2, 8], scaling: (15, 2), coupling: (35, 2) };
+impl Data {
+    fn get() -> &'static Self {
+        static DATA: OnceLock<Data> = OnceLock::new();
+        DATA.get_or_init(|| {
+            let folder = folder!(
+                "red2018": "paper.toml", "testbed.toml", "testbed-mesh.toml", "coupling-disjoint.toml",
+                "coupling-shared.toml",
+            );
+            let description = Description::read(&folder);
+            Self { items: description.leaked_items(), folder, description }
+        })
+    }
 
-/// One run.
-#[derive(Clone, Copy, Debug)]
-enum Job {
-    Testbed { choices: Choices, scheduler: usize, seed: u64 },
-    Scaling { paths: usize, seed: u64 },
-    Coupling { paths: Paths, way: usize, seed: u64 },
-}
+    /// The cells of an item. Degrees are those of the plain redundant scheduler.
+    fn cells(&self, item: &str, effort: Effort, choice: Option<&Choice>, wanted: &dyn Fn(&str) -> bool) -> Vec<Cell> {
+        let experiments = self.description.experiments.iter().filter(|experiment| experiment.item == item);
+        let all = experiments.flat_map(|experiment| cells(&self.description, experiment, effort, choice));
+        all.filter(|cell| match item {
+            TESTBED if wanted(TESTBED) => true,
+            TESTBED => cell.is("scheduler", SCHEDULERS[0]) && (wanted("correlation") || wanted("roc")),
+            _ => wanted(item),
+        })
+        .collect()
+    }
 
-/// What it gave.
-enum Outcome {
-    /// The verdicts are of the redundant scheduler's runs only.
-    Testbed(Choices, usize, SchedulerRun, Option<Verdicts>),
-    Scaling(Vec<Score>),
-    Coupling(Shares),
+    /// A variable that is a number.
+    fn number(&self, name: &str, effort: Effort) -> u64 {
+        effort.choose(&self.description.variables[name]).as_integer().expect("it is a number").unsigned_abs()
+    }
 }
 
 impl Paper for Red2018 {
@@ -80,92 +83,100 @@ impl Paper for Red2018 {
     }
 
     fn title(&self) -> &'static str {
-        "Felix et al.: RED, a redundant MPTCP scheduler that selects uncorrelated paths (2018)"
+        &Data::get().description.title
     }
 
     fn items(&self) -> &'static [Item] {
-        &ITEMS
+        Data::get().items
     }
 
     fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
-        let effort = if request.quick { QUICK } else { FULL };
+        let (data, effort) = (Data::get(), Effort::of(request));
         let wanted = |name: &str| request.wants(name) || (request.is_only_sensitivity() && PUBLISHED.contains(&name));
-        let run_jobs = |jobs: &[Job]| run_all(jobs, request.jobs, progress, |&job| run(job, effort));
-        let outcomes = run_jobs(&jobs(effort, &wanted))?;
-        let (of_testbed, others) = parts(effort, &wanted, outcomes);
+        let run = |cells: Vec<Cell>, of_red: bool| testbed(cells, of_red, request.jobs, progress);
+        let runs = run(data.cells(TESTBED, effort, None, &wanted), false)?;
+        let of_load = |load: &str| runs.iter().filter(|(cell, ..)| cell.is("load", load)).collect::<TestbedRuns>();
+        let of_testbed = LOADS.map(|load| {
+            let parts = of_load(load).parts(&wanted);
+            parts.into_iter().map(|part| part.under(load)).collect::<Vec<_>>()
+        });
         let [mut findings, of_bulk] = of_testbed.each_ref().map(|parts| findings_of(parts));
-        findings.iter_mut().for_each(|finding| finding.compare_with(LOADS[1].name(), &of_bulk));
-        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
-            let wanted = |name: &str| wanted(name) && !(choices.only_red && name != "scheduler");
-            let outcomes = run_jobs(&testbed_jobs(effort, choices, &wanted))?;
-            Ok(findings_of(&TestbedRuns::of(choices, &outcomes).parts(&wanted)))
-        })?;
+        findings.iter_mut().for_each(|finding| finding.compare_with(LOADS[1], &of_bulk));
+        if request.wants_alternatives() {
+            for choice in &data.description.choices {
+                let only_red = choice.variables.contains_key("only_red");
+                let wanted = |name: &str| wanted(name) && !(only_red && name != TESTBED);
+                let runs = run(data.cells(TESTBED, effort.alternatives(), Some(choice), &wanted), only_red)?;
+                let others = findings_of(&runs.iter().collect::<TestbedRuns>().parts(&wanted));
+                findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others));
+            }
+        }
+        let mut others = Vec::new();
+        if wanted("scaling") {
+            others.push(scaling_of(data, effort, request.jobs, progress)?);
+        }
+        if wanted("coupling") {
+            let runs = Runs::new(&data.folder, coupling::measure, request, progress);
+            others.push(coupling::coupling(&runs.of(data.cells("coupling", effort, None, &wanted))?));
+        }
         findings.extend(findings_of(&others));
         let parts: Vec<Part> = of_testbed.into_iter().flatten().chain(others).collect();
+        let mut notes = data.description.notes(effort, &[]);
+        notes.extend(parts.iter().flat_map(|part| part.notes.clone()));
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: part::table(&parts),
             readable: parts.iter().flat_map(|part| part.readable.clone()).collect(),
             findings,
             figures: parts.iter().flat_map(|part| part.figures.clone()).collect(),
-            notes: notes(effort, &parts),
+            notes,
         }
         .into())
     }
 }
 
-/// The items of the testbed, which the paper has.
-const PUBLISHED: [&str; 3] = ["correlation", "roc", "scheduler"];
-
 fn findings_of(parts: &[Part]) -> Vec<Finding> {
     parts.iter().flat_map(|part| part.findings.clone()).collect()
 }
 
-/// The runs of the testbed under `choices`, those of both schedulers in turn.
-fn testbed_jobs(effort: Effort, choices: Choices, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
-    let degrees = wanted("correlation") || wanted("roc");
-    let schedulers = (0..SCHEDULERS.len()).filter(|&index| wanted("scheduler") || (degrees && index == 0));
-    schedulers
-        .flat_map(|scheduler| (1..=effort.testbed.1).map(move |seed| Job::Testbed { choices, scheduler, seed }))
-        .collect()
-}
+/// A run of the testbed. The verdicts are of the redundant scheduler's runs only.
+type TestbedRun = (Cell, SchedulerRun, Option<Verdicts>);
 
-fn jobs(effort: Effort, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for load in LOADS {
-        jobs.extend(testbed_jobs(effort, Choices { load, ..PAPER }, wanted));
-    }
-    if wanted("scaling") {
-        let sizes = effort.sizes.iter();
-        jobs.extend(sizes.flat_map(|&paths| (1..=effort.scaling.1).map(move |seed| Job::Scaling { paths, seed })));
-    }
-    if wanted("coupling") {
-        for paths in coupling::PATHS {
-            for way in 0..coupling::WAYS {
-                jobs.extend((1..=effort.coupling.1).map(|seed| Job::Coupling { paths, way, seed }));
-            }
-        }
-    }
-    jobs
-}
-
-fn run(job: Job, effort: Effort) -> Result<Outcome, RunError> {
-    Ok(match job {
-        Job::Testbed { choices, scheduler, seed } => {
-            let scenario = testbed::scenario(choices, scheduler > 0, effort.testbed.0, seed);
-            let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
-            let asked = scheduler == 0 && !choices.only_red;
-            let verdicts = asked.then(|| verdicts(&result.paths[0]));
-            Outcome::Testbed(choices, scheduler, SchedulerRun::of(&result), verdicts)
-        }
-        Job::Scaling { paths, seed } => Outcome::Scaling(scaling::run(paths, effort.scaling.0, seed)?),
-        Job::Coupling { paths, way, seed } => Outcome::Coupling(coupling::run(paths, way, effort.coupling.0, seed)?),
+/// The runs of cells of the testbed. Nothing is asked of detectors where RED alone is `of_red`.
+fn testbed(
+    cells: Vec<Cell>,
+    of_red: bool,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<TestbedRun>, RunError> {
+    let jobs: Vec<(&Cell, u64)> =
+        cells.iter().flat_map(|cell| (1..=cell.runs()).map(move |seed| (cell, seed))).collect();
+    run_all(&jobs, threads, progress, |&(cell, seed)| {
+        let scenario = cell.scenario(&Data::get().folder, seed);
+        let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
+        let asked = cell.is("scheduler", SCHEDULERS[0]) && !of_red;
+        Ok((cell.clone(), SchedulerRun::of(&result), asked.then(|| verdicts(&result.paths[0]))))
     })
+}
+
+fn scaling_of(
+    data: &Data,
+    effort: Effort,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Part, RunError> {
+    let sizes = effort.choose(&data.description.variables["paths_to_scale"]).as_array().expect("it is a list");
+    let sizes: Vec<usize> = sizes.iter().filter_map(|size| Some(size.as_integer()? as usize)).collect();
+    let [runs, seconds] = ["scaling_runs", "scaling_s"].map(|name| data.number(name, effort));
+    let jobs: Vec<(usize, u64)> = sizes.iter().flat_map(|&paths| (1..=runs).map(move |seed| (paths, seed))).collect();
+    let scores = run_all(&jobs, threads, progress, |&(paths, seed)| scaling::run(paths, seconds as u32, seed))?;
+    let by_size = scores.chunks(runs as usize).map(<[_]>::to_vec);
+    Ok(scaling::scaling(&sizes.into_iter().zip(by_size).collect::<Vec<_>>()))
 }
 
 /// What every detector says of a run.
 fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
-    let pairs = testbed::PAIRS.map(|(_, a, b, _)| (a, b));
+    let pairs = PAIRS.map(|(_, a, b, _)| (a, b));
     let rfc8382 = VARIANTS[VARIANTS.len() - 1];
     let skewed = |threshold: f64| rfc8382.build(Parameters { threshold, ..rfc8382.parameters() });
     Verdicts {
@@ -183,21 +194,18 @@ struct TestbedRuns {
     said: Vec<Verdicts>,
 }
 
-impl TestbedRuns {
-    /// Those of `outcomes` that were made under `choices`.
-    fn of(choices: Choices, outcomes: &[Outcome]) -> Self {
-        let mut runs = Self::default();
-        for outcome in outcomes {
-            if let Outcome::Testbed(made_under, scheduler, run, verdicts) = outcome
-                && *made_under == choices
-            {
-                runs.runs[*scheduler].push(run.clone());
-                runs.said.extend(verdicts.clone());
-            }
+impl<'a> FromIterator<&'a TestbedRun> for TestbedRuns {
+    fn from_iter<I: IntoIterator<Item = &'a TestbedRun>>(runs: I) -> Self {
+        let mut all = Self::default();
+        for (cell, run, verdicts) in runs {
+            all.runs[usize::from(!cell.is("scheduler", SCHEDULERS[0]))].push(run.clone());
+            all.said.extend(verdicts.clone());
         }
-        runs
+        all
     }
+}
 
+impl TestbedRuns {
     fn parts(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<Part> {
         let [correlation, roc, scheduler] = PUBLISHED.map(wanted);
         let mut parts = Vec::new();
@@ -206,45 +214,6 @@ impl TestbedRuns {
         parts.extend(scheduler.then(|| scheduler::scheduler(&self.runs)));
         parts
     }
-}
-
-/// The parts of the testbed by load, as in [`LOADS`], and the others.
-fn parts(effort: Effort, wanted: &dyn Fn(&str) -> bool, outcomes: Vec<Outcome>) -> ([Vec<Part>; 2], Vec<Part>) {
-    let of_testbed = LOADS.map(|load| {
-        let parts = TestbedRuns::of(Choices { load, ..PAPER }, &outcomes).parts(wanted);
-        parts.into_iter().map(|part| part.under(load.name())).collect()
-    });
-    let (mut scores, mut shares) = (Vec::new(), Vec::new());
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Testbed(..) => {}
-            Outcome::Scaling(score) => scores.push(score),
-            Outcome::Coupling(share) => shares.push(share),
-        }
-    }
-    let mut others = Vec::new();
-    if wanted("scaling") {
-        let by_size = scores.chunks(effort.scaling.1 as usize).map(<[_]>::to_vec);
-        others.push(scaling::scaling(&effort.sizes.iter().copied().zip(by_size).collect::<Vec<_>>()));
-    }
-    if wanted("coupling") {
-        let by_way: Vec<Vec<Shares>> = shares.chunks(effort.coupling.1 as usize).map(<[_]>::to_vec).collect();
-        others.push(coupling::coupling(&by_way.chunks(coupling::WAYS).map(<[_]>::to_vec).collect::<Vec<_>>()));
-    }
-    (of_testbed, others)
-}
-
-fn notes(effort: Effort, parts: &[Part]) -> Vec<String> {
-    let ((seconds, runs), (scaling_s, scaling_runs), (coupling_s, coupling_runs)) =
-        (effort.testbed, effort.scaling, effort.coupling);
-    let lengths = format!(
-        "Testbed: {runs} runs of {seconds} simulated seconds for each load and scheduler; scaling: {scaling_runs} of \
-         {scaling_s} s for each number of paths; coupling: {coupling_runs} of {coupling_s} s for each way, goodput \
-         after the first 15 s. Values are means over runs with 95 % intervals (Student's t). CPU times differ from \
-         run to run; all else is the same for the same version."
-    );
-    let of_parts = parts.iter().flat_map(|part| part.notes.clone());
-    std::iter::once(lengths).chain(testbed::NOTES.map(str::to_owned)).chain(of_parts).collect()
 }
 
 #[cfg(test)]
@@ -277,19 +246,39 @@ mod tests {
         for finding in &findings {
             let choices: Vec<_> = finding.alternatives.iter().map(|alternative| alternative.choice.as_str()).collect();
             let about_red = ["fig. 8a, b", "fig. 8c, d", "fig. 9", "fig. 10"].contains(&finding.source.as_str());
-            let other = |alternative: &&(&str, Choices)| choices.contains(&alternative.0);
-            let tried = ALTERNATIVES.iter().filter(other).count();
-            assert_eq!(tried, if about_red { ALTERNATIVES.len() } else { 2 }, "{}", finding.statement);
+            let all = &Data::get().description.choices;
+            let tried = all.iter().filter(|choice| choices.contains(&choice.name.as_str())).count();
+            assert_eq!(tried, if about_red { all.len() } else { 2 }, "{}", finding.statement);
         }
     }
 
     #[test]
     fn items_ask_for_the_runs_they_need() {
-        let count = |item: &'static str| jobs(QUICK, &|name| name == item).len();
-        assert_eq!(count("roc"), 6);
-        assert_eq!(count("scheduler"), 12);
-        assert_eq!(count("scaling"), 4);
-        assert_eq!(count("coupling"), 24);
-        assert_eq!(jobs(QUICK, &|_| true).len(), 40);
+        let runs = |item: &str, wanted: &'static str| {
+            let cells = Data::get().cells(item, Effort::Quick, None, &|name| name == wanted);
+            cells.iter().map(Cell::runs).sum::<u64>()
+        };
+        assert_eq!(runs("scheduler", "roc"), 6);
+        assert_eq!(runs("scheduler", "scheduler"), 12);
+        assert_eq!(runs("coupling", "coupling"), 24);
+    }
+
+    #[test]
+    fn on_the_full_mesh_two_paths_share_the_bottleneck_and_the_others_nothing() {
+        let data = Data::get();
+        let mesh = data.description.choices.iter().find(|choice| choice.scenario.is_some());
+        let cells = data.cells("scheduler", Effort::QuickAlternatives, mesh, &|_| true);
+        let mut scenario = cells[0].scenario(&data.folder, 1);
+        scenario.duration = subflow_quantity::Duration::from_secs(3);
+        let result = simulate(&scenario, 1, &RunOptions::default()).expect("it runs");
+        let carried: Vec<bool> = result.flows[0].subflows.iter().map(|subflow| subflow.packets_sent > 10).collect();
+        assert_eq!(carried, [true; 4]);
+        let packets = |name: &str| {
+            let link = result.links.iter().find(|link| link.name == name).expect("a link's name");
+            [link.up.packets > 10, link.down.packets > 10]
+        };
+        for used in ["r1-r5", "r2-r6", "r3-r4", "r4-r5", "r4-r6", "r1-r3", "r2-r3"] {
+            assert_eq!(packets(used), [true; 2], "{used}");
+        }
     }
 }

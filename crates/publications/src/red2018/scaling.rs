@@ -1,6 +1,7 @@
 //! The paper's future work: what detection costs, and how well it does, on 2 to 32 paths.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use rand_core::RngCore;
 use subflow_lab::simulate::{RunOptions, simulate};
@@ -9,11 +10,15 @@ use subflow_lab::{CpuTimer, RunError};
 use subflow_network::stream;
 use subflow_policy::bottleneck::BottleneckDetector;
 use subflow_report::{Axis, Cell, Curve, Curves, Figure, Table};
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
 use subflow_transport::mptcp::PathRecord;
 
 use super::part::{Part, shown};
 use super::replay::{RFC8382, VARIANTS, Variant, replay_variant, share_above};
-use super::testbed::{START_SPREAD_MS, parse};
+
+/// Flows start within so many milliseconds.
+const START_SPREAD_MS: u64 = 1000;
 
 /// What one run says of one detector.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +37,7 @@ fn variants() -> impl Iterator<Item = Variant> {
 
 /// Runs `paths` subflows over half as many bottlenecks, two on each, and shows what they recorded to all detectors.
 pub(super) fn run(paths: usize, duration_s: u32, seed: u64) -> Result<Vec<Score>, RunError> {
-    let scenario = parse("red2018-scaling.toml", text(paths, duration_s, seed));
+    let scenario = scenario(paths, duration_s, seed);
     let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
     Ok(variants().map(|variant| score(variant, paths, &result.paths[0])).collect())
 }
@@ -65,6 +70,12 @@ fn cost_us(variant: Variant, records: &[PathRecord]) -> f64 {
         std::hint::black_box(detector.correlations());
     }
     timer.seconds() * 1e6 / timed.len().max(1) as f64
+}
+
+/// The number of hosts' interfaces depends on that of paths, which no sweep can say.
+fn scenario(paths: usize, duration_s: u32, seed: u64) -> Scenario {
+    let document = Document::parse(Path::new("red2018-scaling.toml"), text(paths, duration_s, seed));
+    Scenario::read(&document.expect("it is TOML")).expect("it is a good scenario")
 }
 
 fn text(paths: usize, duration_s: u32, seed: u64) -> String {
@@ -173,7 +184,7 @@ mod tests {
 
     #[test]
     fn every_size_makes_a_good_scenario_and_a_short_run_has_samples_of_all_paths() {
-        assert_eq!(parse("32.toml", text(32, 5, 1)).flows.len(), 17);
+        assert_eq!(scenario(32, 5, 1).flows.len(), 17);
         let scores = run(4, 3, 1).expect("the run succeeds");
         assert_eq!(scores.len(), variants().count());
         assert!(scores[0].false_positives.is_some());

@@ -5,8 +5,8 @@ use subflow_lab::statistics::{Interval, mean, mean_interval, quantile};
 use subflow_quantity::{Duration, Instant};
 use subflow_report::{Axis, Bars, Cell, Figure, Measured, Table};
 
+use super::PATHS;
 use super::part::{Part, all, less, shown};
-use super::testbed::PATHS;
 
 /// The schedulers that are compared, as tables name them: the plain one first.
 pub(super) const SCHEDULERS: [&str; 2] = ["redundant", "red-diversity"];

@@ -48,7 +48,8 @@ use toml_edit::{DocumentMut, InlineTable, Value as Toml};
 
 use super::Folder;
 use super::effort::Effort;
-use super::template::to_json;
+use super::template::{fill, shown, to_json};
+use crate::Item;
 
 /// The file.
 pub(crate) const FILE: &str = "paper.toml";
@@ -109,8 +110,12 @@ pub(crate) struct Experiment {
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) name: String,
+    /// Another scenario.
+    pub(crate) scenario: Option<String>,
     pub(crate) variables: Entries,
     pub(crate) set: Entries,
+    /// Other values of axes that several sweeps have.
+    pub(crate) axes: Entries,
 }
 
 /// A finding of the publication, or of ours beyond it.
@@ -157,6 +162,27 @@ impl Description {
         }
     }
 
+    /// The notes at an effort, with the values of its variables and of `further` ones; some notes are for an effort alone.
+    ///
+    /// # Panics
+    ///
+    /// A note has a variable that is not there. A test looks for each.
+    pub(crate) fn notes(&self, effort: Effort, further: &[(&str, String)]) -> Vec<String> {
+        let mut variables = at(&self.variables, effort);
+        variables.extend(further.iter().map(|(name, text)| ((*name).to_owned(), text.as_str().into())));
+        let alternatives = at(&self.variables, effort.alternatives());
+        variables.extend(alternatives.into_iter().map(|(name, value)| (format!("{name}_of_alternatives"), value)));
+        let noted = self.notes.iter().filter_map(|note| effort.text_of(note));
+        let filled = noted.map(|note| fill(note, &variables).unwrap_or_else(|problem| panic!("{note}: {problem}")));
+        filled.map(|note| shown(&note)).collect()
+    }
+
+    /// The items. Papers live as long as the program.
+    pub(crate) fn leaked_items(&self) -> &'static [Item] {
+        let item = |(name, title): &(String, String)| Item { name: name.clone().leak(), title: title.clone().leak() };
+        self.items.iter().map(item).collect::<Vec<_>>().leak()
+    }
+
     /// The scenario of `experiment`.
     pub(crate) fn scenario<'a>(&'a self, experiment: &'a Experiment) -> &'a str {
         experiment.scenario.as_ref().or(self.scenario.as_ref()).expect("the paper or the experiment has a scenario")
@@ -192,7 +218,13 @@ impl Experiment {
 
 impl Choice {
     fn of(keys: &Keys) -> Self {
-        Self { name: keys.needed("name"), variables: keys.table("variables"), set: keys.table("set") }
+        Self {
+            name: keys.needed("name"),
+            scenario: keys.text("scenario"),
+            variables: keys.table("variables"),
+            set: keys.table("set"),
+            axes: keys.table("axes"),
+        }
     }
 }
 

@@ -134,12 +134,15 @@ pub(crate) fn cells(
 ) -> Vec<Cell> {
     let mut common = at(&description.variables, effort);
     common.extend(at(&experiment.variables, effort));
-    let mut set = description.set.clone();
+    let (mut set, mut axes) = (description.set.clone(), description.axes.clone());
     set.extend(experiment.set.clone());
     if let Some(choice) = choice {
         common.extend(at(&choice.variables, effort));
         set.extend(choice.set.clone());
+        axes.extend(choice.axes.clone());
     }
+    let other = choice.and_then(|choice| choice.scenario.as_deref());
+    let scenario = other.unwrap_or_else(|| description.scenario(experiment));
     let draws = Arc::new(description.draws.clone());
     let cell = |step: Step| {
         let (mut variables, mut set) = (common.clone(), set.clone());
@@ -151,12 +154,12 @@ pub(crate) fn cells(
             variables: resolved(&variables),
             series: experiment.series,
             until_complete: experiment.until_complete,
-            scenario: description.scenario(experiment).to_owned(),
+            scenario: scenario.to_owned(),
             set,
             draws: Arc::clone(&draws),
         }
     };
-    product(description, &experiment.sweep, effort).into_iter().map(cell).collect()
+    product(&axes, &experiment.sweep, effort).into_iter().map(cell).collect()
 }
 
 /// The variables without references among them. What depends on a run stays a template.
@@ -173,12 +176,12 @@ struct Step {
 }
 
 /// All combinations of the axes' values; the last axis varies fastest.
-fn product(description: &Description, sweep: &Entries, effort: Effort) -> Vec<Step> {
+fn product(axes: &Entries, sweep: &Entries, effort: Effort) -> Vec<Step> {
     let mut all = vec![Step::default()];
     for (names, values) in sweep {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let values = effort.choose(values);
-        let values = values.as_str().map_or(values, |name| effort.choose(&description.axes[name]));
+        let values = values.as_str().map_or(values, |name| effort.choose(&axes[name]));
         let values = values.as_array().unwrap_or_else(|| panic!("{names:?}: expected a list of values"));
         all = all.iter().flat_map(|step| values.iter().map(|value| step.with(&names, value))).collect();
     }

@@ -23,21 +23,20 @@ mod results;
 mod runs;
 mod template;
 
-use serde_json::Value;
 use subflow_lab::execute::Progress;
 use subflow_report::{Figure, Finding, Reproduction, Table};
 
 pub(crate) use claims::{Check, Outcome};
-pub(crate) use description::{Claim, Description};
+pub(crate) use description::{Choice, Claim, Description};
 pub(crate) use effort::Effort;
 pub(crate) use folder::{Folder, folder};
-pub(crate) use grid::Cell;
+pub(crate) use grid::{Cell, cells};
 pub(crate) use linux::{Linux, OnKernel};
 pub(crate) use results::{Results, Row, Sample, distinct};
 pub(crate) use runs::{Measure, Runs};
 
 use crate::{Done, Emulation, Item, Measured, Paper, ReproduceError, Request};
-use description::{Choice, Experiment};
+use description::Experiment;
 use folder::Published;
 
 /// A paper that is a folder.
@@ -77,9 +76,7 @@ impl Study {
     /// A file of the folder is wrong. A test reads each.
     pub(crate) fn new(folder: Folder, code: Code) -> Self {
         let description = Description::read(&folder);
-        // Papers live as long as the program.
-        let item = |(name, title): &(String, String)| Item { name: name.clone().leak(), title: title.clone().leak() };
-        let items = description.items.iter().map(item).collect::<Vec<_>>().leak();
+        let items = description.leaked_items();
         let published = Published::all(&folder);
         Self { title: description.title.clone().leak(), items, folder, description, published, code }
     }
@@ -128,18 +125,10 @@ impl Study {
         Results { rows: cells.into_iter().map(row).collect(), runs: 0 }
     }
 
-    /// The notes with the values of variables; some are for an effort alone.
     fn notes(&self, effort: Effort, results: &Results) -> Vec<String> {
-        let mut variables = description::at(&self.description.variables, effort);
-        variables.insert("all_runs".to_owned(), Value::from(results.runs));
-        variables.extend((self.code.notes)(results).into_iter().map(|(name, text)| (name.to_owned(), text.into())));
-        let alternatives = description::at(&self.description.variables, effort.alternatives());
-        variables.extend(alternatives.into_iter().map(|(name, value)| (format!("{name}_of_alternatives"), value)));
-        let noted = self.description.notes.iter().filter_map(|note| effort.text_of(note));
-        noted
-            .map(|note| template::fill(note, &variables).map(|note| template::shown(&note)))
-            .map(|note| note.unwrap_or_else(|problem| panic!("{}: {problem}", self.folder.name)))
-            .collect()
+        let mut further = vec![("all_runs", results.runs.to_string())];
+        further.extend((self.code.notes)(results));
+        self.description.notes(effort, &further)
     }
 }
 
