@@ -133,7 +133,7 @@ impl<'a> Runs<'a> {
 }
 
 fn measured(measure: Measure, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
-    measure(&result).map_err(|problem| RunError::failed(problem).in_job(plan, job))
+    measure(&result).map_err(|problem| RunError::Result(problem).in_job(plan, job))
 }
 
 /// The points of a plan, and the runs of each.
