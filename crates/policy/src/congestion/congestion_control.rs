@@ -122,8 +122,8 @@ pub trait CongestionControl {
 /// The first branch is for a `window` that decreases between two ACKs (CUBIC): the credit collected under the larger
 /// value gives one quantum, not several.
 ///
-/// With [`Growth::count_acks`] it does what that function did before Linux 4.0: it counts acknowledgments, and one step
-/// takes one more than the window.
+/// With [`Growth::count_acks`](super::Growth::count_acks) it does what that function did before Linux 4.0: it counts
+/// acknowledgments, and one step takes one more than the window.
 pub fn additive_increase(path: &mut Path, window: u32, acked: u32) {
     let window = window.max(1);
     if path.growth().count_acks {

@@ -1,6 +1,6 @@
 //! All keys of a scenario file: values, meanings and defaults, and the names that they accept.
 //!
-//! This schema is the only place that defines them, with [`switches`](crate::switches) for the keys of stacks. The
+//! This schema is the only place that defines them, with `crate::switches` for the keys of stacks. The
 //! parser rejects keys that are not in it and takes defaults and names from it; the reference
 //! (`scenarios/REFERENCE.md`) and the JSON Schema for editors are printed from it.
 

@@ -3,7 +3,7 @@
 //! # Usage
 //!
 //! [`Connection`] contains neither a clock nor its congestion window. Its owner (a plain TCP endpoint, or an MPTCP
-//! connection with its subflows) passes in the time and the [`Controller`](subflow_policy::congestion::Controller) in
+//! connection with its subflows) passes in the time and the [`Controller`] in
 //! which [`Connection::path`] is the index of its path. The owner repeats three steps:
 //!
 //! 1. change the state: [`on_segment`](Connection::on_segment), [`on_timeout`](Connection::on_timeout),
