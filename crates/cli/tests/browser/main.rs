@@ -60,7 +60,7 @@ fn a_report_shows_the_numbers_of_the_json_and_can_be_zoomed() {
         for direction in ["up", "down"] {
             let of = &link[direction];
             let percent = of["utilisation"].as_f64().expect("a share") * 100.0;
-            expected.extend([percent.into(), of["mean_queue_packets"].clone(), of["max_queue_packets"].clone()]);
+            expected.extend([percent.into(), of["max_queue_packets"].clone(), of["mean_queue_packets"].clone()]);
         }
     }
     let numbers = |values: &[Value]| values.iter().map(|value| value.as_f64().expect("a number")).collect::<Vec<_>>();
