@@ -83,7 +83,7 @@ const VALUES: [&str; 13] = [
     "unpaired",
 ];
 
-/// An experiment with a baseline, and with what only runs on Linux and very many subflows have.
+/// An experiment with a baseline, and with what only runs on Linux, very many subflows and ECN have.
 fn experiment() -> Experiment {
     let document = Document::parse(Path::new("all.toml"), TEXT.to_owned()).expect("TOML");
     let plan = Plan::read(document).expect("a scenario");
@@ -93,6 +93,7 @@ fn experiment() -> Experiment {
         Some(Baseline::of(&experiment, "flows.file.scheduler".to_owned(), "ll".into(), &ComparedMetric::usual()));
     let run = &mut experiment.runs[0].result;
     run.flows[0].unlisted_subflows = 1;
+    run.links[0].up.marks = 1;
     let ports = vec![SwitchPortBytes::default()];
     let switches = Some(SwitchReport { ports, ..SwitchReport::default() });
     run.real_time = Some(RealTime { switches, ..RealTime::default() });
