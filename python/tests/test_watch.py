@@ -84,5 +84,5 @@ def test_a_time_that_is_out_of_range_is_named() -> None:
         subflow.watch(1.0, interval=0)
     with pytest.raises(ValueError, match="sample: found 2"):
         subflow.watch(1.0, sample=2)
-    with pytest.raises(ValueError, match="duration: found nan"):
+    with pytest.raises(ValueError, match="duration: found NaN"):
         subflow.watch(float("nan"))
