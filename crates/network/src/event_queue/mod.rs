@@ -143,7 +143,8 @@ impl EventQueue {
     }
 
     /// Replaces the first event, which is that of `source`, by one at `at`, or removes it with [`Instant::MAX`].
-    #[inline]
+    // Links with a backlog call it, too, so the compiler would not inline it into the event loop by itself.
+    #[inline(always)]
     pub(crate) fn replace_first(&mut self, source: u32, at: Instant) {
         let key = self.key(at, source);
         self.first = match &mut self.order {
