@@ -36,16 +36,15 @@
 //! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
 //! ([`mod@file`]), so code that takes a `Scenario` need not check it again.
 
-mod algorithm;
 pub mod builder;
 mod conditions;
 mod csv_table;
 mod custom;
-mod detector;
 pub mod file;
 mod flow;
 mod groups;
 pub mod input;
+mod options;
 mod read;
 pub mod schema;
 mod sizes;
@@ -59,9 +58,7 @@ use subflow_network::RoutingConfig;
 pub use subflow_policy::catalogue::Description;
 use subflow_quantity::Duration;
 
-pub(crate) use algorithm::{Congestion, CongestionName, DetectorName, PathManagerName, SchedulerName};
 pub use custom::CustomAlgorithms;
-pub(crate) use detector::{Coupling, Detector};
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
 pub(crate) use read::{Traces, without_effect};

@@ -71,14 +71,12 @@ impl Options {
         let unknown = |what, name: &str, known| UnknownName { what, name: name.to_owned(), known };
         let algorithm = Algorithm::from_name(congestion)
             .ok_or_else(|| unknown("a congestion control", congestion, Algorithm::NAMES.to_vec()))?;
-        let schedulers = || Scheduling::all().iter().map(|entry| entry.name).collect();
-        let scheduling =
-            Scheduling::from_name(scheduler).ok_or_else(|| unknown("a scheduler", scheduler, schedulers()))?;
-        let managers = || PathManagement::all().iter().map(|entry| entry.name).collect();
+        let scheduling = Scheduling::from_name(scheduler)
+            .ok_or_else(|| unknown("a scheduler", scheduler, Scheduling::NAMES.to_vec()))?;
         let manager = PathManagement::from_name(path_manager)
-            .ok_or_else(|| unknown("a path manager", path_manager, managers()))?;
-        let detector = BottleneckDetection::entry("red-cpi").filter(|_| scheduling.goes_by_correlations());
-        let bottleneck = detector.map(|entry| Bottleneck { detection: entry.create(entry.defaults), regroup: None });
+            .ok_or_else(|| unknown("a path manager", path_manager, PathManagement::NAMES.to_vec()))?;
+        let detector = BottleneckDetection::from_name("red-cpi").filter(|_| scheduling.goes_by_correlations());
+        let bottleneck = detector.map(|detection| Bottleneck { detection, regroup: None });
         Ok(Self { congestion: algorithm, scheduler: scheduling, path_manager: manager, bottleneck, ..Self::default() })
     }
 

@@ -6,7 +6,8 @@
 
 use subflow_linux::Captured;
 use subflow_linux::netlink::SubflowSocket;
-use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, PathSample};
+use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, PathSample};
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_quantity::{Duration, Instant};
 
 use crate::report::{Detection, Pair};
@@ -25,9 +26,13 @@ impl Detectors {
     /// Detectors without samples, for figures that are read at this interval, and for captured delays if there are any.
     pub(crate) fn new(interval: Duration, captures: bool) -> Self {
         // All paths are read at the same times.
-        let polled = BottleneckDetection::entry(BY_SMOOTHED_RTTS)
-            .map(|entry| entry.create(Parameters { interval, polled: true, ..entry.defaults }));
-        let create = |name| BottleneckDetection::entry(name).map(|entry| entry.create(entry.defaults));
+        let options = [("interval", Value::Duration(interval)), ("polled", Value::Boolean(true))];
+        let polled = BottleneckDetection::from_name(BY_SMOOTHED_RTTS).map(|detector| {
+            options.into_iter().fold(detector, |detector, (key, value)| {
+                detector.with(key, value).expect("a detector by smoothed RTTs has these options")
+            })
+        });
+        let create = |name| BottleneckDetection::from_name(name);
         let (without, with): (&[&str], &[&str]) =
             if captures { (&[], &[BY_EITHER, BY_DELAYS]) } else { (&[BY_EITHER], &[]) };
         Self {
@@ -69,7 +74,7 @@ fn sample(at: Instant, subflow: &SubflowSocket, one_way_delay: i64) -> PathSampl
 }
 
 fn detection(detector: &mut BottleneckDetection, paths: &[usize]) -> Detection {
-    let name = detector.name();
+    let name = detector.description().expect("every detector is in the catalogue").name;
     let correlations = detector.correlations();
     let mut pairs = Vec::new();
     for (position, &a) in paths.iter().enumerate() {

@@ -88,16 +88,14 @@ fn setup(stack: Stack, u: &mut Unstructured<'_>) -> Result<Setup> {
 }
 
 fn end(u: &mut Unstructured<'_>) -> Result<End> {
-    let schedulers: Vec<&str> = Scheduling::all().iter().map(|entry| entry.name).collect();
-    let path_managers: Vec<&str> = PathManagement::all().iter().map(|entry| entry.name).collect();
     // As they are by default, in half of the cases: most hosts are.
     if u.arbitrary()? {
         return Ok(End::default());
     }
     Ok(End {
         congestion: (*u.choose(Algorithm::NAMES)?).into(),
-        scheduler: (*u.choose(&schedulers)?).into(),
-        path_manager: (*u.choose(&path_managers)?).into(),
+        scheduler: (*u.choose(Scheduling::NAMES)?).into(),
+        path_manager: (*u.choose(PathManagement::NAMES)?).into(),
         plain: chance(u, 1, 8)?,
         mtu: *u.choose(&[1500, 1500, 576, 1280, 9000])?,
         receive_buffer: *u.choose(&[None, None, Some(3000), Some(20_000), Some(200_000)])?,

@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
 use subflow_network::DuplexLink;
+use subflow_policy::catalogue::Catalogue;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{InterfaceIndex, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
@@ -202,7 +203,7 @@ fn real_time(
 fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
         let congestion = flow.congestion().filter(|_| flow.protocol.sctp().is_none())?;
-        (is_sent_by_kernel(scenario, flow) && !congestion.has_default_constants()).then(|| {
+        (is_sent_by_kernel(scenario, flow) && !congestion.has_default_options()).then(|| {
             format!("{}: the kernel's {:?} has constants of its own, not the scenario's", flow.key(), congestion.name())
         })
     })

@@ -1,7 +1,7 @@
 //! The settings of a host's kernel, from the scenario's switches, and the switches that the kernel does not have.
 
 use subflow_linux::KernelSettings;
-use subflow_policy::congestion::Algorithm;
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_scenario::{Flow, HostStack, Protocol, Scenario, Traffic};
 use subflow_transport::tcp::config::{
     AckPolicy, Autotuning, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
@@ -128,6 +128,9 @@ fn differ(host: &str, first: &Flow, second: &Flow) -> RunError {
     ))
 }
 
+/// A switch of CUBIC.
+const HYSTART_OFF: (&str, Value) = ("hystart", Value::Boolean(false));
+
 /// What the scenario sets of a kernel's TCP and MPTCP for one end of a flow.
 #[derive(Clone, Copy)]
 struct Stack<'a> {
@@ -154,7 +157,7 @@ impl Stack<'_> {
 
 /// What is set for the end of `flow` on `host`.
 fn own_stack(flow: &Flow, host: usize) -> Option<Stack<'_>> {
-    let hystart = !matches!(flow.congestion()?, Algorithm::Cubic(cubic) if !cubic.has_hystart());
+    let hystart = flow.congestion()?.switches().iter().all(|switch| (switch.key, switch.value) != HYSTART_OFF);
     let [from, to] = match &flow.protocol {
         Protocol::Tcp(ends) => [&ends.from, &ends.to].map(|end| Stack { tcp: &end.config, mptcp: None, hystart }),
         Protocol::Mptcp(mptcp) => {

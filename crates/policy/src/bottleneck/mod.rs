@@ -8,19 +8,28 @@
 //!
 //! Each detector is one file with its formula, source and tests. [`BottleneckDetection`] lists them by name.
 
+// The types of all detectors, in the order of lists. See `catalogue/list.rs`.
+macro_rules! detectors {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! { [RedCpi Mscm Rfc8382] [] $($arguments)* }
+    };
+}
+
 mod coefficient;
 mod correlations;
 mod detection;
 pub mod mscm;
 mod polling;
 pub(crate) mod ranked_window;
+mod readings;
 pub mod red_cpi;
 pub mod rfc8382;
 
 pub use coefficient::{pearson, spearman};
 pub use correlations::Correlations;
-pub use detection::{BottleneckDetection, DetectorEntry, Parameters};
+pub use detection::BottleneckDetection;
 pub use mscm::Mscm;
+pub use readings::{LARGEST_WINDOW, Readings, SMALLEST_WINDOW};
 pub use red_cpi::RedCpi;
 pub use rfc8382::Rfc8382;
 

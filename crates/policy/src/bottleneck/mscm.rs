@@ -19,15 +19,17 @@
 
 use std::collections::VecDeque;
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 use super::polling::Instants;
-use super::{BottleneckDetector, Correlations, Parameters, PathSample};
+use super::readings::{self, Correlating, Readings};
+use super::{BottleneckDetector, Correlations, PathSample};
+use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// The MSCM detector of one connection.
 #[derive(Clone, Debug)]
 pub struct Mscm {
-    parameters: Parameters,
+    readings: Readings,
     read_at: Option<Instant>,
     instants: Instants,
     paths: Vec<Path>,
@@ -54,14 +56,14 @@ const MAX_DELAY_US: i64 = 1 << 40;
 
 impl Mscm {
     /// Creates a detector without samples.
-    pub fn new(parameters: Parameters) -> Self {
+    pub fn new(readings: Readings) -> Self {
         Self {
-            parameters,
+            readings,
             read_at: None,
             instants: Instants::default(),
             paths: Vec::new(),
             products: Vec::new(),
-            correlations: Correlations::new(parameters.threshold),
+            correlations: Correlations::new(readings.threshold),
             stale: false,
         }
     }
@@ -69,7 +71,7 @@ impl Mscm {
     /// Reads the latest delay of every path that has one.
     fn read(&mut self) {
         self.stale = true;
-        let size = self.parameters.window as usize;
+        let size = self.readings.window as usize;
         for b in 0..self.paths.len() {
             for a in 0..b {
                 let (x, y) = (&self.paths[a], &self.paths[b]);
@@ -89,7 +91,7 @@ impl Mscm {
     /// Reads the latest delay of every path that has one so often that its window holds nothing else.
     fn read_whole_windows(&mut self) {
         self.stale = true;
-        let size = self.parameters.window as usize;
+        let size = self.readings.window as usize;
         for b in 0..self.paths.len() {
             for a in (0..b).filter(|&a| self.paths[a].first.is_some() && self.paths[b].first.is_some()) {
                 let one = i128::from(self.paths[a].latest) * i128::from(self.paths[b].latest);
@@ -100,7 +102,7 @@ impl Mscm {
     }
 
     fn coefficient(&self, a: usize, b: usize) -> Option<f64> {
-        let size = self.parameters.window as usize;
+        let size = self.readings.window as usize;
         let (x, y) = (&self.paths[a], &self.paths[b]);
         if x.window.len() < size || y.window.len() < size {
             return None;
@@ -140,11 +142,42 @@ impl Path {
     }
 }
 
+impl Catalogued for Mscm {
+    const DESCRIPTION: Description = Description {
+        name: "mscm",
+        aliases: &[],
+        summary: "Pearson's coefficient of the paths' one-way delays at the same times",
+        source: "Liao et al. 2011; red2018, section 5.1",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &readings::options();
+
+    fn conflict(&self) -> Option<Conflict> {
+        self.readings.conflict()
+    }
+}
+
+impl Default for Mscm {
+    fn default() -> Self {
+        Self::new(Readings { window: 50, threshold: 0.8, interval: Duration::from_millis(10), polled: false })
+    }
+}
+
+impl Correlating for Mscm {
+    fn readings(&self) -> Readings {
+        self.readings
+    }
+
+    fn with_readings(readings: Readings) -> Self {
+        Self::new(readings)
+    }
+}
+
 impl BottleneckDetector for Mscm {
     fn on_sample(&mut self, path: usize, sample: &PathSample) {
-        if self.parameters.polled {
-            let passed = self.instants.passed(sample.at, self.parameters.interval, self.parameters.window);
-            match passed < self.parameters.window {
+        if self.readings.polled {
+            let passed = self.instants.passed(sample.at, self.readings.interval, self.readings.window);
+            match passed < self.readings.window {
                 true => (0..passed).for_each(|_| self.read()),
                 false => self.read_whole_windows(),
             }
@@ -157,8 +190,8 @@ impl BottleneckDetector for Mscm {
         let path = &mut self.paths[path];
         let first = *path.first.get_or_insert(microseconds);
         path.latest = microseconds.saturating_sub(first).clamp(-MAX_DELAY_US, MAX_DELAY_US);
-        let is_due = self.read_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval);
-        if is_due && !self.parameters.polled {
+        let is_due = self.read_at.is_none_or(|at| sample.at.since(at) >= self.readings.interval);
+        if is_due && !self.readings.polled {
             self.read_at = Some(sample.at);
             self.read();
         }
@@ -193,13 +226,12 @@ impl BottleneckDetector for Mscm {
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
-    use subflow_quantity::Duration;
 
     use super::super::pearson;
     use super::*;
 
     fn detector(window: u32, interval_us: u64) -> Mscm {
-        Mscm::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us), polled: false })
+        Mscm::new(Readings { window, threshold: 0.8, interval: Duration::from_micros(interval_us), polled: false })
     }
 
     fn sample(at_us: u64, delay_us: i64) -> PathSample {
@@ -228,7 +260,7 @@ mod tests {
 
     #[test]
     fn polled_paths_repeat_their_delay_until_there_is_a_new_one() {
-        let mut polled = Mscm::new(Parameters { polled: true, ..detector(5, 10).parameters });
+        let mut polled = Mscm::new(Readings { polled: true, ..detector(5, 10).readings });
         for (path, at_us, delay_us) in [(0, 0, 7), (1, 5, 8), (0, 35, 9), (1, 45, 6), (0, 51, 9)] {
             polled.on_sample(path, &sample(at_us, delay_us));
         }
@@ -251,13 +283,13 @@ mod tests {
         fn a_window_that_is_filled_at_once_is_as_after_each_reading(
             samples in vec((0..3usize, 0..150u64, 0..9i64), 0..60),
         ) {
-            let mut at_once = Mscm::new(Parameters { polled: true, ..detector(5, 10).parameters });
+            let mut at_once = Mscm::new(Readings { polled: true, ..detector(5, 10).readings });
             let mut each = at_once.clone();
             let mut at_us = 0;
             for (path, pause_us, delay_us) in samples {
                 at_us += pause_us;
                 let sample = sample(at_us, delay_us);
-                let passed = each.instants.passed(sample.at, each.parameters.interval, 5);
+                let passed = each.instants.passed(sample.at, each.readings.interval, 5);
                 (0..passed).for_each(|_| each.read());
                 each.on_sample(path, &sample);
                 at_once.on_sample(path, &sample);

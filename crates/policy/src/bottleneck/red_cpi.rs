@@ -23,16 +23,18 @@
 //! Ranks and coefficients are computed on demand, for the windows and pairs that changed: a coefficient costs N steps,
 //! the ranks of a window N for each of a few new values, N log N for many (`RankedWindow`).
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 use super::polling::Instants;
 use super::ranked_window::RankedWindow;
-use super::{BottleneckDetector, Correlations, Parameters, PathSample};
+use super::readings::{self, Correlating, Readings};
+use super::{BottleneckDetector, Correlations, PathSample};
+use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// The RED-CPI detector of one connection.
 #[derive(Clone, Debug)]
 pub struct RedCpi {
-    parameters: Parameters,
+    readings: Readings,
     paths: Vec<Path>,
     instants: Instants,
     correlations: Correlations,
@@ -57,18 +59,18 @@ impl Path {
 
 impl RedCpi {
     /// Creates a detector without samples.
-    pub fn new(parameters: Parameters) -> Self {
+    pub fn new(readings: Readings) -> Self {
         Self {
-            parameters,
+            readings,
             paths: Vec::new(),
             instants: Instants::default(),
-            correlations: Correlations::new(parameters.threshold),
+            correlations: Correlations::new(readings.threshold),
         }
     }
 
     /// Reads all paths at the instants before `now`.
     fn poll(&mut self, now: Instant) {
-        let passed = self.instants.passed(now, self.parameters.interval, self.parameters.window);
+        let passed = self.instants.passed(now, self.readings.interval, self.readings.window);
         for path in &mut self.paths {
             let Some(latest) = path.latest else { continue };
             (0..passed).for_each(|_| path.window.push(latest));
@@ -76,19 +78,50 @@ impl RedCpi {
     }
 }
 
+impl Catalogued for RedCpi {
+    const DESCRIPTION: Description = Description {
+        name: "red-cpi",
+        aliases: &[],
+        summary: "Spearman's coefficient of the paths' last smoothed RTTs",
+        source: "red2018, section 3.1",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &readings::options();
+
+    fn conflict(&self) -> Option<Conflict> {
+        self.readings.conflict()
+    }
+}
+
+impl Default for RedCpi {
+    fn default() -> Self {
+        Self::new(Readings { window: 50, threshold: 0.8, interval: Duration::from_micros(10), polled: false })
+    }
+}
+
+impl Correlating for RedCpi {
+    fn readings(&self) -> Readings {
+        self.readings
+    }
+
+    fn with_readings(readings: Readings) -> Self {
+        Self::new(readings)
+    }
+}
+
 impl BottleneckDetector for RedCpi {
     fn on_sample(&mut self, path: usize, sample: &PathSample) {
-        let size = self.parameters.window as usize;
+        let size = self.readings.window as usize;
         while self.paths.len() <= path {
             self.paths.push(Path::new(size));
         }
-        if self.parameters.polled {
+        if self.readings.polled {
             self.poll(sample.at);
             self.paths[path].latest = Some(sample.srtt.as_nanos());
             return;
         }
         let path = &mut self.paths[path];
-        if path.taken_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
+        if path.taken_at.is_none_or(|at| sample.at.since(at) >= self.readings.interval) {
             path.taken_at = Some(sample.at);
             path.window.push(sample.srtt.as_nanos());
         }
@@ -111,7 +144,7 @@ impl BottleneckDetector for RedCpi {
 
     fn on_replaced(&mut self, path: usize) {
         if let Some(former) = self.paths.get_mut(path) {
-            *former = Path::new(self.parameters.window as usize);
+            *former = Path::new(self.readings.window as usize);
         }
         self.correlations.forget(path);
     }
@@ -119,12 +152,11 @@ impl BottleneckDetector for RedCpi {
 
 #[cfg(test)]
 mod tests {
-    use subflow_quantity::Duration;
 
     use super::*;
 
     fn detector(window: u32, interval_us: u64) -> RedCpi {
-        RedCpi::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us), polled: false })
+        RedCpi::new(Readings { window, threshold: 0.8, interval: Duration::from_micros(interval_us), polled: false })
     }
 
     fn sample(at_us: u64, srtt_us: u64) -> PathSample {
@@ -164,7 +196,7 @@ mod tests {
 
     #[test]
     fn polled_paths_repeat_their_value_until_there_is_a_new_one() {
-        let polled = Parameters { polled: true, ..detector(6, 10).parameters };
+        let polled = Readings { polled: true, ..detector(6, 10).readings };
         let mut polled = RedCpi::new(polled);
         for (path, at_us, srtt_us) in [(0, 0, 7), (1, 5, 8), (0, 35, 9), (1, 55, 6), (0, 61, 9)] {
             polled.on_sample(path, &sample(at_us, srtt_us));

@@ -34,7 +34,9 @@ mod statistics;
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{BottleneckDetector, Correlations, Parameters, PathSample};
+use super::readings::{LARGEST_WINDOW, POLLED_DOC, SMALLEST_WINDOW, WINDOW_DOC};
+use super::{BottleneckDetector, Correlations, PathSample};
+use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 use statistics::{PathStatistics, Shape};
 
 pub use statistics::Summary;
@@ -42,13 +44,31 @@ pub use statistics::Summary;
 /// Hysteresis of the skewness test: c_h − c_s.
 const HYSTERESIS: f64 = 0.2;
 
+/// The parameters of RFC 8382, section 2.2, that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// N, the number of intervals that the statistics of a path cover. M and F are smaller in the same ratio.
+    pub window: u32,
+    /// c_s, the threshold of the skewness.
+    pub threshold: f64,
+    /// T, the length of an interval, above zero.
+    pub interval: Duration,
+}
+
+/// The values of the RFC.
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { window: 50, threshold: 0.1, interval: Duration::from_millis(350) }
+    }
+}
+
 /// The detector of RFC 8382 for one connection.
 #[derive(Clone, Debug)]
 pub struct Rfc8382 {
+    parameters: Parameters,
+    /// Whether polling was asked for, which this detector does not have.
+    polled: bool,
     shape: Shape,
-    /// c_s.
-    threshold: f64,
-    interval: Duration,
     /// When the current interval ends.
     ends_at: Option<Instant>,
     /// Completed intervals so far.
@@ -61,15 +81,19 @@ impl Rfc8382 {
     /// Creates a detector without samples.
     pub fn new(parameters: Parameters) -> Self {
         Self {
+            parameters,
+            polled: false,
             shape: Shape::of(parameters.window as usize),
-            threshold: parameters.threshold,
-            interval: parameters.interval.max(Duration::from_nanos(1)),
             ends_at: None,
             intervals: 0,
             paths: Vec::new(),
             // Degrees are 0 or 1.
             correlations: Correlations::new(1.0),
         }
+    }
+
+    fn interval(&self) -> Duration {
+        self.parameters.interval.max(Duration::from_nanos(1))
     }
 
     /// The statistics of a path after its last completed interval; `None` before the first one.
@@ -94,20 +118,22 @@ impl Rfc8382 {
 
     /// Completes the intervals that have ended by `now`.
     fn close_intervals(&mut self, now: Instant) {
-        let mut ends_at = *self.ends_at.get_or_insert(now + self.interval);
+        let mut ends_at = *self.ends_at.get_or_insert(now + self.interval());
         if now < ends_at {
             return;
         }
         // After a long time without samples the whole memory has been replaced: more steps would change nothing.
         let mut steps = 2 * self.shape.long;
         while ends_at <= now {
-            ends_at += self.interval;
+            ends_at += self.interval();
             if steps > 0 {
                 steps -= 1;
                 self.intervals += 1;
-                self.paths.iter_mut().for_each(|path| path.close_interval(self.shape, self.threshold, HYSTERESIS));
+                self.paths
+                    .iter_mut()
+                    .for_each(|path| path.close_interval(self.shape, self.parameters.threshold, HYSTERESIS));
             } else {
-                ends_at = now + self.interval;
+                ends_at = now + self.interval();
             }
         }
         self.ends_at = Some(ends_at);
@@ -125,6 +151,57 @@ impl Rfc8382 {
                 self.correlations.set(a, b, both.then_some(if together { 1.0 } else { 0.0 }));
             }
         }
+    }
+}
+
+impl Catalogued for Rfc8382 {
+    const DESCRIPTION: Description = Description {
+        name: "rfc8382",
+        aliases: &["sbd"],
+        summary: "paths grouped by skewness, variability and oscillation of their one-way delays, and by loss",
+        source: "RFC 8382",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::integer(
+            "window",
+            WINDOW_DOC,
+            [SMALLEST_WINDOW as u64, LARGEST_WINDOW as u64],
+            |own| own.parameters.window.into(),
+            |own, window| {
+                let parameters = Parameters { window: window as u32, ..own.parameters };
+                *own = Self { polled: own.polled, ..Self::new(parameters) };
+            },
+        ),
+        Attribute::fraction(
+            "threshold",
+            "the threshold of the skewness c_s",
+            |own| own.parameters.threshold,
+            |own, threshold| own.parameters.threshold = threshold,
+        ),
+        Attribute::duration(
+            "interval",
+            "the base interval T, above zero",
+            |own| own.parameters.interval,
+            |own, interval| own.parameters.interval = interval,
+        ),
+        // A sweep over detectors may say that none of them is polled.
+        Attribute::flag("polled", POLLED_DOC, |own| own.polled, |own, on| own.polled = on),
+    ];
+
+    fn conflict(&self) -> Option<Conflict> {
+        let conflict = |key, expected: &str| Some(Conflict { key, expected: expected.to_owned() });
+        match (self.polled, self.parameters.interval == Duration::ZERO) {
+            (true, _) => conflict("polled", "false: rfc8382 is not polled, as red-cpi and mscm can be"),
+            (_, true) => conflict("interval", "a duration above zero"),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Default for Rfc8382 {
+    fn default() -> Self {
+        Self::new(Parameters::default())
     }
 }
 
@@ -157,7 +234,7 @@ mod tests {
     /// A detector with a short memory that gets each path's delay, in milliseconds, every 10 ms.
     fn fed(seconds: u64, delays: &[fn(u64) -> f64]) -> Rfc8382 {
         let interval = Duration::from_millis(100);
-        let mut detector = Rfc8382::new(Parameters { window: 20, threshold: 0.1, interval, polled: false });
+        let mut detector = Rfc8382::new(Parameters { window: 20, threshold: 0.1, interval });
         for step in 0..seconds * 100 {
             let at = Instant::ZERO + Duration::from_millis(10 * step);
             for (path, delay) in delays.iter().enumerate() {

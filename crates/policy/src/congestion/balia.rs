@@ -18,8 +18,10 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::siblings::{established, sibling, siblings};
-use super::{Ack, CongestionControl, Path, additive_increase, reno};
+use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, additive_increase, reno};
 
 /// The upper bound of the factor by which half a window is multiplied on loss.
 const MAX_DECREASE: f64 = 1.5;
@@ -55,6 +57,18 @@ impl Balia {
     pub fn new(fixed_point: bool) -> Self {
         Self { fixed_point }
     }
+}
+
+impl Catalogued for Balia {
+    const DESCRIPTION: Description = Description {
+        name: "balia",
+        aliases: &[],
+        summary: "balanced linked adaptation: friendliness against responsiveness",
+        source: "Peng et al., ToN 2016; draft-walid-mptcp-congestion-control-04",
+    };
+
+    const SWITCHES: &'static [Attribute<Self>] =
+        &[Attribute::flag("fixed_point", FIXED_POINT_DOC, |own| own.fixed_point, |own, on| own.fixed_point = on)];
 }
 
 impl CongestionControl for Balia {

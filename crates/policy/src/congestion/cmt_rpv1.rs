@@ -17,9 +17,11 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::pooled_growth::{PooledGrowth, floor};
 use super::siblings::siblings;
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, Path, TWO_SEGMENT_FLOOR_DOC};
 
 /// Resource pooling by slow-start thresholds.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +35,22 @@ impl CmtRpV1 {
     pub fn new(two_segment_floor: bool) -> Self {
         Self { growth: PooledGrowth::default(), two_segment_floor }
     }
+}
+
+impl Catalogued for CmtRpV1 {
+    const DESCRIPTION: Description = Description {
+        name: "cmt-rpv1",
+        aliases: &[],
+        summary: "resource pooling by shares of the slow-start thresholds",
+        source: "Dreibholz et al., AINA 2010",
+    };
+
+    const SWITCHES: &'static [Attribute<Self>] = &[Attribute::flag(
+        "two_segment_floor",
+        TWO_SEGMENT_FLOOR_DOC,
+        |own| own.two_segment_floor,
+        |own, on| own.two_segment_floor = on,
+    )];
 }
 
 impl CongestionControl for CmtRpV1 {

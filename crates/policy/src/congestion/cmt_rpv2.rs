@@ -25,9 +25,11 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Attribute, Catalogued, Choice, Description};
+
 use super::pooled_growth::{PooledGrowth, floor};
 use super::siblings::{sibling, total_rate};
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, Path, TWO_SEGMENT_FLOOR_DOC};
 
 /// Which CMT/RPv2 is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +39,19 @@ pub enum CmtRpV2Form {
     Formula,
     /// The Linux module that was published with Lugowski 2017: only the decrease is coupled.
     KernelModule,
+}
+
+impl CmtRpV2Form {
+    const ALL: [Choice<Self>; 2] = [
+        Choice::new("formula", Self::Formula, "growth and decrease are coupled")
+            .source("Dreibholz et al., ConTEL 2011"),
+        Choice::new(
+            "kernel-module",
+            Self::KernelModule,
+            "only the decrease is coupled, as in the published Linux module",
+        )
+        .source("Lugowski 2017"),
+    ];
 }
 
 /// Resource pooling by rates.
@@ -53,6 +68,31 @@ impl CmtRpV2 {
     pub fn new(form: CmtRpV2Form, two_segment_floor: bool) -> Self {
         Self { form, growth: PooledGrowth::default(), two_segment_floor }
     }
+}
+
+impl Catalogued for CmtRpV2 {
+    const DESCRIPTION: Description = Description {
+        name: "cmt-rpv2",
+        aliases: &[],
+        summary: "resource pooling by shares of the rates",
+        source: "Dreibholz et al., ConTEL 2011",
+    };
+
+    const SWITCHES: &'static [Attribute<Self>] = &[
+        Attribute::flag(
+            "two_segment_floor",
+            TWO_SEGMENT_FLOOR_DOC,
+            |own| own.two_segment_floor,
+            |own, on| own.two_segment_floor = on,
+        ),
+        Attribute::name(
+            "cmt_rpv2",
+            "which CMT/RPv2 it is",
+            || Choice::descriptions(&CmtRpV2Form::ALL),
+            |own| Choice::name_of(&CmtRpV2Form::ALL, own.form),
+            |own, name| own.form = Choice::find(&CmtRpV2Form::ALL, name).unwrap_or(own.form),
+        ),
+    ];
 }
 
 impl CongestionControl for CmtRpV2 {

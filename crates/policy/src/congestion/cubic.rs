@@ -26,6 +26,8 @@
 
 use subflow_quantity::{Duration, Instant, Ratio};
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::hystart::{HyStart, Sample};
 use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_state};
 
@@ -64,7 +66,7 @@ impl Default for Constants {
 }
 
 /// The constants as the arithmetic needs them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Scaled {
     /// β in 1/1024.
     beta: u64,
@@ -98,30 +100,64 @@ impl Scaled {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     hystart: bool,
-    constants: Scaled,
+    constants: Constants,
+    scaled: Scaled,
     paths: Vec<PathState>,
 }
 
 impl Cubic {
-    /// Creates CUBIC with or without HyStart.
-    pub fn new(hystart: bool) -> Self {
-        Self::with_constants(hystart, Constants::default())
+    /// Creates CUBIC with or without HyStart, and with these constants.
+    pub fn new(hystart: bool, constants: Constants) -> Self {
+        Self { hystart, constants, scaled: Scaled::new(constants), paths: Vec::new() }
     }
+}
 
-    /// Creates CUBIC with other constants.
-    pub fn with_constants(hystart: bool, constants: Constants) -> Self {
-        Self { hystart, constants: Scaled::new(constants), paths: Vec::new() }
+/// CUBIC of Linux, with HyStart.
+impl Default for Cubic {
+    fn default() -> Self {
+        Self::new(true, Constants::default())
     }
+}
 
-    /// Whether its constants are those of Linux.
-    pub fn has_default_constants(&self) -> bool {
-        self.constants == Scaled::new(Constants::default())
-    }
+impl Catalogued for Cubic {
+    const DESCRIPTION: Description = Description {
+        name: "cubic",
+        aliases: &[],
+        summary: "the window is a cubic function of the time since the last loss; uncoupled",
+        source: "RFC 9438, Linux 6.12",
+    };
 
-    /// Whether HyStart may end slow start.
-    pub fn has_hystart(&self) -> bool {
-        self.hystart
-    }
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::ratio(
+            "beta",
+            "what is left of the window after a loss, rounded to 1/1024",
+            [(1, 100), (99, 100)],
+            |cubic| cubic.constants.beta,
+            |cubic, beta| *cubic = Self::new(cubic.hystart, Constants { beta, ..cubic.constants }),
+        ),
+        Attribute::ratio(
+            "c",
+            "the growth far from the last maximum, in packets per cubic second, rounded to 1/1024",
+            [(1, 1000), (10, 1)],
+            |cubic| cubic.constants.c,
+            |cubic, c| *cubic = Self::new(cubic.hystart, Constants { c, ..cubic.constants }),
+        ),
+        Attribute::flag(
+            "fast_convergence",
+            "whether a loss below the last maximum lowers the maximum further",
+            |cubic| cubic.constants.fast_convergence,
+            |cubic, fast_convergence| {
+                *cubic = Self::new(cubic.hystart, Constants { fast_convergence, ..cubic.constants });
+            },
+        ),
+    ];
+
+    const SWITCHES: &'static [Attribute<Self>] = &[Attribute::flag(
+        "hystart",
+        "whether HyStart ends slow start when the delay increases",
+        |cubic| cubic.hystart,
+        |cubic, on| cubic.hystart = on,
+    )];
 }
 
 impl CongestionControl for Cubic {
@@ -151,12 +187,12 @@ impl CongestionControl for Cubic {
 
     fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, ack: &Ack, acked: u32) {
         let (state, path) = (&mut self.paths[path], &mut paths[path]);
-        state.update(path, acked, tick(ack.now), &self.constants);
+        state.update(path, acked, tick(ack.now), &self.scaled);
         additive_increase(path, state.cnt.saturating_mul(path.quantum), acked);
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        let (state, path, constants) = (&mut self.paths[path], &paths[path], self.constants);
+        let (state, path, constants) = (&mut self.paths[path], &paths[path], self.scaled);
         let cwnd = u64::from(packets(path));
         state.epoch = None;
         state.w_max = if constants.fast_convergence && packets(path) < state.w_max {
@@ -310,7 +346,7 @@ mod tests {
     }
 
     fn cubic_on(cwnd: u32, ssthresh: u32) -> (Cubic, [Path; 1]) {
-        let mut cubic = Cubic::new(true);
+        let mut cubic = Cubic::default();
         let paths = [Path { ssthresh, established: true, ..Path::new(1, cwnd) }];
         cubic.on_path_added(&paths, 0);
         (cubic, paths)
@@ -375,14 +411,14 @@ mod tests {
     fn its_constants_can_be_chosen() {
         let constants = Constants { beta: ratio(1, 2), c: ratio(4, 5), fast_convergence: false };
         let paths = [Path { ssthresh: 50, established: true, ..Path::new(1, 100) }];
-        let mut cubic = Cubic::with_constants(true, constants);
+        let mut cubic = Cubic::new(true, constants);
         cubic.on_path_added(&paths, 0);
         assert_eq!(cubic.ssthresh_after_loss(&paths, 0, ms(0)), 50);
         let lower = [Path { cwnd: 90, ..paths[0] }];
         cubic.ssthresh_after_loss(&lower, 0, ms(1));
         assert_eq!(cubic.paths[0].w_max, 90, "without fast convergence");
         // ∛((100 − 50) / 0.8) = 3.969 s
-        assert_eq!(Epoch::begin(0, 50, 100, &cubic.constants).k, 4064, "3.969 s in 1/1024 s");
+        assert_eq!(Epoch::begin(0, 50, 100, &cubic.scaled).k, 4064, "3.969 s in 1/1024 s");
     }
 
     #[test]

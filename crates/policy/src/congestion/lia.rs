@@ -19,8 +19,10 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::siblings::{established, siblings};
-use super::{Ack, CongestionControl, Path, additive_increase, reno};
+use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, additive_increase, reno};
 
 /// The scale of α / w_total in the MPTCP kernel's fixed-point arithmetic.
 const FIXED_POINT: f64 = 4096.0;
@@ -53,6 +55,18 @@ impl Lia {
         }
         own.max(coupled as u32)
     }
+}
+
+impl Catalogued for Lia {
+    const DESCRIPTION: Description = Description {
+        name: "lia",
+        aliases: &[],
+        summary: "linked increases: all paths together take no more than one TCP on the best path",
+        source: "RFC 6356",
+    };
+
+    const SWITCHES: &'static [Attribute<Self>] =
+        &[Attribute::flag("fixed_point", FIXED_POINT_DOC, |own| own.fixed_point, |own, on| own.fixed_point = on)];
 }
 
 impl CongestionControl for Lia {

@@ -29,8 +29,10 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::siblings::{Sibling, established, sibling, siblings, total_rate};
-use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state};
+use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, RecoveryState, TWO_SEGMENT_FLOOR_DOC, reno, set_state};
 
 /// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
 const FIXED_POINT: f64 = 1024.0;
@@ -122,6 +124,25 @@ impl Quality {
     fn equals(self, other: Self) -> bool {
         other.inter_loss * self.rtt_squared == self.inter_loss * other.rtt_squared
     }
+}
+
+impl Catalogued for Olia {
+    const DESCRIPTION: Description = Description {
+        name: "olia",
+        aliases: &[],
+        summary: "opportunistic linked increases: Pareto-optimal, with a term that shifts window to better paths",
+        source: "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05",
+    };
+
+    const SWITCHES: &'static [Attribute<Self>] = &[
+        Attribute::flag("fixed_point", FIXED_POINT_DOC, |own| own.fixed_point, |own, on| own.fixed_point = on),
+        Attribute::flag(
+            "two_segment_floor",
+            TWO_SEGMENT_FLOOR_DOC,
+            |own| own.two_segment_floor,
+            |own, on| own.two_segment_floor = on,
+        ),
+    ];
 }
 
 impl CongestionControl for Olia {

@@ -11,11 +11,22 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{CongestionControl, Path, additive_increase, slow_start};
 
 /// The standard TCP congestion control (RFC 5681).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
+
+impl Catalogued for Reno {
+    const DESCRIPTION: Description = Description {
+        name: "reno",
+        aliases: &[],
+        summary: "one packet per window, half on loss; uncoupled",
+        source: "RFC 5681",
+    };
+}
 
 impl CongestionControl for Reno {
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {

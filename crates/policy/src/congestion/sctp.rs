@@ -12,6 +12,8 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Ack, CongestionControl, Path, reno};
 
 /// The least threshold after a loss, in PMTUs.
@@ -20,6 +22,15 @@ const MIN_SSTHRESH_PMTUS: u32 = 4;
 /// SCTP's uncoupled congestion control (RFC 9260).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sctp;
+
+impl Catalogued for Sctp {
+    const DESCRIPTION: Description = Description {
+        name: "sctp",
+        aliases: &[],
+        summary: "SCTP's own: at most one PMTU per SACK, then one per window of acknowledged bytes; uncoupled",
+        source: "RFC 9260, section 7.2",
+    };
+}
 
 impl CongestionControl for Sctp {
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {

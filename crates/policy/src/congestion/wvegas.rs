@@ -29,6 +29,8 @@
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state, slow_start};
 
 /// The initial and the smallest α of a path.
@@ -111,11 +113,6 @@ impl PathState {
 }
 
 impl WVegas {
-    /// Whether its constants are those of the MPTCP kernel 0.9x.
-    pub fn has_default_constants(&self) -> bool {
-        self.constants == Constants::default()
-    }
-
     /// Creates wVegas with these constants.
     pub fn new(constants: Constants) -> Self {
         Self { constants, paths: Vec::new() }
@@ -183,6 +180,32 @@ struct Round {
     diff: u32,
     average: u64,
     base: u64,
+}
+
+impl Catalogued for WVegas {
+    const DESCRIPTION: Description = Description {
+        name: "wvegas",
+        aliases: &[],
+        summary: "weighted Vegas: equal queueing delay on all paths",
+        source: "Cao, Xu, Fu, ICNP 2012",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::integer(
+            "alpha",
+            "packets that all paths together keep queued",
+            [1, 1000],
+            |vegas| vegas.constants.alpha.into(),
+            |vegas, alpha| vegas.constants.alpha = alpha as u32,
+        ),
+        Attribute::integer(
+            "gamma",
+            "queued packets that end slow start",
+            [1, 1000],
+            |vegas| vegas.constants.gamma.into(),
+            |vegas, gamma| vegas.constants.gamma = gamma as u32,
+        ),
+    ];
 }
 
 impl CongestionControl for WVegas {

@@ -1,5 +1,7 @@
 //! `binder`: one subflow through each gateway.
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::mesh::{Mesh, Shape};
 use super::{Command, Event, PathManager};
 
@@ -18,6 +20,15 @@ impl Default for Binder {
     fn default() -> Self {
         Self(Mesh::new(Shape::Gateways))
     }
+}
+
+impl Catalogued for Binder {
+    const DESCRIPTION: Description = Description {
+        name: "binder",
+        aliases: &[],
+        summary: "one subflow through each gateway of the client's interfaces",
+        source: "Boccassi, Fayed, Marina, LCDNet 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, binder",
+    };
 }
 
 impl PathManager for Binder {

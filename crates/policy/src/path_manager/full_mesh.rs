@@ -2,8 +2,10 @@
 
 use std::num::NonZeroU8;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::mesh::{Mesh, Shape};
-use super::{Command, Event, PathManager};
+use super::{Command, Event, MAX_SUBFLOWS, PathManager};
 
 #[cfg(test)]
 mod tests;
@@ -15,12 +17,15 @@ mod tests;
 ///
 /// Source: lima2017, section 3.3.4; Linux MPTCP 0.9x, `fullmesh`.
 #[derive(Clone, Debug)]
-pub struct FullMesh(Mesh);
+pub struct FullMesh {
+    subflows_per_pair: NonZeroU8,
+    mesh: Mesh,
+}
 
 impl FullMesh {
     /// Creates a full mesh with this number of subflows per pair of addresses (Linux MPTCP 0.9x: `num_subflows`).
     pub fn new(subflows_per_pair: NonZeroU8) -> Self {
-        Self(Mesh::new(Shape::Full(subflows_per_pair)))
+        Self { subflows_per_pair, mesh: Mesh::new(Shape::Full(subflows_per_pair)) }
     }
 }
 
@@ -30,8 +35,25 @@ impl Default for FullMesh {
     }
 }
 
+impl Catalogued for FullMesh {
+    const DESCRIPTION: Description = Description {
+        name: "full-mesh",
+        aliases: &["fullmesh"],
+        summary: "one subflow, or more, from every local address to every remote address",
+        source: "lima2017, section 3.3.4; Linux MPTCP 0.9x, fullmesh",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[Attribute::integer(
+        "subflows_per_pair",
+        "the number of subflows of each pair of addresses",
+        [1, MAX_SUBFLOWS as u64],
+        |own| u8::from(own.subflows_per_pair).into(),
+        |own, count| *own = Self::new(NonZeroU8::new(count as u8).unwrap_or(NonZeroU8::MIN)),
+    )];
+}
+
 impl PathManager for FullMesh {
     fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        self.0.on_event(event, commands);
+        self.mesh.on_event(event, commands);
     }
 }

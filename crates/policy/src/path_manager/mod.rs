@@ -14,6 +14,13 @@
 //! A connection that has subflows already is taken over by reporting the addresses of both hosts and the subflows first
 //! and [`Event::Established`] last, with the initial subflow; if that is not open any more, it is then reported closed.
 
+// The types of all path managers, in the order of lists. See `catalogue/list.rs`.
+macro_rules! path_managers {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! { [Passive FullMesh SingleMesh NDiffPorts Binder] [Custom CustomPathManager] $($arguments)* }
+    };
+}
+
 mod addresses;
 mod binder;
 mod full_mesh;
@@ -36,7 +43,7 @@ pub use full_mesh::FullMesh;
 pub use identifiers::Identifiers;
 pub use ndiffports::NDiffPorts;
 pub use passive::Passive;
-pub use path_management::{Options, PathManagement, PathManagerEntry};
+pub use path_management::PathManagement;
 pub use single_mesh::SingleMesh;
 
 /// The maximum number of subflows of a connection at a time (not over its life), including the initial one: the size of

@@ -2,8 +2,10 @@
 
 use std::num::NonZeroU8;
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::mesh::{Mesh, Shape};
-use super::{Command, Event, PathManager};
+use super::{Command, Event, MAX_SUBFLOWS, PathManager};
 
 /// The client opens subflows from other source ports on the pair of addresses of the initial subflow until there are n,
 /// that one included. Nothing is announced; other addresses are not used.
@@ -11,7 +13,10 @@ use super::{Command, Event, PathManager};
 /// Source: lima2017, section 3.3.3; Linux MPTCP 0.9x, `ndiffports`, whose n is 2 by default. A failed subflow is not
 /// replaced until one of the two addresses is lost and returns.
 #[derive(Clone, Debug)]
-pub struct NDiffPorts(Mesh);
+pub struct NDiffPorts {
+    n: NonZeroU8,
+    mesh: Mesh,
+}
 
 impl NDiffPorts {
     /// The default n.
@@ -19,7 +24,7 @@ impl NDiffPorts {
 
     /// Creates it with this number of subflows.
     pub fn new(n: NonZeroU8) -> Self {
-        Self(Mesh::new(Shape::Ports(n)))
+        Self { n, mesh: Mesh::new(Shape::Ports(n)) }
     }
 }
 
@@ -29,15 +34,31 @@ impl Default for NDiffPorts {
     }
 }
 
+impl Catalogued for NDiffPorts {
+    const DESCRIPTION: Description = Description {
+        name: "ndiffports",
+        aliases: &[],
+        summary: "n subflows from different ports between the two addresses of the initial one",
+        source: "lima2017, section 3.3.3; Linux MPTCP 0.9x, ndiffports",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[Attribute::integer(
+        "n",
+        "the number of subflows, including the initial one",
+        [1, MAX_SUBFLOWS as u64],
+        |own| u8::from(own.n).into(),
+        |own, n| *own = Self::new(NonZeroU8::new(n as u8).unwrap_or(NonZeroU8::MIN)),
+    )];
+}
+
 impl PathManager for NDiffPorts {
     fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        self.0.on_event(event, commands);
+        self.mesh.on_event(event, commands);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::MAX_SUBFLOWS;
     use super::super::test_events::{
         established_as_client, established_as_server, local, lost, remote, tell, tuple, up,
     };

@@ -1,5 +1,7 @@
 //! `default`: the initial subflow and those that the peer opens.
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Command, Event, PathManager};
 
 /// Opens nothing, announces nothing and closes nothing; joins of the peer are accepted, as the transport always does.
@@ -7,6 +9,15 @@ use super::{Command, Event, PathManager};
 /// Source: lima2017, section 3.3.1; the `default` path manager of Linux MPTCP 0.9x.
 #[derive(Clone, Debug, Default)]
 pub struct Passive;
+
+impl Catalogued for Passive {
+    const DESCRIPTION: Description = Description {
+        name: "default",
+        aliases: &["passive"],
+        summary: "no subflow beyond the initial one and those that the peer opens",
+        source: "lima2017, section 3.3.1; Linux MPTCP 0.9x, default",
+    };
+}
 
 impl PathManager for Passive {
     fn on_event(&mut self, _event: &Event, _commands: &mut Vec<Command>) {}

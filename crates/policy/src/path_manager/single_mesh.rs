@@ -1,5 +1,7 @@
 //! `single-mesh`: one subflow from each local address.
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::mesh::{Mesh, Shape};
 use super::{Command, Event, PathManager};
 
@@ -19,6 +21,15 @@ impl Default for SingleMesh {
     fn default() -> Self {
         Self(Mesh::new(Shape::Single))
     }
+}
+
+impl Catalogued for SingleMesh {
+    const DESCRIPTION: Description = Description {
+        name: "single-mesh",
+        aliases: &["singlemesh"],
+        summary: "one subflow from every local address",
+        source: "lima2017, section 4.2, Algorithm 7",
+    };
 }
 
 impl PathManager for SingleMesh {

@@ -2,6 +2,8 @@
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::highest_sending_rate::fastest_sender;
 use super::largest_window_space::roomiest;
 use super::lowest_latency::fastest;
@@ -79,6 +81,15 @@ const MIN_PACKETS_FOR_LOSS: u64 = 200;
 const LOSS_THRESHOLD: f64 = 0.03;
 /// Paths count as different if the largest value is at least this multiple of the smallest.
 const DIFFERENCE_FACTOR: u64 = 4;
+
+impl Catalogued for Adaptive {
+    const DESCRIPTION: Description = Description {
+        name: "adaptive",
+        aliases: &[],
+        summary: "ll, lws, lts or hsr, by loss, rates and delays, with bounds for subflows that would block the others",
+        source: "this project, after the future work of lima2017",
+    };
+}
 
 impl Scheduler for Adaptive {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {

@@ -2,6 +2,8 @@
 
 use subflow_quantity::{Duration, Instant, Ratio};
 
+use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates, lowest_latency};
 
 /// Blocking estimation: like `ll`, but if only a slower subflow S has window space, nothing is sent on S if the
@@ -114,6 +116,47 @@ fn thousandths(ratio: Ratio) -> u64 {
 impl Default for Blest {
     fn default() -> Self {
         Self::new(Bounds::default())
+    }
+}
+
+impl Catalogued for Blest {
+    const DESCRIPTION: Description = Description {
+        name: "blest",
+        aliases: &[],
+        summary: "the lowest RTT, but no slow subflow if it would fill the send window that the fast one needs",
+        source: "Ferlin et al., IFIP Networking 2016; Linux MPTCP 0.95",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::ratio(
+            "lambda",
+            "the initial factor of the blocking estimate",
+            [(0, 1), (10, 1)],
+            |blest| blest.bounds.lambda,
+            |blest, lambda| *blest = Self::new(Bounds { lambda, ..blest.bounds }),
+        ),
+        Attribute::ratio(
+            "lambda_min",
+            "the lower bound of lambda",
+            [(0, 1), (10, 1)],
+            |blest| blest.bounds.lambda_min,
+            |blest, lambda_min| blest.bounds.lambda_min = lambda_min,
+        ),
+        Attribute::ratio(
+            "lambda_max",
+            "the upper bound of lambda",
+            [(0, 1), (10, 1)],
+            |blest| blest.bounds.lambda_max,
+            |blest, lambda_max| blest.bounds.lambda_max = lambda_max,
+        ),
+    ];
+
+    fn conflict(&self) -> Option<Conflict> {
+        let Bounds { lambda, lambda_min, lambda_max } = self.bounds;
+        (!(lambda_min..=lambda_max).contains(&lambda)).then(|| Conflict {
+            key: "lambda",
+            expected: format!("from lambda_min, {lambda_min}, to lambda_max, {lambda_max}"),
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use subflow_quantity::{Duration, Ratio};
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates, lowest_latency};
 
 /// Earliest completion first: like `ll`, but if only a slower subflow s has window space, data waits for the fastest
@@ -71,6 +73,23 @@ impl Default for Ecf {
     fn default() -> Self {
         Self::new(Self::DEFAULT_BETA)
     }
+}
+
+impl Catalogued for Ecf {
+    const DESCRIPTION: Description = Description {
+        name: "ecf",
+        aliases: &["earliest-completion-first"],
+        summary: "the lowest RTT, but waits for the fast subflow if the data completes earlier that way",
+        source: "Lim et al., CoNEXT 2017; Linux MPTCP 0.95",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[Attribute::ratio(
+        "beta",
+        "the hysteresis: the additional advantage that a slow subflow needs to be used again after waiting",
+        [(0, 1), (10, 1)],
+        |ecf| ecf.beta,
+        |ecf, beta| ecf.beta = beta,
+    )];
 }
 
 impl Scheduler for Ecf {

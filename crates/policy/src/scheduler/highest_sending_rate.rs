@@ -4,6 +4,8 @@ use core::cmp::Ordering;
 
 use subflow_quantity::Duration;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
 /// Highest sending rate: of the subflows that can send, the one with the largest rate, computed from its window w, its
@@ -20,6 +22,15 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct HighestSendingRate;
+
+impl Catalogued for HighestSendingRate {
+    const DESCRIPTION: Description = Description {
+        name: "hsr",
+        aliases: &["highest-sending-rate"],
+        summary: "the subflow with the largest window per latest RTT",
+        source: "lima2017, Algorithm 6",
+    };
+}
 
 impl Scheduler for HighestSendingRate {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {

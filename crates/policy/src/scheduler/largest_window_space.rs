@@ -4,6 +4,8 @@ use core::cmp::Reverse;
 
 use subflow_quantity::Duration;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
 /// Largest window space: of the subflows that can send, the one with the most window space, ws = w − f packets.
@@ -21,6 +23,15 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct LargestWindowSpace;
+
+impl Catalogued for LargestWindowSpace {
+    const DESCRIPTION: Description = Description {
+        name: "lws",
+        aliases: &["largest-window-space"],
+        summary: "the subflow with the most window space",
+        source: "lima2017, Algorithm 4",
+    };
+}
 
 impl Scheduler for LargestWindowSpace {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {

@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, candidates};
 
 /// Chooses the subflow whose queue would be empty first. It gets a burst of about 64 KB, then the choice is repeated.
@@ -49,6 +51,15 @@ struct Burst {
 
 /// 2¹⁶ minus the space for headers (`MPTCP_SEND_BURST_SIZE`).
 const BURST_SIZE: u64 = (1 << 16) - 20 - 40 - 40 - 8;
+
+impl Catalogued for LinuxDefault {
+    const DESCRIPTION: Description = Description {
+        name: "linux-default",
+        aliases: &["linux"],
+        summary: "the subflow whose queue drains first at its pacing rate, in bursts of 64 KB beyond its window",
+        source: "Linux 6.12, net/mptcp/protocol.c, mptcp_subflow_get_send",
+    };
+}
 
 impl Scheduler for LinuxDefault {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {

@@ -2,6 +2,8 @@
 
 use subflow_quantity::Duration;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
 /// Lowest latency: of the subflows that can send, the one with the smallest smoothed RTT τ.
@@ -16,6 +18,15 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct LowestLatency;
+
+impl Catalogued for LowestLatency {
+    const DESCRIPTION: Description = Description {
+        name: "ll",
+        aliases: &["min-rtt", "minrtt", "default"],
+        summary: "the subflow with the lowest smoothed RTT",
+        source: "lima2017, Algorithm 1; Linux MPTCP 0.9x, default",
+    };
+}
 
 impl Scheduler for LowestLatency {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {

@@ -4,6 +4,8 @@ use core::cmp::Ordering;
 
 use subflow_quantity::Duration;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::largest_window_space::latest_fastest;
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
@@ -23,6 +25,15 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct LowestTimeSpace;
+
+impl Catalogued for LowestTimeSpace {
+    const DESCRIPTION: Description = Description {
+        name: "lts",
+        aliases: &["lowest-time-space"],
+        summary: "the subflow with the least smoothed RTT per packet of window space",
+        source: "lima2017, Algorithm 5",
+    };
+}
 
 impl Scheduler for LowestTimeSpace {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {

@@ -7,6 +7,20 @@
 //! Each scheduler is one file with its formula, source and tests. `candidates` has the rules that all share
 //! (eligibility, priority), and [`Scheduling`] lists the schedulers by name.
 
+// The types of all schedulers, in the order of lists. See `catalogue/list.rs`.
+macro_rules! schedulers {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! {
+            [
+                LowestLatency RoundRobin Redundant RedDiversity RedModule LargestWindowSpace
+                LowestTimeSpace HighestSendingRate Blest Ecf Adaptive LinuxDefault
+            ]
+            [Custom CustomScheduler]
+            $($arguments)*
+        }
+    };
+}
+
 mod adaptive;
 pub mod blest;
 mod candidates;
@@ -47,7 +61,7 @@ pub use red_diversity::RedDiversity;
 pub use red_module::RedModule;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
-pub use scheduling::{Options, SchedulerEntry, Scheduling};
+pub use scheduling::Scheduling;
 
 /// A set of subflows, by index below 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

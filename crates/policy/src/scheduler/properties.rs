@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use subflow_quantity::Duration;
 
-use super::{Options, QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What, candidates};
+use super::{QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What, candidates};
+use crate::catalogue::Catalogue;
 
 fn subflow() -> impl Strategy<Value = SubflowView> {
     let flags = (prop::bool::weighted(0.8), any::<bool>(), prop::bool::weighted(0.2), any::<bool>());
@@ -30,8 +31,9 @@ proptest! {
     fn an_assignment_obeys_the_shared_rules(
         states in vec((vec(subflow(), 6), any::<bool>(), 0..200_000u64, 0..64u64), 1..20),
     ) {
-        for entry in Scheduling::all() {
-            let (mut scheduler, mut start) = (entry.create(&Options::default()), 0);
+        for mut scheduler in Scheduling::prototypes() {
+            let name = scheduler.name().to_owned();
+            let mut start = 0;
             for (subflows, lost, new, carriers) in &states {
                 let sent = SentRange { range: 0..1000, carried_by: SubflowSet(*carriers), reinject: true };
                 let new_data = start..start + new;
@@ -46,7 +48,7 @@ proptest! {
                 let Some(assignment) = scheduler.next(subflows, &queue) else { continue };
                 let usable = candidates::usable(subflows, &queue).live;
                 let (index, subflow) = (assignment.subflow, &subflows[assignment.subflow]);
-                prop_assert!(subflow.is_live(), "{}: {subflow:?}", entry.name);
+                prop_assert!(subflow.is_live(), "{}: {subflow:?}", name);
                 match assignment.what {
                     What::New { at_most } => {
                         prop_assert!(subflow.can_send && usable.contains(index) || scheduler.queues_ahead());

@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use subflow_quantity::Instant;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, What, candidates};
 use crate::bottleneck::Correlations;
 
@@ -37,6 +39,15 @@ impl Default for RedDiversity {
     fn default() -> Self {
         Self { correlations: Correlations::new(1.0), placing: None }
     }
+}
+
+impl Catalogued for RedDiversity {
+    const DESCRIPTION: Description = Description {
+        name: "red-diversity",
+        aliases: &["red"],
+        summary: "the subflow least correlated with the others, and copies on subflows correlated with no carrier",
+        source: "red2018, section 3.2",
+    };
 }
 
 impl Scheduler for RedDiversity {

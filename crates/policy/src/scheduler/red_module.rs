@@ -2,6 +2,8 @@
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::redundant::Progress;
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, What, candidates, lowest_latency};
 use crate::bottleneck::ranked_window::RankedWindow;
@@ -52,6 +54,15 @@ impl Default for RedModule {
         let (progress, listed) = (Progress::default(), SubflowSet(1));
         Self { progress, windows: Vec::new(), turn: None, list_at: None, listed }
     }
+}
+
+impl Catalogued for RedModule {
+    const DESCRIPTION: Description = Description {
+        name: "red-module",
+        aliases: &[],
+        summary: "all data on each subflow of a list of weakly correlated ones, made every 2 s, and on the initial one",
+        source: "the kernel module of red2018 (ccsc-research/red-scheduler)",
+    };
 }
 
 impl Scheduler for RedModule {

@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use crate::catalogue::{Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowView, What, candidates, lowest_latency};
 
 /// Redundant data re-injection (RDR): each segment goes to the subflow that `ll` chooses, and a copy of it to every
@@ -28,6 +30,15 @@ pub struct Redundant {
 pub(super) struct Progress {
     /// Per subflow: it has carried all outstanding data below this data-level offset.
     carried: Vec<u64>,
+}
+
+impl Catalogued for Redundant {
+    const DESCRIPTION: Description = Description {
+        name: "redundant",
+        aliases: &["rdr"],
+        summary: "all data on every subflow, on the fastest first",
+        source: "lima2017, Algorithm 3; Linux MPTCP 0.9x, redundant",
+    };
 }
 
 impl Scheduler for Redundant {

@@ -1,5 +1,7 @@
 //! `rr`: one subflow after the other.
 
+use crate::catalogue::{Attribute, Catalogued, Description};
+
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
 /// Round robin: the last eligible subflow that was not yet used in this cycle. If all have been used, a new cycle
@@ -26,6 +28,22 @@ pub struct RoundRobin {
     /// R*, the subflows used in this cycle.
     used: SubflowSet,
     oldest_first: bool,
+}
+
+impl Catalogued for RoundRobin {
+    const DESCRIPTION: Description = Description {
+        name: "rr",
+        aliases: &["round-robin"],
+        summary: "one subflow after the other, one segment per turn",
+        source: "lima2017, Algorithm 2; Linux MPTCP 0.9x, roundrobin",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[Attribute::flag(
+        "oldest_first",
+        "whether the oldest unused subflow takes the turn, as in MPTCP 0.9x, instead of the newest",
+        |own| own.oldest_first,
+        |own, on| own.oldest_first = on,
+    )];
 }
 
 impl Scheduler for RoundRobin {

@@ -1,6 +1,7 @@
 //! Compares the detectors with SciPy.
 
-use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, PathSample, pearson, spearman};
+use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, PathSample, pearson, spearman};
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_quantity::{Duration, Instant};
 
 /// A case of `scipy.txt`.
@@ -26,9 +27,8 @@ fn cases() -> Vec<Case> {
 /// The degree after path 0 had the samples `x` and path 1 the samples `y`, in microseconds, every millisecond, after
 /// some other samples.
 fn degree(name: &str, case: &Case) -> Option<f64> {
-    let interval = Duration::from_millis(1);
-    let parameters = Parameters { window: case.x.len() as u32, threshold: 0.8, interval, polled: false };
-    let mut detector = BottleneckDetection::entry(name)?.create(parameters);
+    let detector = BottleneckDetection::from_name(name)?.with("window", Value::Integer(case.x.len() as u64)).ok()?;
+    let mut detector = detector.with("interval", Value::Duration(Duration::from_millis(1))).ok()?;
     let mut tell = |path: usize, at_us: u64, microseconds: u64| {
         let at = Instant::ZERO + Duration::from_micros(at_us);
         let srtt = Duration::from_micros(microseconds);

@@ -1,9 +1,8 @@
 //! Properties that hold in every state that a transport can reach, and in many that it cannot.
 
 use proptest::prelude::*;
-use subflow_policy::congestion::{
-    Ack, Algorithm, CmtRpV2Form, CongestionControl, Loss, Options, Path, RecoveryState, Rules, Timeout, cubic, wvegas,
-};
+use subflow_policy::catalogue::{Catalogue, Domain, Value};
+use subflow_policy::congestion::{Ack, Algorithm, CongestionControl, Loss, Path, RecoveryState, Rules, Timeout};
 use subflow_quantity::{Duration, Instant, Ratio};
 
 use crate::rounds::delivery;
@@ -69,8 +68,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn new(name: &str, options: Options, paths: usize, quantum: u32) -> Self {
-        let algorithm = Algorithm::with_options(name, options).expect("a name of the catalogue");
+    fn new(algorithm: Algorithm, paths: usize, quantum: u32) -> Self {
         let mut driver = Self { algorithm, paths: Vec::new(), now: Instant::ZERO, una: 0 };
         for index in 0..paths {
             driver.paths.push(new_path(quantum));
@@ -147,25 +145,46 @@ fn new_path(quantum: u32) -> Path {
     Path::new(quantum, 10 * quantum).with_rules(rules).with_established(true)
 }
 
+fn usual(name: &str) -> Algorithm {
+    Algorithm::from_name(name).expect("a name of the catalogue")
+}
+
+/// The algorithm called `name` with a drawn value for each of its options and switches.
+fn chosen(name: &str, draws: &[prop::sample::Index]) -> Algorithm {
+    let algorithm = usual(name);
+    let settings = algorithm.options().into_iter().chain(algorithm.switches());
+    settings.zip(draws).fold(algorithm.clone(), |algorithm, (setting, draw)| {
+        let value = match setting.domain {
+            Domain::Boolean => Value::Boolean(draw.index(2) == 1),
+            Domain::Integer(range) => {
+                let numbers = range.end() - range.start() + 1;
+                Value::Integer(range.start() + draw.index(numbers as usize) as u64)
+            }
+            Domain::Ratio(range) => {
+                let [least, most] = [range.start(), range.end()].map(|ratio| (ratio.as_f64() * 1000.0) as usize);
+                let thousandths = least + draw.index(most - least + 1);
+                Value::Ratio(Ratio::new(thousandths as u32, 1000).expect("a ratio"))
+            }
+            Domain::Fraction => Value::Fraction(draw.index(1001) as f64 / 1000.0),
+            Domain::Duration => Value::Duration(Duration::from_millis(draw.index(1000) as u64)),
+            Domain::Name(names) => Value::Name(names[draw.index(names.len())].name),
+        };
+        algorithm.with(setting.key, value).expect("it is in the domain")
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
     fn windows_and_thresholds_stay_at_least_one_segment(
         name in prop::sample::select(Algorithm::NAMES.to_vec()),
-        (hystart, fixed_point, two_segment_floor) in any::<(bool, bool, bool)>(),
-        cmt_rpv2 in prop::sample::select(vec![CmtRpV2Form::Formula, CmtRpV2Form::KernelModule]),
-        (beta, c, fast_convergence) in (1_u32..100, 1_u32..10_000, any::<bool>()),
-        (alpha, gamma) in (1_u32..=1000, 1_u32..=1000),
+        draws in prop::collection::vec(any::<prop::sample::Index>(), 8),
         paths in 1_usize..=64,
         quantum in prop::sample::select(vec![1_u32, 1452]),
         events in prop::collection::vec((any::<prop::sample::Index>(), event()), 1..200),
     ) {
-        let ratio = |numerator, denominator| Ratio::new(numerator, denominator).expect("a ratio");
-        let cubic = cubic::Constants { beta: ratio(beta, 100), c: ratio(c, 1000), fast_convergence };
-        let wvegas = wvegas::Constants { alpha, gamma };
-        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2, cubic, wvegas };
-        let mut driver = Driver::new(name, options, paths, quantum);
+        let mut driver = Driver::new(chosen(name, &draws), paths, quantum);
         for (index, event) in &events {
             let path = index.index(paths);
             driver.tell(path, event);
@@ -179,13 +198,12 @@ proptest! {
     #[test]
     fn a_path_in_the_place_of_a_closed_one_inherits_nothing(
         name in prop::sample::select(Algorithm::NAMES.to_vec()),
-        (hystart, fixed_point, two_segment_floor) in any::<(bool, bool, bool)>(),
+        draws in prop::collection::vec(any::<prop::sample::Index>(), 8),
         before in prop::collection::vec(event(), 1..60),
         after in prop::collection::vec((0_usize..2, event()), 1..60),
     ) {
-        let options = Options { hystart, fixed_point, two_segment_floor, ..Options::default() };
-        let mut used = Driver::new(name, options, 2, 1);
-        let mut fresh = Driver::new(name, options, 2, 1);
+        let mut used = Driver::new(chosen(name, &draws), 2, 1);
+        let mut fresh = Driver::new(chosen(name, &draws), 2, 1);
         before.iter().for_each(|event| used.tell(1, event));
         used.tell(1, &Event::Established(false));
         fresh.now = used.now;
@@ -212,7 +230,7 @@ proptest! {
         acks in 1_usize..2000,
     ) {
         let grown = |name: &str| {
-            let mut driver = Driver::new(name, Options::default(), 1, 1);
+            let mut driver = Driver::new(usual(name), 1, 1);
             driver.tell(0, &Event::Rtt { nanos: 50_000_000 });
             driver.tell(0, &Event::Window { cwnd, ssthresh: 1 });
             (0..acks).for_each(|_| driver.tell(0, &Event::Ack { acked: 1, rtt: None }));
@@ -226,8 +244,8 @@ proptest! {
         name in prop::sample::select(vec!["reno", "cubic"]),
         events in prop::collection::vec((0_usize..2, event()), 1..100),
     ) {
-        let mut both = Driver::new(name, Options::default(), 2, 1);
-        let mut alone = Driver::new(name, Options::default(), 1, 1);
+        let mut both = Driver::new(usual(name), 2, 1);
+        let mut alone = Driver::new(usual(name), 1, 1);
         for (path, event) in &events {
             if *path == 0 {
                 (alone.now, alone.una) = (both.now, both.una);

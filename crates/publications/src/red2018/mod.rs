@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use subflow_lab::RunError;
 use subflow_lab::execute::{Progress, run_all};
 use subflow_lab::simulate::{RunOptions, simulate};
-use subflow_policy::bottleneck::Parameters;
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_report::{Finding, Reproduction};
 
 use super::{Done, Item, Paper, ReproduceError, Request};
@@ -178,11 +178,12 @@ fn scaling_of(
 fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
     let pairs = PAIRS.map(|(_, a, b, _)| (a, b));
     let rfc8382 = VARIANTS[VARIANTS.len() - 1];
-    let skewed = |threshold: f64| rfc8382.build(Parameters { threshold, ..rfc8382.parameters() });
+    let skewed =
+        |threshold: f64| rfc8382.build().with("threshold", Value::Fraction(threshold)).expect("it has a threshold");
     Verdicts {
         degrees: VARIANTS.map(|variant| replay_variant(variant, records, &pairs)).to_vec(),
         by_skewness: SKEWNESS.map(|threshold| replay(skewed(threshold), records, &pairs)).to_vec(),
-        by_bounds: replay_within(rfc8382.parameters(), &BOUNDS, records, &pairs),
+        by_bounds: replay_within(&BOUNDS, records, &pairs),
     }
 }
 

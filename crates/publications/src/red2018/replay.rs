@@ -1,6 +1,7 @@
 //! What detectors say of the samples that a run recorded.
 
-use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, Rfc8382};
+use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Rfc8382};
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::mptcp::PathRecord;
 
@@ -65,26 +66,23 @@ pub(super) const ASKED_EVERY: Duration = Duration::from_millis(100);
 pub(super) type Degrees = Vec<f32>;
 
 impl Variant {
-    /// What it is tuned by.
-    pub(super) fn parameters(self) -> Parameters {
-        let defaults = BottleneckDetection::entry(self.detector).expect("it is a detector").defaults;
-        Parameters { interval: self.interval.unwrap_or(defaults.interval), polled: self.polled, ..defaults }
+    /// A new detector.
+    pub(super) fn build(self) -> BottleneckDetection {
+        let detector = BottleneckDetection::from_name(self.detector).expect("it is a detector");
+        let interval = self.interval.map(|interval| ("interval", Value::Duration(interval)));
+        let options = interval.into_iter().chain([("polled", Value::Boolean(self.polled))]);
+        options.fold(detector, |detector, (key, value)| detector.with(key, value).expect("every detector has it"))
     }
 
     /// Whether it reads the paths so often that a study of its cost would take longer than all others.
     pub(super) fn is_costly(self) -> bool {
         self.polled && self.interval == EVERY_10_US
     }
-
-    /// A new detector.
-    pub(super) fn build(self, parameters: Parameters) -> BottleneckDetection {
-        BottleneckDetection::entry(self.detector).expect("it is a detector").create(parameters)
-    }
 }
 
 /// What `variant` says of `pairs` when `records` are shown to it.
 pub(super) fn replay_variant(variant: Variant, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
-    replay(variant.build(variant.parameters()), records, pairs)
+    replay(variant.build(), records, pairs)
 }
 
 /// Shows `records` to `detector` and notes the degrees of `pairs`.
@@ -101,15 +99,10 @@ pub(super) fn replay(detector: BottleneckDetection, records: &[PathRecord], pair
 
 /// The same of RFC 8382 with each of `scales` laid on the bounds that its grouping has: 1 in one group, 0 not. The
 /// statistics are the same ones.
-pub(super) fn replay_within(
-    parameters: Parameters,
-    scales: &[f64],
-    records: &[PathRecord],
-    pairs: &[(usize, usize)],
-) -> Vec<Vec<Degrees>> {
+pub(super) fn replay_within(scales: &[f64], records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Vec<Degrees>> {
     let mut degrees = vec![vec![Degrees::new(); pairs.len()]; scales.len()];
     let paths = pairs.iter().map(|pair| pair.0.max(pair.1) + 1).max().unwrap_or(0);
-    ask_regularly(Rfc8382::new(parameters), records, |detector| {
+    ask_regularly(Rfc8382::default(), records, |detector| {
         for (degrees, &scale) in degrees.iter_mut().zip(scales) {
             let groups = detector.groups_within(scale, paths);
             for (degrees, &(a, b)) in degrees.iter_mut().zip(pairs) {
@@ -158,8 +151,8 @@ mod tests {
     fn degrees_are_asked_for_every_100_ms_with_what_came_before() {
         let records: Vec<PathRecord> =
             (0..100).flat_map(|n| [record(0, 10 * n, n), record(1, 10 * n, 5 + n)]).collect();
-        let parameters = Parameters { window: 20, ..VARIANTS[0].parameters() };
-        let degrees = replay(VARIANTS[0].build(parameters), &records, &[(0, 1)]);
+        let detector = VARIANTS[0].build().with("window", Value::Integer(20)).expect("it has a window");
+        let degrees = replay(detector, &records, &[(0, 1)]);
         assert_eq!(degrees[0].len(), 9);
         assert!(degrees[0][0].is_nan(), "ten values fill no window of twenty");
         assert_eq!(degrees[0][2], 1.0);
@@ -171,7 +164,8 @@ mod tests {
         for (words, red, mscm) in READINGS {
             let (red, mscm) = (VARIANTS[red], VARIANTS[mscm]);
             assert_eq!((red.detector, mscm.detector, red.polled), ("red-cpi", "mscm", mscm.polled), "{words}");
-            assert_eq!(red.parameters().interval, mscm.parameters().interval, "{words}");
+            let interval = |variant: Variant| variant.build().options()[2].value;
+            assert_eq!(interval(red), interval(mscm), "{words}");
             assert_eq!(red.polled, words.starts_with("values read"), "{words}");
         }
     }
@@ -190,8 +184,8 @@ mod tests {
             .collect();
         let pairs = [(0, 1), (0, 2), (1, 2)];
         let variant = VARIANTS[VARIANTS.len() - 1];
-        let own = replay(variant.build(variant.parameters()), &records, &pairs);
-        let within = replay_within(variant.parameters(), &[0.0, 1.0, f64::INFINITY], &records, &pairs);
+        let own = replay(variant.build(), &records, &pairs);
+        let within = replay_within(&[0.0, 1.0, f64::INFINITY], &records, &pairs);
         let known = |degrees: &Degrees| degrees.iter().map(|degree| degree.max(0.0)).collect::<Degrees>();
         assert_eq!(within[1], own.iter().map(known).collect::<Vec<_>>());
         let together = |scale: usize| {

@@ -15,7 +15,7 @@ use subflow_scenario::file::Document;
 use subflow_transport::mptcp::PathRecord;
 
 use super::part::{Part, shown};
-use super::replay::{RFC8382, VARIANTS, Variant, replay_variant, share_above};
+use super::replay::{VARIANTS, Variant, replay_variant, share_above};
 
 /// Flows start within so many milliseconds.
 const START_SPREAD_MS: u64 = 1000;
@@ -43,10 +43,9 @@ pub(super) fn run(paths: usize, duration_s: u32, seed: u64) -> Result<Vec<Score>
 }
 
 fn score(variant: Variant, paths: usize, records: &[PathRecord]) -> Score {
-    let parameters = variant.parameters();
     let pairs: Vec<(usize, usize)> = (0..paths).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
     let degrees = replay_variant(variant, records, &pairs);
-    let threshold = if variant.name == RFC8382 { 1.0 } else { parameters.threshold };
+    let threshold = variant.build().correlations().threshold();
     let rate = |shared: bool| {
         let is_of = |(a, b): (usize, usize)| (a / 2 == b / 2) == shared;
         share_above(degrees.iter().zip(&pairs).filter(|(_, pair)| is_of(**pair)).map(|(degrees, _)| degrees), threshold)
@@ -62,7 +61,7 @@ fn score(variant: Variant, paths: usize, records: &[PathRecord]) -> Score {
 const TIMED: usize = 100_000;
 
 fn cost_us(variant: Variant, records: &[PathRecord]) -> f64 {
-    let mut detector = variant.build(variant.parameters());
+    let mut detector = variant.build();
     let timed = &records[..records.len().min(TIMED)];
     let timer = CpuTimer::start();
     for record in timed {

@@ -31,6 +31,14 @@ impl<'a> Field<'a> {
         Self { path, node: Cow::Owned(node), doc }
     }
 
+    /// The default of `key` in tables of this kind.
+    pub(crate) fn default_of(schema: &'static TableSchema, key: &'static str) -> Field<'static> {
+        match &schema.field(key).default {
+            Default::Value(literal) => Field::from_default(key.to_owned(), literal, &schema.field(key).doc),
+            Default::Required | Default::None(_) => panic!("the schema gives {key} no default"),
+        }
+    }
+
     fn child<'s>(&'s self, entry: &'s Entry, doc: &'static str) -> Field<'s> {
         Field { path: self.path_of(&entry.key), node: Cow::Borrowed(&entry.node), doc }
     }
@@ -217,11 +225,6 @@ impl<'a> Section<'a> {
             .label(format!("{key} is missing"))
             .help(format!("{key} is {}", schema.doc))
         })
-    }
-
-    /// All keys that the table may have.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.schema.keys()
     }
 
     /// The accepted values of `key`.

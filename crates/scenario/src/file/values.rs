@@ -120,6 +120,19 @@ impl Field<'_> {
         }
     }
 
+    /// A ratio within bounds; `kind` describes them.
+    pub(crate) fn ratio(
+        &self,
+        allowed: RangeInclusive<Ratio>,
+        kind: impl FnOnce() -> String,
+    ) -> Result<Ratio, Problem> {
+        let ratio: Ratio = self.quantity("a ratio such as \"1/4\" or 1.2")?;
+        match allowed.contains(&ratio) {
+            true => Ok(ratio),
+            false => Err(self.expected(&kind())),
+        }
+    }
+
     /// A number above zero, at most one, without a unit.
     pub(crate) fn weight(&self) -> Result<f64, Problem> {
         match self.value() {
@@ -133,13 +146,9 @@ impl Field<'_> {
 impl Section<'_> {
     /// The ratio under `key`, from one fraction to another.
     pub(crate) fn ratio(&self, key: &'static str, bounds: [(u32, u32); 2]) -> Result<Ratio, Problem> {
-        let field = self.value(key);
-        let ratio: Ratio = field.quantity("a ratio such as \"1/4\" or 1.2")?;
-        let [least, most] = bounds.map(|(numerator, denominator)| Ratio::new(numerator, denominator));
-        match least <= Some(ratio) && Some(ratio) <= most {
-            true => Ok(ratio),
-            false => Err(field.expected(&self.kind(key))),
-        }
+        let ratio = |(numerator, denominator)| Ratio::new(numerator, denominator).expect("not divided by zero");
+        let [least, most] = bounds.map(ratio);
+        self.value(key).ratio(least..=most, || self.kind(key))
     }
 }
 

@@ -1,134 +1,138 @@
-//! `congestion = …`, `scheduler = …`, `path_manager = …`: a name, or a table with a name and options.
+//! `congestion = …`, `scheduler = …`, `path_manager = …`, `bottleneck = …`: a name, or a table with a name and options.
 
-use std::num::NonZeroU8;
+use subflow_policy::bottleneck::BottleneckDetection;
+use subflow_policy::catalogue::{Catalogue, Conflict};
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::{Scheduler, Scheduling};
+use subflow_transport::mptcp::Bottleneck;
 
-use subflow_policy::catalogue::Description;
-use subflow_policy::congestion::{cubic, wvegas};
-use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
-use subflow_policy::scheduler::{Options, blest};
-use subflow_quantity::Ratio;
-
-use crate::algorithm::{PathManager, Scheduler};
-use crate::custom::Prototypes;
+use crate::CustomAlgorithms;
 use crate::file::{Field, Problem, Section, Value, list};
-use crate::{Congestion, CongestionName, CustomAlgorithms, PathManagerName, SchedulerName, schema};
+use crate::options;
+use crate::schema::{self, COUPLINGS, Coupling};
+use crate::table::TableSchema;
 
 /// The congestion control of a flow.
 pub(super) fn congestion(
     section: &Section<'_>,
-    default: &str,
+    default: &Algorithm,
     custom: &CustomAlgorithms,
-) -> Result<Congestion, Problem> {
-    let field = given_or(section, "congestion", default);
-    let (own, what) = (&custom.congestion, section.kind("congestion"));
-    let name = |field: &Field<'_>| named(field, &what, CongestionName::parse_with, own, CongestionName::catalogue);
-    if !matches!(field.value(), Value::Table(_)) {
-        return Ok(Congestion::new(name(&field)?));
-    }
-    let section = field.section(&schema::CONGESTION)?;
-    let name = name(&section.required("name")?)?;
-    refuse_others(&section, name.name(), name.options())?;
-    let packets = |key| Ok::<_, Problem>(section.value(key).integer(1..=1000)? as u32);
-    Ok(Congestion {
-        name,
-        cubic: cubic::Constants {
-            beta: section.ratio("beta", [(1, 100), (99, 100)])?,
-            c: section.ratio("c", [(1, 1000), (10, 1)])?,
-            fast_convergence: section.value("fast_convergence").boolean()?,
-        },
-        wvegas: wvegas::Constants { alpha: packets("alpha")?, gamma: packets("gamma")? },
-    })
+) -> Result<Algorithm, Problem> {
+    let what = section.kind("congestion");
+    let Some(field) = section.given("congestion") else { return Ok(default.clone()) };
+    algorithm(&field, &what, &custom.congestion, (&schema::CONGESTION, "name"))
 }
 
 /// The packet scheduler of a flow.
-pub(super) fn scheduler(section: &Section<'_>, default: &str, custom: &CustomAlgorithms) -> Result<Scheduler, Problem> {
-    const WHAT: &str = "the name of a packet scheduler";
-    let field = given_or(section, "scheduler", default);
-    let own = &custom.schedulers;
-    let name = |field: &Field<'_>| named(field, WHAT, SchedulerName::parse_with, own, SchedulerName::catalogue);
-    if !matches!(field.value(), Value::Table(_)) {
-        return Ok(Scheduler { name: name(&field)?, options: Options::default() });
-    }
-    let section = field.section(&schema::SCHEDULER)?;
-    let name = name(&section.required("name")?)?;
-    refuse_others(&section, name.name(), name.options())?;
-    let lambda = blest::Bounds {
-        lambda: ratio(&section, "lambda")?,
-        lambda_min: ratio(&section, "lambda_min")?,
-        lambda_max: ratio(&section, "lambda_max")?,
-    };
-    if !(lambda.lambda_min <= lambda.lambda && lambda.lambda <= lambda.lambda_max) {
-        return Err(field.problem(format!(
-            "lambda is {}, expected it to be from lambda_min, {}, to lambda_max, {}",
-            lambda.lambda, lambda.lambda_min, lambda.lambda_max
-        )));
-    }
-    let oldest_first = section.value("oldest_first").boolean()?;
-    Ok(Scheduler { name, options: Options { oldest_first, beta: ratio(&section, "beta")?, lambda } })
+pub(super) fn scheduler(
+    section: &Section<'_>,
+    default: &Scheduling,
+    custom: &CustomAlgorithms,
+) -> Result<Scheduling, Problem> {
+    let Some(field) = section.given("scheduler") else { return Ok(default.clone()) };
+    algorithm(&field, "the name of a packet scheduler", &custom.schedulers, (&schema::SCHEDULER, "name"))
 }
 
 /// The path manager of a flow whose connections have at most `most` subflows.
 pub(super) fn path_manager(
     section: &Section<'_>,
-    default: &str,
+    default: &PathManagement,
     custom: &CustomAlgorithms,
     most: usize,
-) -> Result<PathManager, Problem> {
-    const WHAT: &str = "the name of a path manager";
-    let field = given_or(section, "path_manager", default);
-    let own = &custom.path_managers;
-    let name = |field: &Field<'_>| named(field, WHAT, PathManagerName::parse_with, own, PathManagerName::catalogue);
-    if !matches!(field.value(), Value::Table(_)) {
-        return Ok(PathManager { name: name(&field)?, options: path_manager::Options::default() });
+) -> Result<PathManagement, Problem> {
+    let Some(field) = section.given("path_manager") else { return Ok(default.clone()) };
+    let table = (&*schema::PATH_MANAGER, "name");
+    let manager = algorithm(&field, "the name of a path manager", &custom.path_managers, table)?;
+    if matches!(field.value(), Value::Table(_)) {
+        let section = field.section(&schema::PATH_MANAGER)?;
+        for key in ["subflows_per_pair", "n"] {
+            if let Some(field) = section.given(key)
+                && matches!(field.value(), Value::Integer(count) if usize::try_from(*count).is_ok_and(|n| n > most))
+            {
+                return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
+            }
+        }
     }
-    let section = field.section(&schema::PATH_MANAGER)?;
-    let name = name(&section.required("name")?)?;
-    refuse_others(&section, name.name(), name.options())?;
-    let count = |key| subflows(&section.value(key), most);
-    let options = path_manager::Options { subflows_per_pair: count("subflows_per_pair")?, n: count("n")? };
-    Ok(PathManager { name, options })
+    Ok(manager)
 }
 
-/// A number of subflows.
-fn subflows(field: &Field<'_>, most: usize) -> Result<NonZeroU8, Problem> {
-    let count = field.integer(1..=MAX_SUBFLOWS as u64)?;
-    if count > most as u64 && !field.is_default() {
-        return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
-    }
-    Ok(NonZeroU8::new(count as u8).expect("it is at least 1"))
+/// The detector of a flow: the named one, or the one that `scheduler` or the coupling requires.
+pub(super) fn bottleneck(section: &Section<'_>, scheduler: &Scheduling) -> Result<Option<Bottleneck>, Problem> {
+    let coupling = section.value("coupling").choice("a coupling", &COUPLINGS)?;
+    let table: (&'static TableSchema, _) = (&schema::BOTTLENECK, "detector");
+    let field = section.given("bottleneck");
+    let detection = match &field {
+        Some(field) => algorithm(field, "the name of a shared-bottleneck detector", &[], table)?,
+        None if scheduler.goes_by_correlations() => BottleneckDetection::RedCpi(Default::default()),
+        None if coupling == Coupling::SharedBottleneck => BottleneckDetection::Rfc8382(Default::default()),
+        None => return Ok(None),
+    };
+    let regroup = match &field {
+        Some(field) if matches!(field.value(), Value::Table(_)) => field.section(table.0)?.value("regroup"),
+        _ => Field::default_of(table.0, "regroup"),
+    };
+    let regroup = regroup.positive_duration()?;
+    Ok(Some(Bottleneck { detection, regroup: (coupling == Coupling::SharedBottleneck).then_some(regroup) }))
 }
 
-fn given_or<'a>(section: &Section<'a>, key: &'static str, default: &str) -> Field<'a> {
-    section.given(key).unwrap_or_else(|| section.default_literal(key, &format!("'{default}'")))
-}
-
-/// An algorithm by name: one of `custom`, or of the catalogue.
-fn named<N, T>(
+/// An algorithm by name, or by a table with its name and options. It is one of `custom`, or of the catalogue.
+fn algorithm<A: Catalogue>(
     field: &Field<'_>,
     what: &str,
-    parse: fn(&str, &Prototypes<T>) -> Option<N>,
-    custom: &Prototypes<T>,
-    catalogue: fn() -> Vec<Description>,
-) -> Result<N, Problem> {
+    custom: &[A],
+    (table, name_key): (&'static TableSchema, &'static str),
+) -> Result<A, Problem> {
+    if !matches!(field.value(), Value::Table(_)) {
+        return named(field, what, custom);
+    }
+    let section = field.section(table)?;
+    let mut algorithm = named(&section.required(name_key)?, what, custom)?;
+    let own = algorithm.options();
+    refuse_others::<A>(&section, algorithm.name(), &own.iter().map(|option| option.key).collect::<Vec<_>>())?;
+    for option in &own {
+        if let Some(field) = section.given(option.key) {
+            let value = options::parse(&field, &option.domain)?;
+            algorithm = algorithm.with(option.key, value).map_err(|refused| field.problem(refused))?;
+        }
+    }
+    let conflict = algorithm.configurable().and_then(|options| options.conflict());
+    match conflict {
+        Some(conflict) => Err(conflicting(field, &section, &algorithm, &conflict)),
+        None => Ok(algorithm),
+    }
+}
+
+fn named<A: Catalogue>(field: &Field<'_>, what: &str, custom: &[A]) -> Result<A, Problem> {
     let name = field.string(what)?;
-    let entries = catalogue();
-    let own = custom.iter().map(|(name, _)| name.as_str());
-    parse(name, custom).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name).chain(own)))
+    let own = custom.iter().find(|custom| custom.name() == name).cloned();
+    own.or_else(|| A::from_name(name)).ok_or_else(|| {
+        let names = A::ALL.iter().map(|entry| entry.name).chain(custom.iter().map(A::name));
+        field.unknown_name(name, what, names)
+    })
 }
 
 /// Rejects options of algorithms other than the named one.
-fn refuse_others(section: &Section<'_>, name: &str, options: &[&str]) -> Result<(), Problem> {
-    let stray =
-        section.keys().filter(|key| *key != "name" && !options.contains(key)).find_map(|key| section.given(key));
-    let Some(stray) = stray else { return Ok(()) };
-    let help = match options {
+fn refuse_others<A: Catalogue>(section: &Section<'_>, name: &str, own: &[&str]) -> Result<(), Problem> {
+    let of_all = options::shared(A::options);
+    let others = of_all.iter().map(|option| option.key).filter(|key| !own.contains(key));
+    let Some(stray) = others.into_iter().find_map(|key| section.given(key)) else { return Ok(()) };
+    let help = match own {
         [] => format!("{name} takes no options"),
-        options => format!("{name} takes {}", list(options.iter().copied())),
+        own => format!("{name} takes {}", list(own.iter().copied())),
     };
     Err(stray.problem(format!("{name} has no such option")).label("an option of another algorithm").help(help))
 }
 
-/// A ratio of at most ten.
-fn ratio(section: &Section<'_>, key: &'static str) -> Result<Ratio, Problem> {
-    section.ratio(key, [(0, 1), (10, 1)])
+/// The problem of an option that does not go with the others. It may be a default.
+fn conflicting<A: Catalogue>(field: &Field<'_>, section: &Section<'_>, algorithm: &A, conflict: &Conflict) -> Problem {
+    let Conflict { key, expected } = conflict;
+    match section.given(key) {
+        Some(given) => given.expected(expected),
+        None => {
+            let value = algorithm.options().into_iter().find(|option| option.key == *key).map(|option| option.value);
+            let value = value.map_or_else(String::new, |value| value.to_string());
+            field.problem(format!("{key} is {value}, expected {expected}"))
+        }
+    }
 }

@@ -12,7 +12,6 @@ use subflow_transport::sctp::config::Distribution;
 use subflow_transport::tcp::TcpOptions;
 
 use super::algorithms;
-use super::bottleneck;
 use super::groups::Numbers;
 use super::ports::Ports;
 use super::reachability::Islands;
@@ -190,14 +189,14 @@ impl FlowReader<'_> {
     ) -> Result<Protocol, Problem> {
         let profile = self.stacks.profile(from.host);
         let stack = |end: InterfaceIndex| self.stacks.stack(section, end.host);
-        let congestion = |default: &Algorithm| algorithms::congestion(section, default.name(), self.custom);
+        let congestion = |default: &Algorithm| algorithms::congestion(section, default, self.custom);
         Ok(match kind {
             ProtocolName::Udp => Protocol::Udp,
             ProtocolName::Tcp => {
                 let congestion = congestion(&profile.stack.tcp_congestion)?;
                 let options = |stack: &Stack| TcpOptions {
                     config: stack.mptcp.tcp.clone(),
-                    congestion: congestion.build(&stack.congestion_options),
+                    congestion: stack.switched(&congestion),
                 };
                 Protocol::Tcp(PerEnd { from: options(&*stack(from)?), to: options(&*stack(to)?) })
             }
@@ -210,7 +209,7 @@ impl FlowReader<'_> {
                 let primary = self.primary(section, to)?;
                 let config = |stack: &Stack| {
                     let mut config = stack.sctp.clone();
-                    config.congestion = congestion.build(&stack.congestion_options);
+                    config.congestion = stack.switched(&congestion);
                     config.primary = primary;
                     if let (true, Some(scheduler)) = (is_multipath(&config), &scheduler) {
                         config.distribution = Distribution::Scheduler(scheduler.clone());
@@ -227,15 +226,15 @@ impl FlowReader<'_> {
     fn mptcp(&self, section: &Section<'_>, from: InterfaceIndex, to: InterfaceIndex) -> Result<Mptcp, Problem> {
         let from_stack = self.stacks.stack(section, from.host)?;
         let scheduler = self.scheduler(section, from.host)?;
-        let bottleneck = bottleneck::read(section, &scheduler)?;
+        let bottleneck = algorithms::bottleneck(section, &scheduler)?;
         let default = &self.stacks.profile(from.host).stack.mptcp.congestion;
-        let congestion = algorithms::congestion(section, default.name(), self.custom)?;
+        let congestion = algorithms::congestion(section, default, self.custom)?;
         let path_manager = self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?;
         let subflows = self.subflows(section, from, to, from_stack.mptcp.max_subflows)?;
         let to_stack = self.stacks.stack(section, to.host)?;
         let config = |stack: &Stack| {
             Arc::new(mptcp::Config {
-                congestion: congestion.build(&stack.congestion_options),
+                congestion: stack.switched(&congestion),
                 scheduler: scheduler.clone(),
                 path_manager: path_manager.clone(),
                 bottleneck: bottleneck.clone(),
@@ -248,13 +247,13 @@ impl FlowReader<'_> {
     /// The scheduler of a flow from `host`.
     fn scheduler(&self, section: &Section<'_>, host: usize) -> Result<Scheduling, Problem> {
         let default = &self.stacks.profile(host).stack.mptcp.scheduler;
-        Ok(algorithms::scheduler(section, default.name(), self.custom)?.build())
+        algorithms::scheduler(section, default, self.custom)
     }
 
     /// The path manager of a flow from `host`. Some path managers require gateways.
     fn path_manager(&self, section: &Section<'_>, host: usize, most: usize) -> Result<PathManagement, Problem> {
         let default = &self.stacks.profile(host).stack.mptcp.path_manager;
-        let manager = algorithms::path_manager(section, default.name(), self.custom, most)?;
+        let manager = algorithms::path_manager(section, default, self.custom, most)?;
         let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
         match section.given("path_manager") {
             Some(field) if manager.name() == "binder" && !has_gateways => {
@@ -263,7 +262,7 @@ impl FlowReader<'_> {
                     .problem(format!("binder goes through gateways, and no interface of {name} has any"))
                     .help("name routers: interfaces = [{ name = \"eth\", address = […], gateways = […] }]"))
             }
-            _ => Ok(manager.build()),
+            _ => Ok(manager),
         }
     }
 

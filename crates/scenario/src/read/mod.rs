@@ -2,7 +2,6 @@
 
 mod addresses;
 mod algorithms;
-mod bottleneck;
 mod effect;
 mod ends;
 mod flows;

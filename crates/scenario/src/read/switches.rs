@@ -6,14 +6,6 @@ use super::effect::{each, idle};
 use crate::file::{Field, Problem, Section};
 use crate::{Flow, Scenario, schema, switches};
 
-/// Keys of `[tcp]`, and the congestion controls that read them. A test compares this with what these are made of.
-const READERS: [(&str, &[&str]); 4] = [
-    ("hystart", &["cubic"]),
-    ("fixed_point", &["lia", "olia", "balia"]),
-    ("two_segment_floor", &["olia", "cmt-rpv1", "cmt-rpv2"]),
-    ("cmt_rpv2", &["cmt-rpv2"]),
-];
-
 /// Those of a flow's own table.
 pub(super) fn of_flow(flow: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
     in_table(flow, |key, readers, field| {
@@ -63,34 +55,9 @@ fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
 fn in_table(section: &Section<'_>, mut act: impl FnMut(&str, &[&str], &Field<'_>)) {
     let Some(table) = section.given("tcp") else { return };
     let Ok(tcp) = table.section(&switches::tcp::TABLE) else { return };
-    for (key, readers) in READERS {
+    for (key, readers) in switches::congestion::readers() {
         if let Some(field) = tcp.given(key) {
-            act(key, readers, &field);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use subflow_policy::congestion::{CmtRpV2Form, Options};
-
-    use super::*;
-
-    #[test]
-    fn the_readers_of_a_switch_are_the_algorithms_that_it_makes_differ() {
-        let usual = Options::default();
-        let switched = |key: &str| match key {
-            "hystart" => Options { hystart: !usual.hystart, ..usual },
-            "fixed_point" => Options { fixed_point: !usual.fixed_point, ..usual },
-            "two_segment_floor" => Options { two_segment_floor: !usual.two_segment_floor, ..usual },
-            "cmt_rpv2" => Options { cmt_rpv2: CmtRpV2Form::KernelModule, ..usual },
-            other => panic!("{other} is no switch"),
-        };
-        for (key, readers) in READERS {
-            let made = |name: &str, options| format!("{:?}", Algorithm::with_options(name, options));
-            let differ = |name: &&&str| made(name, usual) != made(name, switched(key));
-            let found: Vec<&str> = Algorithm::NAMES.iter().filter(differ).copied().collect();
-            assert_eq!(found, readers, "{key}");
+            act(key, &readers, &field);
         }
     }
 }

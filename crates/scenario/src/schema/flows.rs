@@ -2,10 +2,14 @@
 
 use std::sync::LazyLock;
 
-use subflow_policy::catalogue::Choice;
+use subflow_policy::bottleneck::BottleneckDetection;
+use subflow_policy::catalogue::{Catalogue, Choice};
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
 
-use crate::table::{Default, TableSchema, named, optional, required, value, word};
-use crate::{CongestionName, Coupling, DetectorName, PathManagerName, SchedulerName};
+use crate::options::shared;
+use crate::table::{Default, FieldSchema, TableSchema, named, optional, required, value, word};
 
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -24,14 +28,14 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         named(
             "congestion",
             "the name of a congestion-control algorithm, or a table with a name and options",
-            CongestionName::catalogue(),
+            Algorithm::ALL.to_vec(),
             Default::described("that of the profile"),
             "the congestion control of both ends",
         ),
         named(
             "scheduler",
             "the name of a packet scheduler, or a table with a name and options",
-            SchedulerName::catalogue(),
+            Scheduling::ALL.to_vec(),
             Default::described("that of the profile; with SCTP the path with the most free window"),
             "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
         ),
@@ -44,14 +48,14 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         named(
             "path_manager",
             "the name of a path manager, or a table with a name and options",
-            PathManagerName::catalogue(),
+            PathManagement::ALL.to_vec(),
             Default::described("that of the profile"),
             "the path manager of both ends (MPTCP)",
         ),
         named(
             "bottleneck",
             "the name of a shared-bottleneck detector, or a table",
-            DetectorName::catalogue(),
+            BottleneckDetection::ALL.to_vec(),
             Default::described(
                 "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
             ),
@@ -119,144 +123,63 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     ],
 });
 
+/// A table with the name of an algorithm and its options.
+fn algorithm<A: Catalogue>(
+    path: &'static str,
+    doc: &'static str,
+    (key, kind, name_doc): (&'static str, &str, &str),
+    more: Vec<FieldSchema>,
+) -> TableSchema {
+    let name = named(key, kind, A::ALL.to_vec(), Default::Required, name_doc);
+    let options = shared(A::options).into_iter().map(|option| option.schema());
+    TableSchema { path, doc, fields: [name].into_iter().chain(options).chain(more).collect() }
+}
+
 /// `congestion = { … }`.
-pub(crate) static CONGESTION: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.congestion = { … }",
-    doc: "A congestion control with options. Each option is for one algorithm, which its description names. Switches \
-          that belong to a stack are in its `tcp` table. A ratio is a number such as 0.7, or text such as `\"1/2\"`.",
-    fields: vec![
-        named(
-            "name",
-            "the name of a congestion-control algorithm",
-            CongestionName::catalogue(),
-            Default::Required,
-            "the name of the algorithm",
-        ),
-        value(
-            "beta",
-            "a ratio from 0.01 to 0.99",
-            "'717/1024'",
-            "what is left of the window after a loss (cubic), rounded to 1/1024",
-        ),
-        value(
-            "c",
-            "a ratio from 0.001 to 10",
-            "'410/1024'",
-            "the growth far from the last maximum, in packets per cubic second (cubic), rounded to 1/1024",
-        ),
-        value(
-            "fast_convergence",
-            "true or false",
-            "true",
-            "whether a loss below the last maximum lowers the maximum further (cubic)",
-        ),
-        value("alpha", "a whole number from 1 to 1000", "10", "packets that all paths together keep queued (wvegas)"),
-        value("gamma", "a whole number from 1 to 1000", "1", "queued packets that end slow start (wvegas)"),
-    ],
+pub(crate) static CONGESTION: LazyLock<TableSchema> = LazyLock::new(|| {
+    algorithm::<Algorithm>(
+        "flows.NAME.congestion = { … }",
+        "A congestion control with options. Each option is for the algorithms that its description names. Switches that \
+         belong to a stack are in its `tcp` table. A ratio is a number such as 0.7, or text such as `\"1/2\"`.",
+        ("name", "the name of a congestion-control algorithm", "the name of the algorithm"),
+        Vec::new(),
+    )
 });
 
 /// `scheduler = { … }`.
-pub(crate) static SCHEDULER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.scheduler = { … }",
-    doc: "A packet scheduler with options. Each option is for one scheduler, which its description names. A ratio is \
-          a number such as 1.2, or text such as `\"1/4\"`.",
-    fields: vec![
-        named(
-            "name",
-            "the name of a packet scheduler",
-            SchedulerName::catalogue(),
-            Default::Required,
-            "the name of the scheduler",
-        ),
-        value(
-            "oldest_first",
-            "true or false",
-            "false",
-            "whether the oldest unused subflow takes the turn (rr), as in MPTCP 0.9x, instead of the newest",
-        ),
-        value(
-            "beta",
-            "a ratio from 0 to 10",
-            "'1/4'",
-            "the hysteresis (ecf): the additional advantage that a slow subflow needs to be used again after waiting",
-        ),
-        value("lambda", "a ratio from 0 to 10", "1.2", "the initial factor of the blocking estimate (blest)"),
-        value("lambda_min", "a ratio from 0 to 10", "1.0", "the lower bound of lambda"),
-        value("lambda_max", "a ratio from 0 to 10", "1.3", "the upper bound of lambda"),
-    ],
+pub(crate) static SCHEDULER: LazyLock<TableSchema> = LazyLock::new(|| {
+    algorithm::<Scheduling>(
+        "flows.NAME.scheduler = { … }",
+        "A packet scheduler with options. Each option is for the schedulers that its description names. A ratio is a \
+         number such as 1.2, or text such as `\"1/4\"`.",
+        ("name", "the name of a packet scheduler", "the name of the scheduler"),
+        Vec::new(),
+    )
 });
 
 /// `path_manager = { … }`.
-pub(crate) static PATH_MANAGER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.path_manager = { … }",
-    doc: "A path manager with options. Each option is for one path manager, which its description names.",
-    fields: vec![
-        named(
-            "name",
-            "the name of a path manager",
-            PathManagerName::catalogue(),
-            Default::Required,
-            "the name of the path manager",
-        ),
-        value(
-            "subflows_per_pair",
-            "a whole number from 1 to 64",
-            "1",
-            "the number of subflows (full-mesh) of each pair of addresses",
-        ),
-        value(
-            "n",
-            "a whole number from 1 to 64",
-            "2",
-            "the number of subflows (ndiffports), including the initial one",
-        ),
-    ],
+pub(crate) static PATH_MANAGER: LazyLock<TableSchema> = LazyLock::new(|| {
+    algorithm::<PathManagement>(
+        "flows.NAME.path_manager = { … }",
+        "A path manager with options. Each option is for the path managers that its description names.",
+        ("name", "the name of a path manager", "the name of the path manager"),
+        Vec::new(),
+    )
 });
 
 /// `bottleneck = { … }`.
-pub(crate) static BOTTLENECK: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.bottleneck = { … }",
-    doc: "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` describes them for each detector.",
-    fields: vec![
-        named(
-            "detector",
-            "the name of a shared-bottleneck detector",
-            DetectorName::catalogue(),
-            Default::Required,
-            "the name of the detector",
-        ),
-        optional(
-            "window",
-            "a whole number from 5 to 10000",
-            "50",
-            "the number of values in the statistics of a path (N)",
-        ),
-        optional(
-            "threshold",
-            "a number from 0 to 1",
-            "0.8; 0.1 for rfc8382",
-            "the threshold of a shared bottleneck (the coefficient φ; for rfc8382 the skewness c_s)",
-        ),
-        optional(
-            "interval",
-            "a duration",
-            "10 us for red-cpi, 10 ms for mscm, 350 ms for rfc8382",
-            "the minimum time between two values of a path (for rfc8382 the base interval T, above zero)",
-        ),
-        value(
-            "polled",
-            "true or false",
-            "false",
-            "whether all paths are read at regular instants, an interval apart, so that a value is repeated while \
-             there is no new one (red-cpi, mscm)",
-        ),
-        value(
+pub(crate) static BOTTLENECK: LazyLock<TableSchema> = LazyLock::new(|| {
+    algorithm::<BottleneckDetection>(
+        "flows.NAME.bottleneck = { … }",
+        "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` describes them for each detector.",
+        ("detector", "the name of a shared-bottleneck detector", "the name of the detector"),
+        vec![value(
             "regroup",
             "a duration above zero",
             "'350 ms'",
             "the interval at which coupling = \"shared-bottleneck\" uses the results of the detector",
-        ),
-    ],
+        )],
+    )
 });
 
 /// An element of `subflows`.
@@ -354,6 +277,15 @@ pub(crate) const PROTOCOLS: [Choice<ProtocolName>; 4] = [
         .source("RFC 9260"),
     Choice::new("udp", ProtocolName::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
 ];
+
+/// Which subflows of a connection coupled congestion control couples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coupling {
+    /// All (RFC 6356).
+    Connection,
+    /// Those that share a bottleneck.
+    SharedBottleneck,
+}
 
 pub(crate) const COUPLINGS: [Choice<Coupling>; 2] = [
     Choice::new("connection", Coupling::Connection, "all subflows").source("RFC 6356"),

@@ -108,10 +108,6 @@ const FORMS: &[(&str, &[Form])] = &[
         &[Rate, Word("unlimited"), TracePath, Table],
     ),
     ("a rate, a trace or \"unlimited\", one or { up, down }", &[Rate, Word("unlimited"), TracePath, Table]),
-    ("a ratio from 0 to 10", &[Ratio]),
-    ("a ratio from 0.001 to 10", &[Ratio]),
-    ("a ratio from 1.01 to 100", &[Ratio]),
-    ("a ratio from 0.01 to 0.99", &[Ratio]),
     ("a size", &[Size]),
     ("a size above zero", &[Size]),
     ("a size above zero, or a table", &[Size, Table]),
@@ -165,6 +161,7 @@ pub(super) fn forms(field: &FieldSchema) -> Vec<Form> {
     };
     match FORMS.iter().find(|(known, _)| *known == words) {
         Some((_, forms)) => forms.to_vec(),
+        None if words.starts_with("a ratio from ") => vec![Ratio],
         None => whole_number(words).unwrap_or_else(|| panic!("{}: no form for {words:?}", field.key)),
     }
 }

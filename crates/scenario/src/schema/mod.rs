@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
-    BOTTLENECK, CONGESTION, COUPLINGS, FLOW, ON_OFF, PATH_MANAGER, PERIOD, PROTOCOLS, ProtocolName, REQUESTS,
+    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PERIOD, PROTOCOLS, ProtocolName, REQUESTS,
     SCHEDULER, SIZES, SUBFLOW,
 };
 pub use general::Sampling;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `tcp.rs`, `mptcp.rs`, `sctp.rs` | the switches: a row each, with key, notation, place in the configuration and doc |
 //! | `acknowledgments.rs`, `buffers.rs` | switches of TCP that have tables of their own |
+//! | `congestion.rs` | those of TCP that congestion controls declare |
 //! | `sctp_failures.rs` | switches of SCTP for lost packets and failing paths |
 //! | `profiles.rs` | the profiles: configurations of the transports, from which scenarios start |
 //! | `notation.rs` | how values are written |
@@ -13,6 +14,7 @@
 
 pub(crate) mod acknowledgments;
 pub(crate) mod buffers;
+pub(crate) mod congestion;
 pub(crate) mod mptcp;
 mod notation;
 pub(crate) mod profiles;
@@ -20,7 +22,11 @@ pub(crate) mod sctp;
 mod sctp_failures;
 pub(crate) mod tcp;
 
-use subflow_policy::congestion;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use subflow_policy::catalogue::Value;
+use subflow_policy::congestion::Algorithm;
 use subflow_transport::{mptcp as transport_mptcp, sctp as transport_sctp, tcp as transport_tcp};
 
 use crate::file::{Field, Problem, Section};
@@ -33,9 +39,9 @@ pub(crate) struct Stack {
     /// TCP, and each subflow of MPTCP.
     pub(crate) tcp: transport_tcp::Config,
     /// The congestion control of TCP flows.
-    pub(crate) tcp_congestion: congestion::Algorithm,
-    /// The options of congestion controls that are switches of a stack.
-    pub(crate) congestion_options: congestion::Options,
+    pub(crate) tcp_congestion: Algorithm,
+    /// The switches of congestion controls that differ from the controls' own defaults.
+    pub(crate) congestion_switches: BTreeMap<&'static str, Value>,
     /// MPTCP. Its subflows are configured by `tcp`.
     pub(crate) mptcp: transport_mptcp::Config,
     /// SCTP.
@@ -46,7 +52,7 @@ pub(crate) struct Stack {
 pub(crate) struct Switch<C> {
     key: &'static str,
     kind: Kind,
-    doc: &'static str,
+    doc: Cow<'static, str>,
     /// The default in words, where it depends on other switches.
     default: Option<&'static str>,
     read: Box<Read<C>>,
@@ -67,7 +73,7 @@ fn switch<C: Clone + 'static, T: 'static>(
     Switch {
         key,
         kind,
-        doc,
+        doc: doc.into(),
         default: None,
         read: Box::new(move |field, config| {
             *place(config) = parse(field)?;
@@ -92,7 +98,7 @@ fn setter<C: 'static, T: 'static>(
     Switch {
         key,
         kind,
-        doc,
+        doc: doc.into(),
         default: None,
         read: Box::new(move |field, config| set(config, parse(field)?, field)),
         literal: Box::new(move |config| literal(&get(config))),
@@ -115,7 +121,7 @@ fn table<C>(path: &'static str, doc: &'static str, switches: &[Switch<C>], base:
             Some(words) => Default::described(words),
             None => Default::Value((switch.literal)(base)),
         },
-        doc: switch.doc.to_owned(),
+        doc: switch.doc.clone().into_owned(),
     };
     TableSchema { path, doc, fields: switches.iter().map(field).collect() }
 }

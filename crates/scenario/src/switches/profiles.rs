@@ -1,9 +1,10 @@
 //! The profiles: configurations that model existing stacks.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use subflow_policy::catalogue::Description;
-use subflow_policy::congestion::{Algorithm, Options};
+use subflow_policy::catalogue::{Description, Value};
+use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_transport::tcp::config::{Autotuning, SendBuffer};
@@ -63,7 +64,7 @@ fn linux_6_12() -> Stack {
     let path_manager = PathManagement::from_name("full-mesh").expect("a path manager");
     Stack {
         tcp_congestion: congestion("cubic"),
-        congestion_options: Options::default(),
+        congestion_switches: BTreeMap::new(),
         mptcp: mptcp::Config {
             tcp: Arc::new(tcp.clone()),
             max_subflows: 32,
@@ -79,7 +80,7 @@ fn mptcp_0_91() -> Stack {
     let base = linux_6_12();
     Stack {
         tcp: tcp::Config { send_buffer: base.tcp.send_buffer, ..tcp::Config::linux_4_1() },
-        congestion_options: Options { fixed_point: true, two_segment_floor: true, ..base.congestion_options },
+        congestion_switches: ["fixed_point", "two_segment_floor"].map(|key| (key, Value::Boolean(true))).into(),
         mptcp: mptcp::Config { opportunistic_retransmission: true, penalisation: true, ..base.mptcp },
         ..base
     }

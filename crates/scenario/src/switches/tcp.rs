@@ -2,30 +2,18 @@
 
 use std::sync::LazyLock;
 
-use subflow_policy::catalogue::Choice;
-use subflow_policy::congestion::CmtRpV2Form;
 use subflow_transport::tcp::config::{LossDetection, WindowReduction};
 
 use super::acknowledgments::{ack_policy, sack_compression};
 use super::buffers::{receive_buffer, send_buffer};
 use super::notation::{COUNT, duration, flag, flag_for, one_of, positive_duration, size, whole};
-use super::{Stack, Switch, literal, profiles, read, switch, table, wrong_way_round};
+use super::{Stack, Switch, congestion, literal, profiles, read, switch, table, wrong_way_round};
 use crate::file::{Layers, Problem};
 use crate::table::TableSchema;
 
-const CMT_RPV2: [Choice<CmtRpV2Form>; 2] = [
-    Choice::new("formula", CmtRpV2Form::Formula, "growth and decrease are coupled")
-        .source("Dreibholz et al., ConTEL 2011"),
-    Choice::new(
-        "kernel-module",
-        CmtRpV2Form::KernelModule,
-        "only the decrease is coupled, as in the published Linux module",
-    )
-    .source("Lugowski 2017"),
-];
-
-static SWITCHES: LazyLock<Vec<Switch<Stack>>> =
-    LazyLock::new(|| [segments(), recovery(), growth(), buffers_and_timers()].into_iter().flatten().collect());
+static SWITCHES: LazyLock<Vec<Switch<Stack>>> = LazyLock::new(|| {
+    [segments(), recovery(), congestion::rows(), growth(), buffers_and_timers()].into_iter().flatten().collect()
+});
 
 fn segments() -> Vec<Switch<Stack>> {
     vec![
@@ -105,30 +93,6 @@ fn recovery() -> Vec<Switch<Stack>> {
 
 fn growth() -> Vec<Switch<Stack>> {
     vec![
-        switch(
-            "hystart",
-            flag(),
-            |s| &mut s.congestion_options.hystart,
-            "whether CUBIC ends slow start when the delay increases (HyStart)",
-        ),
-        switch(
-            "fixed_point",
-            flag(),
-            |s| &mut s.congestion_options.fixed_point,
-            "whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does",
-        ),
-        switch(
-            "two_segment_floor",
-            flag(),
-            |s| &mut s.congestion_options.two_segment_floor,
-            "whether the least threshold of OLIA and CMT/RP is two packets, as in Linux's Reno, instead of one",
-        ),
-        switch(
-            "cmt_rpv2",
-            one_of("a form of CMT/RPv2", &CMT_RPV2),
-            |s| &mut s.congestion_options.cmt_rpv2,
-            "which CMT/RPv2 `cmt-rpv2` is",
-        ),
         switch(
             "slow_start_at_threshold",
             flag(),

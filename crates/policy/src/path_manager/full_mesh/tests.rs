@@ -136,7 +136,7 @@ fn there_are_at_most_64_subflows_and_a_closed_one_is_replaced() {
     for id in 1..=70 {
         tell(&mut manager, &[remote(id, &format!("10.9.{id}.1"))]);
     }
-    assert_eq!(manager.0.subflows(), MAX_SUBFLOWS);
+    assert_eq!(manager.mesh.subflows(), MAX_SUBFLOWS);
     for id in 1..9 {
         let withdrawn = tell(&mut manager, &[local(id, &format!("10.0.{id}.1"))]);
         assert_eq!(withdrawn, [""; 0]);

@@ -1,6 +1,7 @@
 //! Shared-bottleneck detection: what a sender tells its detector, and what follows for coupling and for RED.
 
-use subflow_policy::bottleneck::{BottleneckDetection, Parameters};
+use subflow_policy::bottleneck::rfc8382::Parameters;
+use subflow_policy::bottleneck::{BottleneckDetection, Rfc8382};
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::Bottleneck;
@@ -10,8 +11,8 @@ use crate::harness::{CLIENT, Pair, Path, Setup, ms};
 
 /// RFC 8382 with a short memory.
 fn detector(regroup: Option<Duration>) -> Bottleneck {
-    let parameters = Parameters { window: 10, threshold: 0.1, interval: ms(50), polled: false };
-    let detection = BottleneckDetection::entry("rfc8382").expect("a detector").create(parameters);
+    let parameters = Parameters { window: 10, interval: ms(50), ..Parameters::default() };
+    let detection = BottleneckDetection::Rfc8382(Rfc8382::new(parameters));
     Bottleneck { detection, regroup }
 }
 

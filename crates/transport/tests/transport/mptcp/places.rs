@@ -1,5 +1,6 @@
 //! A connection may have any number of subflows over its life: the places of closed ones are used again.
 
+use subflow_policy::catalogue::Catalogue;
 use subflow_policy::path_manager::MAX_SUBFLOWS;
 use subflow_policy::scheduler::Scheduling;
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
@@ -51,8 +52,8 @@ fn an_interface_that_flaps_once_a_second_for_three_minutes_still_has_its_subflow
 
 #[test]
 fn every_scheduler_goes_on_after_a_hundred_subflows() {
-    for entry in Scheduling::all() {
-        let setup = two_paths().both(|stack| stack.multipath().scheduler = entry.create(&Default::default()));
+    for scheduler in Scheduling::prototypes() {
+        let setup = two_paths().both(|stack| stack.multipath().scheduler = scheduler.clone());
         let mut pair = flapping(setup, 100, 100_000);
         exchange_and_close(&mut pair);
     }

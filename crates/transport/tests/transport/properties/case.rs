@@ -63,8 +63,7 @@ pub(super) struct Case {
 fn end() -> impl Strategy<Value = End> {
     let buffer =
         || prop_oneof![4 => Just(None), 1 => (1u64..3000).prop_map(Some), 2 => (3000u64..100_000).prop_map(Some)];
-    let schedulers: Vec<_> = Scheduling::all().iter().map(|entry| entry.name).collect();
-    let names = (proptest::sample::select(Algorithm::NAMES), proptest::sample::select(schedulers));
+    let names = (proptest::sample::select(Algorithm::NAMES), proptest::sample::select(Scheduling::NAMES));
     let switches = (proptest::array::uniform9(any::<bool>()), proptest::bool::weighted(0.2));
     (names, switches, buffer(), buffer()).prop_map(|((congestion, scheduler), (switches, checksum), receive, send)| {
         let [sack, timestamps, rack, proportional, loss_probe, every_segment, nagle, opportunistic, stale] = switches;

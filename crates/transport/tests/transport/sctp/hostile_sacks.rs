@@ -1,6 +1,6 @@
 //! SACKs that no receiver sends that follows the protocol (RFC 9260, sections 3.3.4 and 6.2.1).
 
-use subflow_policy::scheduler::{Options, Scheduling};
+use subflow_policy::scheduler::Scheduling;
 use subflow_transport::sctp::State;
 use subflow_transport::sctp::config::{Distribution, WindowGrowth};
 use subflow_transport::tcp::Closed;
@@ -65,10 +65,10 @@ fn an_nr_sack_that_was_not_negotiated_frees_nothing() {
 #[test]
 fn what_was_never_sent_cannot_be_acknowledged() {
     // A scheduler assigns more than the windows let out.
-    let scheduler = Scheduling::all().iter().find(|entry| entry.name == "linux-default").expect("a scheduler");
+    let scheduler = Scheduling::from_name("linux-default").expect("a scheduler");
     let mut pair = two_paths(|config| {
         *config = config.clone().with_cmt(WindowGrowth::PerDestination);
-        config.distribution = Distribution::Scheduler(scheduler.create(&Options::default()));
+        config.distribution = Distribution::Scheduler(scheduler.clone());
     })
     .connected();
     let cumulative = acknowledged(&mut pair);

@@ -104,17 +104,18 @@ fn cmt_uses_both_paths_in_every_mode() {
 
 #[test]
 fn every_scheduler_distributes_over_both_paths() {
-    use subflow_policy::scheduler::{Options, Scheduling};
+    use subflow_policy::catalogue::Catalogue;
+    use subflow_policy::scheduler::Scheduling;
     // `red-module` may list the first path only.
-    for entry in Scheduling::all().iter().filter(|entry| entry.name != "red-module") {
+    for scheduler in Scheduling::prototypes().iter().filter(|scheduler| scheduler.name() != "red-module") {
         let change = |config: &mut Config| {
             cmt("per-destination")(config);
-            config.distribution = Distribution::Scheduler(entry.create(&Options::default()));
+            config.distribution = Distribution::Scheduler(scheduler.clone());
         };
         let mut pair = two_paths(change).connected();
         pair.transfer(CLIENT, 3_000_000);
         let sent = bytes_sent(&pair);
-        assert!(sent.iter().all(|&bytes| bytes > 300_000), "{}: {sent:?}", entry.name);
+        assert!(sent.iter().all(|&bytes| bytes > 300_000), "{}: {sent:?}", scheduler.name());
     }
 }
 

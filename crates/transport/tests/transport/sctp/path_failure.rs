@@ -1,6 +1,6 @@
 //! Paths that fall silent: potentially failed, inactive, back again (RFC 9260, section 8; RFC 7829).
 
-use subflow_policy::scheduler::{Options, Scheduling};
+use subflow_policy::scheduler::Scheduling;
 use subflow_transport::Event;
 use subflow_transport::sctp::config::{Distribution, InitialThreshold, WindowGrowth};
 use subflow_transport::sctp::{Config, Reachability};
@@ -24,8 +24,7 @@ fn cmt_on_linux(config: &mut Config) {
 }
 
 fn scheduled(name: &str) -> Distribution {
-    let entry = Scheduling::all().iter().find(|entry| entry.name == name).expect("a scheduler");
-    Distribution::Scheduler(entry.create(&Options::default()))
+    Distribution::Scheduler(Scheduling::from_name(name).expect("a scheduler"))
 }
 
 fn reachability(pair: &Pair) -> [Reachability; 2] {

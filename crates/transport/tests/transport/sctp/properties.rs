@@ -3,9 +3,9 @@
 //! every delivery.
 
 use proptest::prelude::*;
-use subflow_policy::catalogue::Choice;
+use subflow_policy::catalogue::{Catalogue, Choice};
 use subflow_policy::congestion::Algorithm;
-use subflow_policy::scheduler::{Options, Scheduling};
+use subflow_policy::scheduler::Scheduling;
 use subflow_transport::Endpoint;
 use subflow_transport::sctp::Config;
 use subflow_transport::sctp::config::{
@@ -107,7 +107,7 @@ fn end() -> impl Strategy<Value = End> {
         value_of(RecoveryScope::ALL),
         value_of(RetransmissionPolicy::ALL),
         value_of(BufferSplitting::ALL),
-        0..2 + Scheduling::all().len(),
+        0..2 + Scheduling::NAMES.len(),
     );
     let sizes = (
         prop_oneof![1 => 1u32..40, 4 => 1000u32..3000, 1 => 3000u32..30_000],
@@ -194,7 +194,7 @@ impl End {
         config.distribution = match self.distribution {
             0 => Distribution::Primary,
             1 => Distribution::LargestFreeWindow,
-            more => Distribution::Scheduler(Scheduling::all()[more - 2].create(&Options::default())),
+            more => Distribution::Scheduler(Scheduling::prototypes().swap_remove(more - 2)),
         };
         (config.split_fast_retransmit, config.delayed_ack_cmt) = (sfr, dac);
         (config.nr_sack, config.reneging, config.nagle) = (nr_sack, reneging, nagle);

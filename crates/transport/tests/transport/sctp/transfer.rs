@@ -89,9 +89,10 @@ fn heavy_loss_delays_but_loses_nothing() {
 
 #[test]
 fn an_idle_window_is_halved_once_for_each_timeout() {
-    use subflow_policy::scheduler::{Options, Scheduling};
+    use subflow_policy::catalogue::Catalogue;
+    use subflow_policy::scheduler::Scheduling;
     use subflow_transport::sctp::config::Distribution;
-    let schedulers = Scheduling::all().iter().map(|entry| Distribution::Scheduler(entry.create(&Options::default())));
+    let schedulers = Scheduling::prototypes().into_iter().map(Distribution::Scheduler);
     // Schedulers are shown the window more than once before data leaves.
     for distribution in schedulers.chain([Distribution::Primary, Distribution::LargestFreeWindow]) {
         let mut pair = Setup::sctp(1).both(|stack| stack.association().distribution = distribution.clone()).connected();

@@ -11,13 +11,13 @@
 //! use = false                           # default: true
 //! ```
 
-use std::num::NonZeroU8;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use subflow_linux::paths::{InterfaceRule, InterfaceRules};
-use subflow_policy::path_manager::{Options, PathManagement, PathManagerEntry};
+use subflow_policy::catalogue::{Catalogue, Domain, Value};
+use subflow_policy::path_manager::PathManagement;
 use subflow_scenario::file::{Origin, Place, Problem, Source, did_you_mean, list, syntax_problem};
 use subflow_scenario::input;
 use toml_edit::{Document, Item, TableLike};
@@ -33,14 +33,8 @@ const LARGEST_PRIORITY: i64 = 65_535;
 /// What the daemon goes by.
 #[derive(Clone, Debug)]
 pub(super) struct Configuration {
-    policy: Policy,
+    policy: PathManagement,
     pub(super) interfaces: InterfaceRules,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Policy {
-    entry: &'static PathManagerEntry,
-    options: Options,
 }
 
 impl Configuration {
@@ -49,13 +43,13 @@ impl Configuration {
         let from_file = arguments.config.as_deref().map(File::read).transpose()?.unwrap_or_default();
         let asked = match &arguments.policy {
             Some(name) => Some(
-                entry(name).map_err(|(message, help)| Problem::nowhere(format!("--policy: {message}")).help(help))?,
+                named(name).map_err(|(message, help)| Problem::nowhere(format!("--policy: {message}")).help(help))?,
             ),
             None => None,
         };
         let policy = match (asked, from_file.policy) {
-            (Some(asked), Some(policy)) if policy.entry.name == asked.name => policy,
-            (Some(entry), _) => Policy { entry, options: Options::default() },
+            (Some(asked), Some(policy)) if policy.name() == asked.name() => policy,
+            (Some(asked), _) => asked,
             (None, Some(policy)) => policy,
             (None, None) => {
                 let file = arguments.config.as_deref().unwrap_or(Path::new("")).display();
@@ -70,29 +64,24 @@ impl Configuration {
 
     /// A new path manager.
     pub(super) fn path_manager(&self) -> PathManagement {
-        self.policy.entry.create(&self.policy.options)
+        self.policy.clone()
     }
 
     /// The path manager and its options, as text.
     pub(super) fn description(&self) -> String {
-        let Policy { entry, options } = &self.policy;
-        let value = |option: &str| match option {
-            "n" => options.n,
-            _ => options.subflows_per_pair,
-        };
-        let options: Vec<String> = entry.options.iter().map(|name| format!("{name} = {}", value(name))).collect();
+        let options = self.policy.options();
+        let options: Vec<String> = options.iter().map(|option| format!("{} = {}", option.key, option.value)).collect();
         match options.is_empty() {
-            true => entry.name.to_owned(),
-            false => format!("{} ({})", entry.name, options.join(", ")),
+            true => self.policy.name().to_owned(),
+            false => format!("{} ({})", self.policy.name(), options.join(", ")),
         }
     }
 }
 
 /// The path manager with this name; else what was found and expected, and a remedy.
-fn entry(name: &str) -> Result<&'static PathManagerEntry, (String, String)> {
-    let names = || PathManagement::all().iter().map(|entry| entry.name);
-    let is = |entry: &&PathManagerEntry| entry.name == name || entry.aliases.contains(&name);
-    PathManagement::all().iter().find(is).ok_or_else(|| {
+fn named(name: &str) -> Result<PathManagement, (String, String)> {
+    let names = || PathManagement::NAMES.iter().copied();
+    PathManagement::from_name(name).ok_or_else(|| {
         let message = format!("found {name:?}, expected a path manager: {}", list(names()));
         (message, did_you_mean(name, names(), "`subflow list path-managers` describes them"))
     })
@@ -101,7 +90,7 @@ fn entry(name: &str) -> Result<&'static PathManagerEntry, (String, String)> {
 /// What a file says.
 #[derive(Debug, Default)]
 struct Contents {
-    policy: Option<Policy>,
+    policy: Option<PathManagement>,
     interfaces: InterfaceRules,
 }
 
@@ -141,36 +130,33 @@ impl File {
         Ok(Contents { policy, interfaces })
     }
 
-    fn policy(&self, item: &Item) -> Result<Policy, Problem> {
-        let named = |item: &Item| {
+    fn policy(&self, item: &Item) -> Result<PathManagement, Problem> {
+        let by_name = |item: &Item| {
             let name = item.as_str().ok_or_else(|| {
                 self.problem(item.span(), format!("policy: found {}, expected a name", item.type_name()))
                     .help("policy = \"full-mesh\", or policy = { name = \"ndiffports\", n = 4 }")
             })?;
-            entry(name).map_err(|(message, help)| self.problem(item.span(), format!("policy: {message}")).help(help))
+            named(name).map_err(|(message, help)| self.problem(item.span(), format!("policy: {message}")).help(help))
         };
-        let Some(table) = item.as_table_like() else {
-            return Ok(Policy { entry: named(item)?, options: Options::default() });
-        };
+        let Some(table) = item.as_table_like() else { return by_name(item) };
         let name = table
             .get("name")
             .ok_or_else(|| self.problem(item.span(), "policy: found no name, expected { name = \"…\", … }"))?;
-        let entry = named(name)?;
-        let keys: Vec<&str> = std::iter::once("name").chain(entry.options.iter().copied()).collect();
+        let mut policy = by_name(name)?;
+        let options = policy.options();
+        let keys: Vec<&str> = ["name"].into_iter().chain(options.iter().map(|option| option.key)).collect();
         self.check_keys("policy.", table, &keys)?;
-        let mut options = Options::default();
-        for &option in entry.options {
-            let Some(item) = table.get(option) else { continue };
-            let number = item.as_integer().and_then(|number| u8::try_from(number).ok()).and_then(NonZeroU8::new);
-            let number = number.ok_or_else(|| {
-                self.problem(item.span(), format!("policy.{option}: expected a number from 1 to 255"))
+        for option in &options {
+            let Some(item) = table.get(option.key) else { continue };
+            let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
+            let set = number.and_then(|number| policy.clone().with(option.key, Value::Integer(number)).ok());
+            policy = set.ok_or_else(|| {
+                let Domain::Integer(range) = &option.domain else { unreachable!("path managers have counts only") };
+                let (least, most) = (range.start(), range.end());
+                self.problem(item.span(), format!("policy.{}: expected a number from {least} to {most}", option.key))
             })?;
-            match option {
-                "n" => options.n = number,
-                _ => options.subflows_per_pair = number,
-            }
         }
-        Ok(Policy { entry, options })
+        Ok(policy)
     }
 
     fn interface(&self, name: &str, item: &Item) -> Result<InterfaceRule, Problem> {
@@ -234,7 +220,7 @@ mod tests {
         )
         .expect("valid");
         let policy = contents.policy.expect("a policy");
-        assert_eq!((policy.entry.name, policy.options.n.get()), ("ndiffports", 4));
+        assert_eq!((policy.name(), policy.options()[0].value), ("ndiffports", Value::Integer(4)));
         let rule = |name| contents.interfaces.of(name);
         assert_eq!(rule("wwan0"), InterfaceRule { backup: true, ..InterfaceRule::default() });
         assert_eq!(rule("wlan0"), InterfaceRule { used: false, backup: false, priority: 7 });
@@ -248,7 +234,7 @@ mod tests {
             ("\npolicy = \"fullmash\"\n", 2, "did you mean \"full-mesh\"?"),
             ("policy = 3\n", 1, "found integer, expected a name"),
             ("policy = { n = 3 }\n", 1, "found no name"),
-            ("policy = { name = \"ndiffports\", n = 0 }\n", 1, "policy.n: expected a number from 1 to 255"),
+            ("policy = { name = \"ndiffports\", n = 0 }\n", 1, "policy.n: expected a number from 1 to 64"),
             ("policy = { name = \"default\", n = 2 }\n", 1, "policy.n: unknown key"),
             ("polcy = \"default\"\n", 1, "did you mean \"policy\"?"),
             ("interfaces = 3\n", 1, "expected tables"),
