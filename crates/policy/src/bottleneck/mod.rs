@@ -19,7 +19,6 @@ mod coefficient;
 mod correlations;
 mod detection;
 pub mod mscm;
-mod polling;
 pub(crate) mod ranked_window;
 mod readings;
 pub mod red_cpi;

@@ -21,8 +21,7 @@ use std::collections::VecDeque;
 
 use subflow_quantity::{Duration, Instant};
 
-use super::polling::Instants;
-use super::readings::{self, Correlating, Readings};
+use super::readings::{self, Correlating, Instants, Readings};
 use super::{BottleneckDetector, Correlations, PathSample};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 

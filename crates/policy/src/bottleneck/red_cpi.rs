@@ -25,9 +25,8 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::polling::Instants;
 use super::ranked_window::RankedWindow;
-use super::readings::{self, Correlating, Readings};
+use super::readings::{self, Correlating, Instants, Readings};
 use super::{BottleneckDetector, Correlations, PathSample};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 

@@ -24,7 +24,6 @@ macro_rules! path_managers {
 mod addresses;
 mod binder;
 mod full_mesh;
-mod identifiers;
 mod mesh;
 mod ndiffports;
 mod passive;
@@ -38,9 +37,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::custom::FlowEnd;
 
+pub use addresses::Identifiers;
 pub use binder::Binder;
 pub use full_mesh::FullMesh;
-pub use identifiers::Identifiers;
 pub use ndiffports::NDiffPorts;
 pub use passive::Passive;
 pub use path_management::PathManagement;
