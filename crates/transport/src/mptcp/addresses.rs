@@ -10,7 +10,6 @@ use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 use super::Connection;
 use super::keys::add_address_hmac;
 use super::local_addresses::LocalAddresses;
-use super::mode::Mode;
 use crate::mac::is_equal;
 
 /// Maximum number of transmissions of an announcement that is not echoed.
@@ -91,7 +90,7 @@ impl Connection {
             Command::Open { local, remote, port, backup } => {
                 let remote_end = SocketAddr::new(remote.address, port);
                 // No subflow is opened after all data has been exchanged.
-                if self.room_for_requests() > 0 && self.mode == Mode::Multipath && !self.is_done() {
+                if self.room_for_requests() > 0 && self.phase.is_multipath() && !self.is_done() {
                     self.addresses.requests.push(OpenRequest {
                         local: local.address,
                         local_id: local.id,
@@ -145,7 +144,7 @@ impl Connection {
     /// This host has added an address, or regained one. An address for which no identifier is left is not used.
     pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(address) = self.addresses.local.add(address) else { return };
-        if self.confirmed && self.mode == Mode::Multipath {
+        if self.phase.is_confirmed() {
             self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
         }
     }
@@ -154,12 +153,12 @@ impl Connection {
     pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(lost) = self.addresses.local.remove(address) else { return };
         self.addresses.announced.retain(|(announced, _)| announced.address != address);
-        if self.confirmed && self.mode == Mode::Multipath {
+        if self.phase.is_confirmed() {
             self.on_path_event(&PathEvent::LocalAddressRemoved(lost), now);
         }
         for index in 0..self.subflows.len() {
             let subflow = &self.subflows[index];
-            if !subflow.is_closed() && subflow.tcp.ends().local.ip() == address && self.mode == Mode::Multipath {
+            if !subflow.is_closed() && subflow.tcp.ends().local.ip() == address && self.phase.is_multipath() {
                 self.drop_subflow(index, now);
             }
         }
@@ -167,7 +166,7 @@ impl Connection {
 
     fn announce(&mut self, address: Address, now: Instant) {
         let port = address.port.unwrap_or(0);
-        let (local, remote) = (self.local_key.key, self.remote_key.map_or(0, |key| key.key));
+        let (local, remote) = (self.local_key.key, self.phase.remote_key().map_or(0, |key| key.key));
         let hmac = add_address_hmac(local, remote, address.id, address.address, port);
         self.signal(MptcpOption::AddAddress(AddAddress {
             address_id: address.id,
@@ -199,7 +198,7 @@ impl Connection {
             }
             return;
         };
-        let Some(remote) = self.remote_key else { return };
+        let Some(remote) = self.phase.remote_key() else { return };
         let port = announced.port.unwrap_or(0);
         let expected = add_address_hmac(remote.key, self.local_key.key, announced.address_id, announced.address, port);
         if !is_equal(&expected.to_be_bytes(), &hmac.to_be_bytes()) {

@@ -7,7 +7,6 @@ use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
 use super::data_send::{DataFin, REPEATS_AT_ONE_RATE};
-use super::mode::Mode;
 use super::subflow::Stage;
 use crate::Event;
 use crate::tcp::Closed;
@@ -62,7 +61,7 @@ impl Connection {
     /// transmission may have failed.
     pub(super) fn repeat_data_fin(&mut self, now: Instant) {
         self.send.fin_repeat_at = None;
-        if !matches!(self.send.fin, DataFin::Sent(_)) || self.mode != Mode::Multipath {
+        if !matches!(self.send.fin, DataFin::Sent(_)) || !self.phase.is_multipath() {
             return;
         }
         if self.send.fin_unanswered >= self.config.tcp.max_retries {
@@ -92,7 +91,7 @@ impl Connection {
 
     /// Closes the subflows once both streams have ended.
     pub(super) fn finish_if_done(&mut self) {
-        if self.mode != Mode::Multipath || self.send.fin != DataFin::Acknowledged || !self.receive.finished {
+        if !self.phase.is_multipath() || self.send.fin != DataFin::Acknowledged || !self.receive.finished {
             return;
         }
         for index in 0..self.subflows.len() {
@@ -112,14 +111,13 @@ impl Connection {
     /// Limits the time for an orderly close of the subflows after both streams have ended: a subflow whose path has
     /// failed, or whose peer has no state for it, must not keep the connection for ever.
     pub(super) fn limit_closing(&mut self, now: Instant) {
-        if self.mode == Mode::Multipath && self.is_done() && self.ended.is_none() {
-            self.give_up_at.get_or_insert(now + self.config.without_subflow);
+        if self.phase.is_multipath() && self.is_done() {
+            self.phase.limit_closing(now + self.config.without_subflow);
         }
     }
 
     /// The timer expired before a subflow was established again, or before all of them were closed.
     pub(super) fn give_up(&mut self) {
-        self.give_up_at = None;
         let how = if self.is_done() { Closed::Gracefully } else { Closed::TimedOut };
         for index in 0..self.subflows.len() {
             if !self.subflows[index].is_closed() {
@@ -133,7 +131,7 @@ impl Connection {
 
     /// Progress on plain TCP, which is the progress of the connection.
     pub(super) fn on_plain_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
-        if self.mode == Mode::Plain {
+        if self.phase.is_plain() {
             self.send.una = self.subflows[index].tcp.counters().bytes_acknowledged.min(self.stream.written);
         } else {
             self.acknowledge_infinite(index, segment);
@@ -159,10 +157,10 @@ impl Connection {
 
     /// Aborts the connection: a reset with MP_FASTCLOSE on every subflow (section 3.5, option R).
     pub(crate) fn abort(&mut self) {
-        if self.ended.is_some() {
+        if self.phase.ended().is_some() {
             return;
         }
-        let remote = self.remote_key.filter(|_| self.mode == Mode::Multipath);
+        let remote = self.phase.remote_key().filter(|_| self.phase.is_multipath()).copied();
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];
             if subflow.is_closed() {
@@ -180,7 +178,7 @@ impl Connection {
 
     /// MP_FASTCLOSE on subflow `on`: the peer has aborted the connection. An option with a wrong key is ignored.
     pub(super) fn on_fast_close(&mut self, on: usize, with_reset: bool, key: u64) {
-        if !self.local_key.is(key) || self.ended.is_some() {
+        if !self.local_key.is(key) || self.phase.ended().is_some() {
             return;
         }
         for index in 0..self.subflows.len() {
@@ -200,9 +198,7 @@ impl Connection {
     }
 
     pub(super) fn end(&mut self, how: Closed) {
-        if self.ended.is_none() {
-            self.ended = Some(how);
-            self.give_up_at = None;
+        if self.phase.end(how) {
             self.send.repeat_at = None;
             self.send.fin_repeat_at = None;
             self.addresses.repeat_at = None;
@@ -293,7 +289,7 @@ impl Connection {
             self.emit(Event::SubflowClosed(ends));
         }
         // A join that was never authenticated was not reported as established either.
-        if self.mode == Mode::Multipath && !was_half_open {
+        if self.phase.is_multipath() && !was_half_open {
             let closed = FourTuple { local: ends.local, remote: ends.remote };
             if self.subflows[index].reset_reason.is_some_and(|reason| !reason.transient) {
                 self.on_path_event(&PathEvent::PathRefused(closed), now);
@@ -304,11 +300,10 @@ impl Connection {
         if self.subflows.iter().any(|subflow| !subflow.is_closed()) || opens_another {
             return;
         }
-        let done = self.is_done();
-        match self.mode {
-            Mode::Multipath if !done && self.confirmed => self.give_up_at = Some(now + self.config.without_subflow),
-            _ if done => self.end(Closed::Gracefully),
-            _ => self.end(how),
+        match self.is_done() {
+            true => self.end(Closed::Gracefully),
+            false if self.phase.is_confirmed() => self.phase.wait_for_subflow(now + self.config.without_subflow),
+            false => self.end(how),
         }
     }
 }

@@ -5,7 +5,6 @@ use core::ops::Range;
 use subflow_quantity::Instant;
 
 use super::Connection;
-use super::mode::Mode;
 use super::placement::DISCARD;
 use super::received_mappings::InOrder;
 use crate::Event;
@@ -48,7 +47,7 @@ impl Connection {
         }
         let mut ready = core::mem::take(&mut self.scratch);
         self.subflows[index].tcp.take_received(&mut ready);
-        if self.mode == Mode::Plain {
+        if self.phase.is_plain() {
             self.take_stream(index, &mut ready, now);
         } else if self.subflows[index].mappings.is_empty() {
             for range in ready.drain(..).filter(|range| range.start < DISCARD) {

@@ -8,7 +8,7 @@ use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SentRange, Sub
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
-use super::mode::Mode;
+use super::phase::Mode;
 use crate::Why;
 
 /// Number of repetitions of data, or of a DATA_FIN, without progress at the data level before the interval starts to
@@ -102,7 +102,7 @@ impl DataSend {
 impl Connection {
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         let admitted = self.admit(bytes);
-        if let (Mode::Plain, true) = (self.mode, admitted > 0) {
+        if self.phase.is_plain() && admitted > 0 {
             self.touch(0);
         }
         admitted
@@ -150,7 +150,7 @@ impl Connection {
 
     /// Calls the scheduler once and executes its decision. Returns whether a subflow has something to send.
     pub(super) fn assign(&mut self, now: Instant) -> bool {
-        if self.mode != Mode::Multipath {
+        if !self.phase.is_multipath() {
             return self.assign_without_scheduler();
         }
         let new_data = self.new_data();
@@ -202,10 +202,10 @@ impl Connection {
 
     #[cold]
     fn assign_without_scheduler(&mut self) -> bool {
-        match self.mode {
-            Mode::Opening | Mode::Multipath => false,
+        match self.phase.mode() {
+            Mode::Opening | Mode::Multipath(_) => false,
             Mode::Plain => self.assign_plain(0),
-            Mode::Infinite { subflow } => self.assign_plain(subflow),
+            Mode::Infinite(infinite) => self.assign_plain(infinite.subflow()),
         }
     }
 

@@ -1,58 +1,26 @@
 //! Fallback to plain TCP, the infinite mapping and MP_FAIL (RFC 8684, section 3.7).
 
-use arrayvec::ArrayVec;
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
-use super::mode::Mode;
+use super::infinite_mappings::SentMapping;
+use super::phase::Mode;
 use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::Event;
 
-/// Maximum number of the peer's infinite mappings kept at a time. The peer starts a new one after an MP_FAIL of this
-/// side.
-const MAX_INFINITE: usize = 8;
-
-/// The infinite mappings of both directions: from subflow offset `.0` on, bytes are data from offset `.1` on.
-///
-/// Bytes before that offset keep the mappings with which they were sent, also when they are retransmitted. If these
-/// bytes were corrupted, the data is sent once more under the infinite mapping, and their retransmissions on the
-/// subflow are discarded.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Infinite {
-    /// The mapping of this side.
-    send: Option<(u64, u64)>,
-    /// The mappings of the peer that still apply, in ascending order: more than one if the peer started a new one.
-    receive: ArrayVec<(u64, u64), MAX_INFINITE>,
-    /// The data offset of this side's MP_FAIL. The option is sent with every acknowledgment until the peer starts an
-    /// infinite mapping at this offset, since an acknowledgment may be lost.
-    pub(crate) failed_at: Option<u64>,
-    /// The data offset of an MP_FAIL of this side (also of one that answers the peer's) at which the peer has not yet
-    /// started a new mapping. Since the peer may do so, the mapping of bytes beyond a hole is not known until then.
-    requested: Option<u64>,
-    /// The data offset of the peer's MP_FAIL.
-    peer_failed_at: Option<u64>,
-}
-
 impl Connection {
     /// The peer does not support MPTCP, or a middlebox removed the options: the initial subflow continues as plain TCP.
     pub(super) fn fall_back(&mut self, now: Instant) {
-        self.mode = Mode::Plain;
-        self.confirmed = false;
+        self.phase.fall_back();
         let subflow = &mut self.subflows[0];
         subflow.stage = Stage::Established;
         subflow.tcp.reserve_options(0, 0);
         self.emit(Event::FellBack);
         self.touch(0);
         self.drop_other_subflows(0, now);
-    }
-
-    /// Whether only the initial subflow can ever have carried data: the bytes of its stream are then the data, in
-    /// order. In this case neither side repeats data on it ([`ask_for_data_ack`](Self::ask_for_data_ack)).
-    pub(super) fn has_sole_carrier(&self) -> bool {
-        !self.joined
     }
 
     /// Closes all subflows except `index`, with which the connection continues. Pending joins are reset, and address
@@ -82,76 +50,75 @@ impl Connection {
             self.subflows[index].reset_with = vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)];
             return self.close_subflow_with_reset(index, now);
         }
+        self.send_infinite(index, None, now);
         self.refuse_data(index, offset);
-        self.enter_infinite(index, None, now);
     }
 
     /// Sends MP_FAIL until the peer starts a new infinite mapping: byte `offset` of subflow `index` belongs to data
     /// that this side cannot accept. No MP_FAIL is needed if such a mapping already starts beyond the byte, since the
     /// data is then sent again.
     pub(super) fn refuse_data(&mut self, index: usize, offset: u64) {
-        let next = self.receive.next;
-        if self.infinite.receive.iter().any(|&(start, data)| start > offset && data <= next) {
-            return;
+        if let Some(infinite) = self.phase.infinite_mut()
+            && infinite.refuse(offset, self.receive.next)
+        {
+            self.subflows[index].tcp.request_ack();
         }
-        self.infinite.failed_at = Some(next);
-        self.infinite.requested = Some(next);
-        self.subflows[index].tcp.request_ack();
     }
 
     /// Whether data was refused, or there is a hole before data that has arrived.
     pub(super) fn misses_data(&self) -> bool {
-        self.infinite.failed_at.is_some() || !self.receive.held.is_empty()
+        self.failed_at().is_some() || !self.receive.held.is_empty()
     }
 
     fn fail_option(&self, data: u64) -> MptcpOption {
-        MptcpOption::Fail { data_sequence: self.remote_key.map_or(0, |key| key.data_sequence(data)) }
+        MptcpOption::Fail { data_sequence: self.phase.remote_key().map_or(0, |key| key.data_sequence(data)) }
     }
 
     /// This side's MP_FAIL, until it is answered.
     pub(super) fn fail_signal(&self) -> Option<MptcpOption> {
-        Some(self.fail_option(self.infinite.failed_at?))
+        Some(self.fail_option(self.failed_at()?))
+    }
+
+    fn failed_at(&self) -> Option<u64> {
+        self.phase.infinite()?.failed_at()
     }
 
     /// Processes the peer's MP_FAIL: the peer refused data from `sequence` on. The data is sent again under an infinite
     /// mapping.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
         let offset = self.local_key.offset(sequence, true, self.send.una);
-        let known = self.infinite.peer_failed_at == Some(offset);
-        if matches!(self.mode, Mode::Plain | Mode::Opening)
-            || self.has_other_subflows(index)
-            || offset > self.send.next
-            || known
-        {
+        if self.has_other_subflows(index) || offset > self.send.next {
             return;
         }
-        self.infinite.peer_failed_at = Some(offset);
+        if self.phase.infinite_mut().is_some_and(|infinite| !infinite.on_refused(offset)) {
+            return;
+        }
         if self.subflows[index].tcp.is_finishing() {
             // Nothing can be sent after the FIN. The FIN was not sent before all mapped data was acknowledged, so this
             // MP_FAIL can only be the answer to one of this side.
             return;
         }
-        let unsolicited = self.mode == Mode::Multipath;
-        self.enter_infinite(index, Some(offset.max(self.send.una)), now);
-        if unsolicited && !self.subflows[index].is_closed() {
+        let unsolicited = self.phase.is_multipath();
+        self.send_infinite(index, Some(offset.max(self.send.una)), now);
+        let expected = self.fail_option(self.receive.next);
+        let Some(infinite) = self.phase.infinite_mut().filter(|_| unsolicited) else { return };
+        infinite.on_refused(offset);
+        if !self.subflows[index].is_closed() {
             // An MP_FAIL is answered with an MP_FAIL: Linux resets a subflow on which the answer is missing.
-            let expected = self.fail_option(self.receive.next);
-            self.infinite.requested = Some(self.receive.next);
+            infinite.request(self.receive.next);
             self.subflows[index].signal(expected);
         }
     }
 
     /// From now on data is sent on `index` only and without mappings. If `again` is given, all data from this offset on
     /// is sent again.
-    fn enter_infinite(&mut self, index: usize, mut again: Option<u64>, now: Instant) {
-        if !matches!(self.mode, Mode::Infinite { .. }) {
+    fn send_infinite(&mut self, index: usize, mut again: Option<u64>, now: Instant) {
+        let falls_back = self.phase.infinite().is_none();
+        if falls_back {
             // Data that was lost with other subflows is sent again as well, since nothing is reinjected after a
             // fallback.
             let lost = self.send.outstanding.iter().find(|sent| !sent.carried_by.contains(index));
             again = again.or(lost.map(|sent| sent.range.start.max(self.send.una)));
-            self.mode = Mode::Infinite { subflow: index };
-            self.emit(Event::FellBack);
-            self.drop_other_subflows(index, now);
         } else if again.is_none() {
             return;
         }
@@ -159,40 +126,38 @@ impl Connection {
             self.subflows[index].tcp.discard_unsent(0);
             self.send.rewind(from);
         }
-        self.infinite.send = Some((self.subflows[index].tcp.push_offset(), self.send.next));
+        self.phase.send_without_mappings(index, self.subflows[index].tcp.push_offset(), self.send.next);
+        if falls_back {
+            self.emit(Event::FellBack);
+            self.drop_other_subflows(index, now);
+        }
         self.touch(index);
     }
 
     /// The subflow on which data is sent without mappings after a fallback, and the first subflow offset without a
     /// mapping.
     pub(super) fn unmapped_from(&self) -> Option<(usize, u64)> {
-        match self.mode {
+        match self.phase.mode() {
             Mode::Plain => Some((0, 0)),
-            Mode::Infinite { subflow } => Some((subflow, self.infinite.send?.0)),
-            Mode::Opening | Mode::Multipath => None,
+            Mode::Infinite(infinite) => Some((infinite.subflow(), infinite.first_unmapped())),
+            Mode::Opening | Mode::Multipath(_) => None,
         }
     }
 
     /// The mapping of a data segment at subflow offset `offset`: before the infinite mapping its own, at the start of
     /// the infinite mapping that one, and none beyond.
     pub(super) fn infinite_mapping(&mut self, offset: u64, segment: &TcpSegment) -> Option<Mapping> {
-        let (mut start, mut data) = self.infinite.send?;
         let end = offset + u64::from(segment.payload.length);
-        if offset < start && start < end {
-            // The segment contains data queued both before and after the fallback, and has a mapping of its own.
-            (start, data) = (end, data + (end - start));
-            self.infinite.send = Some((start, data));
-        }
-        match offset.cmp(&start) {
-            core::cmp::Ordering::Less => Some(self.mapping(offset, segment)),
-            core::cmp::Ordering::Equal => Some(Mapping {
+        match self.phase.infinite_mut()?.mapping_of(offset, end) {
+            SentMapping::Own => Some(self.mapping(offset, segment)),
+            SentMapping::BeginsInfinite(data) => Some(Mapping {
                 data_sequence: self.local_key.data_sequence(data),
                 wide: true,
-                subflow_sequence: (start + 1) as u32,
+                subflow_sequence: (offset + 1) as u32,
                 length: 0,
                 checksum: self.checksum.then_some(0),
             }),
-            core::cmp::Ordering::Greater => None,
+            SentMapping::Covered => None,
         }
     }
 
@@ -200,7 +165,7 @@ impl Connection {
     /// be placed; this is false if there is no room for the mapping.
     pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, offset: u64, now: Instant) -> bool {
         let is_join_under_way = index > 0 && !self.subflows[index].is_established();
-        if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. })
+        if !matches!(self.phase.mode(), Mode::Multipath(_) | Mode::Infinite(_))
             || self.has_other_subflows(index)
             || is_join_under_way
         {
@@ -208,37 +173,27 @@ impl Connection {
         }
         let start = self.subflow_offset(index, mapping.subflow_sequence);
         let Some(data) = self.data_offset(mapping).filter(|_| start <= offset) else { return true };
-        if !self.map_from(index, start, data) {
-            return false;
+        self.send_infinite(index, None, now);
+        let has_room = self.map_from(index, start, data);
+        if let Some(infinite) = self.phase.infinite_mut().filter(|_| has_room) {
+            infinite.on_restart_of_peer(data);
         }
-        self.enter_infinite(index, None, now);
-        if self.infinite.failed_at.is_some_and(|failed| data <= failed) {
-            self.infinite.failed_at = None;
-        }
-        if self.infinite.requested.is_some_and(|requested| data <= requested) {
-            self.infinite.requested = None;
-        }
-        true
+        has_room
     }
 
     /// Records that the bytes of subflow `index` from offset `start` on are data from offset `data` on. Returns whether
     /// there was room.
     fn map_from(&mut self, index: usize, start: u64, data: u64) -> bool {
         let done = self.subflows[index].tcp.counters().bytes_received;
-        let known = &mut self.infinite.receive;
-        // Of the mappings that begin below the data that has arrived, only the last one still applies.
-        let past = known.partition_point(|&(start, _)| start <= done);
-        known.drain(..past.saturating_sub(1));
         self.subflows[index].mappings.cut(start);
-        let at = known.partition_point(|&(known, _)| known < start);
-        known.get(at).is_some_and(|&(known, _)| known == start) || known.try_insert(at, (start, data)).is_ok()
+        self.phase.infinite_mut().is_some_and(|infinite| infinite.receive_from(start, data, done))
     }
 
     /// Data without a mapping arrived on the only subflow that the connection ever had: a middlebox removes the
     /// options. The bytes of the subflow are the data, so the connection continues at the current offsets.
     /// Acknowledgments without DATA_ACK inform the peer.
     pub(super) fn map_in_sequence(&mut self, index: usize, now: Instant) {
-        self.enter_infinite(index, None, now);
+        self.send_infinite(index, None, now);
         let done = self.subflows[index].tcp.counters().bytes_received;
         self.map_from(index, done, self.receive.next);
     }
@@ -249,10 +204,10 @@ impl Connection {
     pub(super) fn check_missing_options(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         let silent = options.dss.is_none() && options.mptcp.is_empty();
-        if !silent || !self.confirmed || self.is_done() {
+        if !silent || !self.phase.is_confirmed() || self.is_done() {
             return;
         }
-        if self.has_sole_carrier() {
+        if self.phase.has_sole_carrier() {
             self.map_in_sequence(index, now);
         } else if self.subflows[index].is_established() {
             self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
@@ -276,23 +231,24 @@ impl Connection {
     /// The data offset up to which subflow `index` has delivered; `None` until all data with mappings is delivered.
     fn infinite_progress(&self, index: usize) -> Option<u64> {
         let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
-        let (start, data) = self.infinite.send.filter(|&(start, _)| acknowledged >= start)?;
-        Some(data + (acknowledged - start))
+        self.phase.infinite()?.delivered(acknowledged)
     }
 
     /// Whether a FIN may end the stream on subflow `index`: not before all data sent with mappings is acknowledged,
     /// since the peer may refuse that data (MP_FAIL) and nothing can be sent again after a FIN.
     pub(super) fn may_end_plain(&self, index: usize) -> bool {
-        self.mode == Mode::Plain || self.infinite_progress(index).is_some()
+        self.phase.is_plain() || self.infinite_progress(index).is_some()
     }
 
     /// Places the payload of `segment` when an infinite mapping exists or is expected.
     pub(super) fn place_infinite(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
-        let Some(&(start, data)) = self.infinite.receive.iter().rfind(|&&(start, _)| start <= offset) else {
+        let Some(infinite) = self.phase.infinite() else { return Placement::Drop };
+        let (awaits_first, awaits_requested) = (infinite.awaits_first(), infinite.awaits_requested());
+        let Some(data) = infinite.data_of(offset) else {
             return match self.place_mapped(index, segment, offset) {
                 // The offset is unknown until the infinite mapping arrives. The data is retransmitted after the
                 // mapping.
-                Placement::Unmapped if self.infinite.receive.is_empty() => Placement::Drop,
+                Placement::Unmapped if awaits_first => Placement::Drop,
                 Placement::Unmapped | Placement::Broken(_) => self.discard(index, offset),
                 own => own,
             };
@@ -307,11 +263,11 @@ impl Connection {
                 own => own,
             };
         }
-        if self.infinite.requested.is_some() && offset > self.subflows[index].tcp.counters().bytes_received {
+        if awaits_requested && offset > self.subflows[index].tcp.counters().bytes_received {
             self.subflows[index].tcp.request_ack();
             return Placement::Drop;
         }
-        Placement::At(data + (offset - start))
+        Placement::At(data)
     }
 
     /// The subflow acknowledges the bytes, and they are discarded. MP_FAIL requests the data again.

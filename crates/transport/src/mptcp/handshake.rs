@@ -13,13 +13,12 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use super::addresses::Addresses;
 use super::data_receive::DataReceive;
 use super::data_send::DataSend;
-use super::fallback::Infinite;
 use super::former_subflows::FormerSubflows;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
-use super::mode::Mode;
 use super::observation::Observation;
 use super::options::{VERSION, capable_of};
+use super::phase::Phase;
 use super::subflow::{Stage, Subflow};
 use super::summaries::Summaries;
 use super::withdrawals::Withdrawals;
@@ -103,11 +102,7 @@ impl Connection {
         Self {
             client,
             local_key,
-            remote_key: None,
-            mode: Mode::Opening,
-            infinite: Infinite::default(),
-            confirmed: false,
-            joined: false,
+            phase: Phase::new(),
             checksum: config.checksum,
             peer_is_wide: false,
             subflows: Vec::new(),
@@ -129,10 +124,6 @@ impl Connection {
             stream: Stream::new(config.tcp.send_buffer.fixed()),
             counters: Counters::default(),
             rng,
-            give_up_at: None,
-            established: false,
-            keys_shown: false,
-            ended: None,
             scratch: Vec::new(),
             passed_to: None,
             notes: None,
@@ -149,7 +140,7 @@ impl Connection {
                 deny_join_to_initial_address: self.config.deny_join_to_initial_address,
             },
             sender_key: sender_key.then_some(self.local_key.key),
-            receiver_key: if receiver_key { self.remote_key.map(|key| key.key) } else { None },
+            receiver_key: if receiver_key { self.phase.remote_key().map(|key| key.key) } else { None },
             data_length: None,
             checksum: None,
         }
@@ -186,16 +177,14 @@ impl Connection {
     }
 
     fn take_remote_key(&mut self, key: u64, flags: CapableFlags) {
-        self.remote_key = Some(Key::new(key));
-        self.mode = Mode::Multipath;
+        self.phase.on_remote_key(Key::new(key));
         self.checksum |= flags.checksum_required;
         self.addresses.peer_denies_initial |= flags.deny_join_to_initial_address;
     }
 
     /// The initial subflow is established at the TCP level.
     pub(super) fn on_established(&mut self) {
-        if !self.established {
-            self.established = true;
+        if self.phase.on_established() {
             self.emit(Event::Established);
         }
     }
@@ -203,10 +192,9 @@ impl Connection {
     /// The peer has shown that it has both keys: the connection will not fall back to plain TCP at its start, and joins
     /// may begin.
     pub(super) fn confirm(&mut self, now: Instant) {
-        if self.confirmed {
+        if !self.phase.confirm() {
             return;
         }
-        self.confirmed = true;
         self.subflows[0].stage = Stage::Established;
         self.subflows[0].announced = true;
         self.subflows[0].send_pending_signals();
@@ -228,7 +216,7 @@ impl Connection {
     /// Decides on a client that waits for the peer's first DSS whether a segment on the initial subflow confirms MPTCP
     /// or shows its absence.
     pub(super) fn judge_first_answer(&mut self, segment: &TcpSegment, now: Instant) {
-        if self.confirmed || !self.client || self.mode != Mode::Multipath {
+        if !self.client || self.phase.is_confirmed() || !self.phase.is_multipath() {
             return;
         }
         if segment.options.dss.is_some() {

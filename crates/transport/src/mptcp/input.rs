@@ -13,8 +13,8 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::data_send::DataFin;
-use super::mode::Mode;
 use super::options::{capable_of, reset_reason_of};
+use super::phase::Mode;
 use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::Change;
@@ -80,7 +80,7 @@ impl Connection {
             }
         }
         if verdict == Verdict::Unacceptable(Answer::ThirdAck) && index == 0 {
-            self.keys_shown = false;
+            self.phase.set_keys_sent(false);
         }
         let tcp = &mut self.subflows[index].tcp;
         tcp.on_judged_segment(ip, segment, verdict, None, now, &mut self.congestion);
@@ -101,7 +101,7 @@ impl Connection {
         now: Instant,
     ) -> bool {
         let was = self.subflows[index].tcp.state();
-        if was == State::SynReceived && index == 0 && self.mode == Mode::Opening && !self.on_capable_ack(segment, now) {
+        if was == State::SynReceived && index == 0 && self.phase.is_opening() && !self.on_capable_ack(segment, now) {
             return false;
         }
         if self.lacks_proof(index, segment) {
@@ -153,9 +153,9 @@ impl Connection {
         }
         let (length, sum) = (u64::from(segment.payload.length), segment.payload.sum);
         if let Some(data) = subflow.mappings.add_piece(offset, length, sum) {
-            match self.mode {
-                Mode::Multipath => self.on_checksum_failure(index, data, offset, now),
-                _ => self.refuse_data(index, offset),
+            match self.phase.is_multipath() {
+                true => self.on_checksum_failure(index, data, offset, now),
+                false => self.refuse_data(index, offset),
             }
         }
     }
@@ -183,11 +183,11 @@ impl Connection {
     /// 3.3.1).
     fn after_acceptance(&mut self, index: usize, segment: &TcpSegment, was: State, mapped: bool, now: Instant) {
         if index == 0 {
-            if was == State::SynSent && self.mode == Mode::Opening {
+            if was == State::SynSent && self.phase.is_opening() {
                 self.on_capable_syn_ack(segment, now);
             } else if was == State::SynReceived {
                 self.on_established();
-                if self.mode == Mode::Multipath {
+                if self.phase.is_multipath() {
                     // A client that has sent both keys supports MPTCP.
                     self.confirm(now);
                 }
@@ -203,21 +203,20 @@ impl Connection {
                 return;
             }
         }
-        if self.mode == Mode::Multipath && !mapped {
+        if self.phase.is_multipath() && !mapped {
             self.check_missing_options(index, segment, now);
             if self.subflows[index].is_closed() {
                 return;
             }
         }
-        match self.mode {
-            Mode::Multipath => self.on_data_level(index, segment),
-            Mode::Plain | Mode::Infinite { .. } | Mode::Opening => {}
+        if self.phase.is_multipath() {
+            self.on_data_level(index, segment);
         }
         for option in &segment.options.mptcp {
             self.on_option(index, option, now);
         }
         // After MP_FAIL: the same segment acknowledges on the subflow the data that it refuses.
-        if matches!(self.mode, Mode::Plain | Mode::Infinite { .. }) && !self.subflows[index].is_closed() {
+        if self.phase.has_fallen_back() && !self.subflows[index].is_closed() {
             self.on_plain_progress(index, segment, now);
         }
     }
@@ -229,7 +228,7 @@ impl Connection {
             // The window in the handshake of a join is not the one that all subflows share: Linux advertises a new
             // window there, and drops data beyond the shared one.
             let opening = index == 0 && segment.flags.contains(TcpFlags::SYN);
-            if opening || !self.confirmed || capable_of(segment).is_some() {
+            if opening || !self.phase.is_confirmed() || capable_of(segment).is_some() {
                 self.send.window_end = self.send.window_end.max(self.send.una + window);
             }
             return;
@@ -253,12 +252,12 @@ impl Connection {
     }
 
     fn on_option(&mut self, index: usize, option: &MptcpOption, now: Instant) {
-        match (self.mode, option) {
+        match (self.phase.mode(), option) {
             (Mode::Opening | Mode::Plain, _) => {}
             (_, MptcpOption::Fail { data_sequence }) => self.on_fail(index, *data_sequence, now),
             (_, MptcpOption::FastClose { receiver_key }) => self.on_fast_close(index, false, *receiver_key),
-            (Mode::Infinite { .. }, _) => {}
-            (Mode::Multipath, option) => self.on_multipath_option(index, option, now),
+            (Mode::Infinite(_), _) => {}
+            (Mode::Multipath(_), option) => self.on_multipath_option(index, option, now),
         }
     }
 

@@ -8,7 +8,6 @@ use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use super::Connection;
 use super::addresses::OpenRequest;
 use super::keys::{join_hmac, leftmost_64, leftmost_160};
-use super::mode::Mode;
 use super::options::join_of;
 use super::subflow::{Stage, Subflow};
 use crate::Event;
@@ -47,7 +46,7 @@ impl Connection {
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
             return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         };
-        if self.mode != Mode::Multipath || !self.confirmed || self.ended.is_some() {
+        if !self.phase.may_join() {
             return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         }
         let initial_end = self.subflows[0].tcp.ends().local;
@@ -90,7 +89,7 @@ impl Connection {
     }
 
     fn keys(&self) -> (u64, u64) {
-        (self.local_key.key, self.remote_key.map_or(0, |key| key.key))
+        (self.local_key.key, self.phase.remote_key().map_or(0, |key| key.key))
     }
 
     /// The HMAC with which this side authenticates itself on a subflow.
@@ -110,7 +109,7 @@ impl Connection {
             Join::Syn {
                 backup: subflow.backup,
                 address_id: subflow.local_id,
-                token: self.remote_key.map_or(0, |key| key.token),
+                token: self.phase.remote_key().map_or(0, |key| key.token),
                 nonce: subflow.local_nonce,
             }
         } else {
@@ -166,7 +165,7 @@ impl Connection {
             // The buffer may have grown before, and may never grow again.
             subflow.tcp.follow_buffer(&self.receive.window);
         }
-        self.joined = true;
+        self.phase.on_join();
         self.emit(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
         self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);

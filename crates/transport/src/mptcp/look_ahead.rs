@@ -9,7 +9,7 @@ impl Connection {
     /// Fetches the connection without its subflows.
     #[inline]
     pub(crate) fn fetch(&self) {
-        prefetch_whole::<Self, _>(&self.established, offset_of!(Self, established));
+        prefetch_whole::<Self, _>(&self.client, offset_of!(Self, client));
     }
 
     /// Fetches a subflow, and what concerns all of them. The connection can be read.

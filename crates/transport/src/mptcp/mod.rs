@@ -26,7 +26,8 @@
 //! | REMOVE_ADDR | `withdrawals.rs` |
 //! | MPTCP options of an arriving segment | `options.rs` |
 //! | what the scheduler did, for whoever explains a run | `notes.rs` |
-//! | fallback, infinite mapping, MP_FAIL | `fallback.rs`, `mode.rs` |
+//! | the phase: handshake, MPTCP, fallback, end | `phase.rs` |
+//! | fallback, MP_FAIL | `fallback.rs`; infinite mappings: `infinite_mappings.rs` |
 //! | DATA_FIN, fast close, close of subflows | `close.rs` |
 
 mod addresses;
@@ -37,16 +38,17 @@ mod data_send;
 mod fallback;
 mod former_subflows;
 mod handshake;
+mod infinite_mappings;
 mod input;
 mod join;
 pub mod keys;
 mod local_addresses;
 mod look_ahead;
-mod mode;
 mod notes;
 mod observation;
 mod options;
 mod output;
+mod phase;
 mod placement;
 mod places;
 mod received_mappings;
@@ -84,10 +86,9 @@ use crate::{Event, RandomSource};
 use addresses::Addresses;
 use data_receive::DataReceive;
 use data_send::DataSend;
-use fallback::Infinite;
 use former_subflows::FormerSubflows;
 use keys::Key;
-use mode::Mode;
+use phase::Phase;
 use send_memory::SendMemory;
 use subflow::Stage;
 use summaries::Summaries;
@@ -111,13 +112,7 @@ pub struct Connection {
     config: Arc<Config>,
     client: bool,
     local_key: Key,
-    remote_key: Option<Key>,
-    mode: Mode,
-    infinite: Infinite,
-    /// The peer has shown that it has both keys: joins may begin.
-    confirmed: bool,
-    /// A further subflow has been established: it may have carried data.
-    joined: bool,
+    phase: Phase,
     /// Either side requires DSS checksums.
     checksum: bool,
     /// The peer's latest data sequence number had 8 bytes.
@@ -147,12 +142,6 @@ pub struct Connection {
     pub(crate) stream: Stream,
     counters: Counters,
     rng: RandomSource,
-    /// Time at which the connection is given up, while no subflow is left or both streams have ended.
-    give_up_at: Option<Instant>,
-    established: bool,
-    /// Whether a client has sent its third ACK with both keys.
-    keys_shown: bool,
-    ended: Option<Closed>,
     scratch: Vec<core::ops::Range<u64>>,
     /// The subflow whose TCP processed the latest segment.
     passed_to: Option<usize>,
@@ -185,17 +174,17 @@ impl Connection {
 
     /// Whether the connection is established and open to further subflows.
     pub fn may_join(&self) -> bool {
-        self.confirmed && self.mode == Mode::Multipath && self.ended.is_none()
+        self.phase.may_join()
     }
 
     /// Whether the connection has fallen back to plain TCP.
     pub fn has_fallen_back(&self) -> bool {
-        matches!(self.mode, Mode::Plain | Mode::Infinite { .. })
+        self.phase.has_fallen_back()
     }
 
     /// How the connection ended, once it is over.
     pub fn ended(&self) -> Option<Closed> {
-        self.ended
+        self.phase.ended()
     }
 
     /// Data bytes acknowledged at the data level.
@@ -205,9 +194,9 @@ impl Connection {
 
     /// What is left of the receive window that this side has advertised, in bytes from the DATA_ACK.
     pub fn receive_window(&self) -> u64 {
-        match self.mode {
-            Mode::Plain => self.subflows[0].tcp.receive_window(),
-            _ => self.receive.window.left(self.receive.next),
+        match self.phase.is_plain() {
+            true => self.subflows[0].tcp.receive_window(),
+            false => self.receive.window.left(self.receive.next),
         }
     }
 
@@ -232,7 +221,7 @@ impl Connection {
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
-        let own = or_never(self.give_up_at)
+        let own = (self.phase.give_up_deadline())
             .min(or_never(self.send.repeat_at))
             .min(or_never(self.send.fin_repeat_at))
             .min(or_never(self.addresses.repeat_at))
@@ -273,7 +262,7 @@ impl Connection {
         }
         if self.send.repeat_at.is_some_and(|at| at <= now) {
             match self.config.stale_loss_count {
-                _ if self.has_sole_carrier() => self.ask_for_data_ack(now),
+                _ if self.phase.has_sole_carrier() => self.ask_for_data_ack(now),
                 0 => self.repeat_dropped_data(),
                 _ => self.judge_deliveries(now),
             }
@@ -287,21 +276,21 @@ impl Connection {
         if self.withdrawals.repeat_at.is_some_and(|at| at <= now) {
             self.repeat_withdrawals(now);
         }
-        if self.give_up_at.is_some_and(|at| at <= now) {
+        if self.phase.give_up_deadline() <= now {
             self.give_up();
         }
     }
 
     /// Updates the connection after a segment or timer of a subflow.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
-        if self.config.stale_loss_count == 0 || self.has_sole_carrier() {
+        if self.config.stale_loss_count == 0 || self.phase.has_sole_carrier() {
             self.reinject_after_timeout(index);
             self.watch_for_dropped_data(now);
         }
         let subflow = &self.subflows[index];
         if subflow.tcp.state().is_closed() && !subflow.is_closed() {
             self.on_subflow_closed(index, now);
-        } else if self.mode == Mode::Multipath && subflow.tcp.peer_finished() && !subflow.tcp.is_finishing() {
+        } else if self.phase.is_multipath() && subflow.tcp.peer_finished() && !subflow.tcp.is_finishing() {
             self.follow_peer_fin(index, now);
         }
         self.release_send_memory();

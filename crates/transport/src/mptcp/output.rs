@@ -8,7 +8,7 @@ use subflow_wire::tcp::mptcp::{DataAck, Dss, Mapping, MptcpOption};
 use super::Connection;
 use super::config::DataAcks;
 use super::data_send::DataFin;
-use super::mode::Mode;
+use super::phase::Mode;
 use super::subflow::Stage;
 
 /// Bytes available for options in a TCP header.
@@ -24,7 +24,7 @@ impl Connection {
         loop {
             while self.dirty != 0 {
                 let index = self.dirty.trailing_zeros() as usize;
-                if !matches!(self.mode, Mode::Plain) {
+                if !self.phase.is_plain() {
                     let window = self.advertised_window(index);
                     self.subflows[index].tcp.share_window(window, self.config.subflows_open_window);
                 }
@@ -74,16 +74,16 @@ impl Connection {
             segment.options.mptcp.append(&mut self.subflows[index].reset_with);
             return;
         }
-        match self.mode {
+        match self.phase.mode() {
             Mode::Opening | Mode::Plain => {}
-            Mode::Infinite { .. } => self.add_infinite_options(index, offset, segment),
-            Mode::Multipath => self.add_multipath_options(index, offset, segment),
+            Mode::Infinite(_) => self.add_infinite_options(index, offset, segment),
+            Mode::Multipath(_) => self.add_multipath_options(index, offset, segment),
         }
     }
 
     fn option_for_syn(&self, index: usize) -> Option<MptcpOption> {
         let subflow = &self.subflows[index];
-        if self.mode == Mode::Plain {
+        if self.phase.is_plain() {
             return None;
         }
         match (subflow.stage, subflow.initiator) {
@@ -103,7 +103,7 @@ impl Connection {
             return;
         }
         if self.must_send_keys(stage) && (if length == 0 { !self.may_omit_keys() } else { offset == 0 }) {
-            self.keys_shown = true;
+            self.phase.set_keys_sent(true);
             let mut capable = self.capable(true, true);
             if length > 0 {
                 capable.data_length = Some(length as u16);
@@ -131,13 +131,13 @@ impl Connection {
 
     /// Whether the server may not have received the keys yet.
     fn must_send_keys(&self, stage: Stage) -> bool {
-        stage == Stage::Capable && self.client && !self.confirmed
+        stage == Stage::Capable && self.client && !self.phase.is_confirmed()
     }
 
     /// A DATA_FIN does not fit beside the keys. The keys were sent before, and a server that has not received them
     /// repeats its SYN/ACK.
     fn may_omit_keys(&self) -> bool {
-        self.keys_shown && matches!(self.send.fin, DataFin::Sent(_))
+        self.phase.has_sent_keys() && matches!(self.send.fin, DataFin::Sent(_))
     }
 
     /// The mapping of a data segment at subflow offset `offset`.
@@ -153,7 +153,7 @@ impl Connection {
     }
 
     fn data_ack(&self) -> DataAck {
-        let value = self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next));
+        let value = self.phase.remote_key().map_or(0, |key| key.data_sequence(self.receive.next));
         match self.config.data_acks {
             DataAcks::AsPeer if self.peer_is_wide => DataAck { value, wide: true },
             _ => DataAck { value: value & 0xFFFF_FFFF, wide: false },

@@ -7,8 +7,8 @@ use subflow_wire::tcp::mptcp::{Capable, Dss, Mapping, ResetReason};
 
 use super::Connection;
 use super::keys::Key;
-use super::mode::Mode;
 use super::options::capable_of;
+use super::phase::Mode;
 use super::received_mappings::{Fit, ReceivedMapping};
 
 /// First of the data offsets that represent subflow bytes which are acknowledged and discarded. No stream reaches it.
@@ -51,11 +51,11 @@ impl Connection {
         {
             return Placement::Drop;
         }
-        match self.mode {
+        match self.phase.mode() {
             Mode::Opening => Placement::Drop,
             Mode::Plain => Placement::SubflowStream,
-            Mode::Infinite { .. } => self.place_infinite(index, segment, offset),
-            Mode::Multipath => self.place_mapped(index, segment, offset),
+            Mode::Infinite(_) => self.place_infinite(index, segment, offset),
+            Mode::Multipath(_) => self.place_mapped(index, segment, offset),
         }
     }
 
@@ -124,7 +124,7 @@ impl Connection {
 
     /// The mapping that `segment` carries, if any; `Some(None)` if the mapping is beyond the window.
     pub(super) fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<Option<ReceivedMapping>> {
-        let remote = self.remote_key?;
+        let remote = self.phase.remote_key()?;
         let proper = |mapping: &Mapping| mapping.subflow_sequence != 0 && mapping.length > 0;
         let (mut mapping, start, fin) = match segment.options.dss {
             Some(Dss { mapping: Some(mapping), data_fin, .. }) if proper(&mapping) => {
@@ -140,7 +140,7 @@ impl Connection {
 
     /// The data offset at which `mapping` begins; `None` if it is beyond the window.
     pub(super) fn data_offset(&self, mapping: &Mapping) -> Option<u64> {
-        let offset = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        let offset = self.phase.remote_key()?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
         (offset <= self.receive.window.right_edge() + WINDOW_TOLERANCE).then_some(offset)
     }
 
@@ -164,12 +164,12 @@ impl Connection {
         // placed some bytes elsewhere, in order or beyond a hole.
         let is_first = !subflow.tcp.holds_data();
         // A join, which anyone may begin, does not decide for the connection.
-        let alone = index == 0 && self.has_sole_carrier();
+        let alone = index == 0 && self.phase.has_sole_carrier();
         if alone && is_first && capable_of(segment).is_none() {
             self.fall_back(now);
             return true;
         }
-        if alone && matches!(self.mode, Mode::Multipath) {
+        if alone && self.phase.is_multipath() {
             self.map_in_sequence(index, now);
             return true;
         }
@@ -186,7 +186,7 @@ impl ReceivedMapping {
 }
 
 /// The mapping of the first data, from MP_CAPABLE (RFC 8684, section 3.1).
-fn initial_mapping(capable: &Capable, remote: Key) -> Option<Mapping> {
+fn initial_mapping(capable: &Capable, remote: &Key) -> Option<Mapping> {
     Some(Mapping {
         data_sequence: remote.data_sequence(0),
         wide: true,

@@ -59,7 +59,7 @@ impl Connection {
             }
         }
         self.touch(index);
-        self.give_up_at = None;
+        self.phase.go_on();
         index
     }
 

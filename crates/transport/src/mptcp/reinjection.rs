@@ -5,7 +5,6 @@ use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SubflowSet, Wh
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
-use super::mode::Mode;
 
 impl Connection {
     /// A subflow has timed out since last time: what only it carried may go elsewhere.
@@ -23,7 +22,7 @@ impl Connection {
         let live = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_established());
         let others = live.filter(|&(i, _)| i != index).fold(0u64, |set, (i, _)| set | 1 << i);
         // A join that came to nothing has carried nothing.
-        let came_to_nothing = index > 0 && self.has_sole_carrier();
+        let came_to_nothing = index > 0 && self.phase.has_sole_carrier();
         if came_to_nothing || others == 0 && !self.subflows[index].is_closed() {
             return;
         }
@@ -54,7 +53,7 @@ impl Connection {
             _ => self.subflows[carrier].has_delivered(),
         };
         let waits = self.send.outstanding.front().is_some_and(|oldest| {
-            self.mode == Mode::Multipath && !oldest.reinject && oldest.carried_by.iter().all(delivered)
+            self.phase.is_multipath() && !oldest.reinject && oldest.carried_by.iter().all(delivered)
         });
         if !waits {
             self.send.repeat_at = None;

@@ -27,7 +27,6 @@ use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
 use super::data_send::REPEATS_AT_ONE_RATE;
-use super::mode::Mode;
 
 /// The interval if no subflow has a retransmission timer (`TCP_RTO_MIN`).
 const SHORTEST_RTO: Duration = Duration::from_millis(200);
@@ -78,10 +77,10 @@ impl Connection {
 
     /// Keeps the data-level timer running while data is outstanding.
     pub(super) fn watch_deliveries(&mut self, now: Instant) {
-        if self.config.stale_loss_count == 0 || self.has_sole_carrier() {
+        if self.config.stale_loss_count == 0 || self.phase.has_sole_carrier() {
             return;
         }
-        if self.mode != Mode::Multipath || self.send.outstanding.is_empty() {
+        if !self.phase.is_multipath() || self.send.outstanding.is_empty() {
             (self.send.repeat_at, self.send.repeat_interval) = (None, None);
         } else if self.send.repeat_at.is_none() {
             let interval = self.send.repeat_interval.unwrap_or(SHORTEST_RTO);

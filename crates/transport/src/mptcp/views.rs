@@ -4,7 +4,6 @@ use subflow_policy::congestion::RecoveryState;
 use subflow_policy::scheduler::SubflowView;
 
 use super::Connection;
-use super::mode::Mode;
 use super::send_memory::held_by;
 use super::subflow::Stage;
 
@@ -42,7 +41,7 @@ impl Connection {
             _ => subflow.delivery.is_stale(),
         };
         // A client may send on the initial subflow before the peer's first DSS confirms the connection.
-        let opening = subflow.stage == Stage::Capable && self.mode == Mode::Multipath;
+        let opening = subflow.stage == Stage::Capable && self.phase.is_multipath();
         let established = (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing();
         let (held_bytes, buffer_full) = match &mut self.memory {
             Some(memory) => {

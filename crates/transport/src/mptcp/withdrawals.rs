@@ -12,7 +12,6 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::Connection;
-use super::mode::Mode;
 
 /// Maximum number of transmissions of a withdrawal.
 const WITHDRAWALS: u32 = 3;
@@ -61,7 +60,7 @@ impl Connection {
     /// Repeats the withdrawals on all subflows. If there is none, the next repetition is scheduled.
     pub(super) fn repeat_withdrawals(&mut self, now: Instant) {
         self.withdrawals.repeat_at = None;
-        if self.mode != Mode::Multipath || self.is_done() {
+        if !self.phase.is_multipath() || self.is_done() {
             self.withdrawals = Withdrawals::default();
             return;
         }
