@@ -1,12 +1,11 @@
-//! Closing a connection and its subflows: DATA_FIN, FIN, and fast close (RFC 8684, sections 3.3.3, 3.5 and 3.6).
+//! Closing a connection and its subflows: FIN, reset, and fast close (RFC 8684, sections 3.3.3, 3.5 and 3.6).
 
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
-use super::data_send::{DataFin, REPEATS_AT_ONE_RATE};
 use super::subflow::Stage;
 use crate::Event;
 use crate::tcp::Closed;
@@ -15,9 +14,7 @@ impl Connection {
     /// The application will write no more.
     pub(crate) fn finish(&mut self) {
         self.stream.finished = true;
-        if self.send.fin == DataFin::None {
-            self.send.fin = DataFin::Wanted;
-        }
+        self.fin.want();
     }
 
     /// The application stops: data not yet assigned to a subflow is discarded. After a fallback, so is the data that
@@ -27,85 +24,10 @@ impl Connection {
         if let Some((subflow, start)) = self.unmapped_from() {
             let tcp = &mut self.subflows[subflow].tcp;
             let queued_from = tcp.push_offset() - tcp.queued_bytes();
-            self.send.next -= tcp.discard_unsent(start.saturating_sub(queued_from));
+            self.send.take_back(tcp.discard_unsent(start.saturating_sub(queued_from)));
         }
-        self.stream.written = self.send.next;
+        self.stream.written = self.send.next();
         self.finish();
-    }
-
-    /// Sends the DATA_FIN once all data is assigned. Returns whether there is something to send.
-    pub(super) fn send_data_fin(&mut self, now: Instant) -> bool {
-        if self.send.fin != DataFin::Wanted || self.send.next < self.stream.written {
-            return false;
-        }
-        let Some(index) = self.signalling_subflow() else { return false };
-        self.send.fin = DataFin::Sent(self.send.next);
-        self.subflows[index].tcp.request_ack();
-        self.touch(index);
-        self.schedule_fin_repeat(index, now);
-        true
-    }
-
-    /// Sets the time to repeat the DATA_FIN on subflow `index`, with backoff: only this repetition detects that the
-    /// peer is gone. A peer that answers and acknowledges nothing new may still wait for data before the DATA_FIN, so
-    /// the backoff begins later.
-    fn schedule_fin_repeat(&mut self, index: usize, now: Instant) {
-        let delay = self.subflows[index].tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
-        let without_progress = self.send.fin_repeats.saturating_sub(REPEATS_AT_ONE_RATE);
-        let doublings = self.send.fin_unanswered.max(without_progress).min(16);
-        let backed_off = delay.saturating_mul(1 << doublings).min(self.config.tcp.max_rto);
-        self.send.fin_repeat_at = Some(now + backed_off);
-    }
-
-    /// The DATA_FIN was not acknowledged in time. It is repeated on every subflow, since the path of its first
-    /// transmission may have failed.
-    pub(super) fn repeat_data_fin(&mut self, now: Instant) {
-        self.send.fin_repeat_at = None;
-        if !matches!(self.send.fin, DataFin::Sent(_)) || !self.phase.is_multipath() {
-            return;
-        }
-        if self.send.fin_unanswered >= self.config.tcp.max_retries {
-            return self.give_up();
-        }
-        self.send.fin_unanswered += 1;
-        self.send.fin_repeats = self.send.fin_repeats.saturating_add(1);
-        self.send.fin_repeat_at = Some(now + Duration::from_secs(1));
-        for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
-            if !subflow.is_closed() && subflow.tcp.state().is_synchronised() {
-                subflow.tcp.request_ack();
-                self.touch(index);
-                if !self.subflows[index].tcp.timed_out() {
-                    self.schedule_fin_repeat(index, now);
-                }
-            }
-        }
-    }
-
-    pub(super) fn on_data_fin_acknowledged(&mut self) {
-        self.send.fin = DataFin::Acknowledged;
-        self.send.fin_repeat_at = None;
-        self.emit(Event::Acknowledged);
-        self.finish_if_done();
-    }
-
-    /// Closes the subflows once both streams have ended.
-    pub(super) fn finish_if_done(&mut self) {
-        if !self.phase.is_multipath() || self.send.fin != DataFin::Acknowledged || !self.receive.finished {
-            return;
-        }
-        for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
-            if !subflow.is_closed() && !subflow.tcp.is_finishing() {
-                subflow.tcp.finish();
-                self.touch(index);
-            }
-        }
-    }
-
-    /// Whether both streams have ended and both sides have acknowledged it.
-    pub(super) fn is_done(&self) -> bool {
-        self.send.fin == DataFin::Acknowledged && self.receive.finished
     }
 
     /// Limits the time for an orderly close of the subflows after both streams have ended: a subflow whose path has
@@ -132,15 +54,12 @@ impl Connection {
     /// Progress on plain TCP, which is the progress of the connection.
     pub(super) fn on_plain_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         if self.phase.is_plain() {
-            self.send.una = self.subflows[index].tcp.counters().bytes_acknowledged.min(self.stream.written);
+            let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
+            self.send.on_plain_ack(acknowledged.min(self.stream.written));
         } else {
             self.acknowledge_infinite(index, segment);
         }
-        if self.send.finishing()
-            && self.send.fin != DataFin::Acknowledged
-            && self.subflows[index].tcp.fin_is_acknowledged()
-        {
-            self.send.fin = DataFin::Acknowledged;
+        if self.subflows[index].tcp.fin_is_acknowledged() && self.fin.acknowledge() {
             self.emit(Event::Acknowledged);
         }
         if self.subflows[index].tcp.peer_finished() && !self.receive.finished {
@@ -199,8 +118,8 @@ impl Connection {
 
     pub(super) fn end(&mut self, how: Closed) {
         if self.phase.end(how) {
-            self.send.repeat_at = None;
-            self.send.fin_repeat_at = None;
+            self.data_timer.stop();
+            self.fin.stop_repeating();
             self.addresses.repeat_at = None;
             self.withdrawals.repeat_at = None;
             self.emit(Event::Closed(how));
@@ -212,8 +131,8 @@ impl Connection {
     /// to send: the peer's FIN does not end this side's stream (RFC 8684, section 3.3.3).
     pub(super) fn follow_peer_fin(&mut self, index: usize, now: Instant) {
         let is_last = !self.subflows.iter().enumerate().any(|(other, subflow)| other != index && subflow.takes_data());
-        let may_write = self.receive.finished && self.send.fin != DataFin::Acknowledged;
-        let has_data = self.send.una < self.stream.written;
+        let may_write = self.receive.finished && !self.fin.is_acknowledged();
+        let has_data = self.send.una() < self.stream.written;
         if !(is_last && (may_write || has_data)) {
             self.close_subflow(index, now);
         }

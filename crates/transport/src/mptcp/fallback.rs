@@ -86,8 +86,8 @@ impl Connection {
     /// Processes the peer's MP_FAIL: the peer refused data from `sequence` on. The data is sent again under an infinite
     /// mapping.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
-        let offset = self.local_key.offset(sequence, true, self.send.una);
-        if self.has_other_subflows(index) || offset > self.send.next {
+        let offset = self.local_key.offset(sequence, true, self.send.una());
+        if self.has_other_subflows(index) || offset > self.send.next() {
             return;
         }
         if self.phase.infinite_mut().is_some_and(|infinite| !infinite.on_refused(offset)) {
@@ -99,7 +99,7 @@ impl Connection {
             return;
         }
         let unsolicited = self.phase.is_multipath();
-        self.send_infinite(index, Some(offset.max(self.send.una)), now);
+        self.send_infinite(index, Some(offset.max(self.send.una())), now);
         let expected = self.fail_option(self.receive.next);
         let Some(infinite) = self.phase.infinite_mut().filter(|_| unsolicited) else { return };
         infinite.on_refused(offset);
@@ -117,8 +117,7 @@ impl Connection {
         if falls_back {
             // Data that was lost with other subflows is sent again as well, since nothing is reinjected after a
             // fallback.
-            let lost = self.send.outstanding.iter().find(|sent| !sent.carried_by.contains(index));
-            again = again.or(lost.map(|sent| sent.range.start.max(self.send.una)));
+            again = again.or_else(|| self.send.first_not_carried_by(index));
         } else if again.is_none() {
             return;
         }
@@ -126,7 +125,7 @@ impl Connection {
             self.subflows[index].tcp.discard_unsent(0);
             self.send.rewind(from);
         }
-        self.phase.send_without_mappings(index, self.subflows[index].tcp.push_offset(), self.send.next);
+        self.phase.send_without_mappings(index, self.subflows[index].tcp.push_offset(), self.send.next());
         if falls_back {
             self.emit(Event::FellBack);
             self.drop_other_subflows(index, now);
@@ -217,15 +216,15 @@ impl Connection {
     /// Derives progress at the data level from the acknowledgments of the subflow. A segment with a DSS has no room for
     /// MP_FAIL, so its DATA_ACK is used instead.
     pub(super) fn acknowledge_infinite(&mut self, index: usize, segment: &TcpSegment) {
-        let una = self.send.una;
+        let una = self.send.una();
         let acknowledged = match segment.options.dss.and_then(|dss| dss.data_ack) {
             Some(ack) => {
                 let offset = self.local_key.offset(ack.value, ack.wide, una);
-                if offset <= self.send.next { offset } else { una }
+                if offset <= self.send.next() { offset } else { una }
             }
             None => self.infinite_progress(index).unwrap_or(una),
         };
-        self.send.una = una.max(acknowledged).min(self.stream.written);
+        self.send.on_plain_ack(una.max(acknowledged).min(self.stream.written));
     }
 
     /// The data offset up to which subflow `index` has delivered; `None` until all data with mappings is delivered.

@@ -12,13 +12,15 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::addresses::Addresses;
 use super::data_receive::DataReceive;
-use super::data_send::DataSend;
+use super::data_fin::DataFin;
+use super::data_timer::DataTimer;
 use super::former_subflows::FormerSubflows;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
 use super::options::{VERSION, capable_of};
 use super::phase::Phase;
+use super::send_side::SendSide;
 use super::subflow::{Stage, Subflow};
 use super::summaries::Summaries;
 use super::withdrawals::Withdrawals;
@@ -116,7 +118,9 @@ impl Connection {
             observation: Observation::new(&config),
             dirty: 0,
             summaries: Summaries::default(),
-            send: DataSend::default(),
+            send: SendSide::default(),
+            fin: DataFin::default(),
+            data_timer: DataTimer::default(),
             memory: Self::send_memory(&config),
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),
             addresses: Addresses::new(local),

@@ -12,7 +12,6 @@ use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
-use super::data_send::DataFin;
 use super::options::{capable_of, reset_reason_of};
 use super::phase::Mode;
 use super::placement::{DISCARD, Placement};
@@ -229,12 +228,12 @@ impl Connection {
             // window there, and drops data beyond the shared one.
             let opening = index == 0 && segment.flags.contains(TcpFlags::SYN);
             if opening || !self.phase.is_confirmed() || capable_of(segment).is_some() {
-                self.send.window_end = self.send.window_end.max(self.send.una + window);
+                self.send.open_window(window);
             }
             return;
         };
         if let Some(ack) = dss.data_ack {
-            let acknowledged = self.local_key.offset(ack.value, ack.wide, self.send.una);
+            let acknowledged = self.local_key.offset(ack.value, ack.wide, self.send.una());
             self.on_data_ack(acknowledged, window);
         }
         if let (Some(mapping), true) = (&dss.mapping, dss.data_fin)
@@ -244,7 +243,7 @@ impl Connection {
             self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
             // Beyond a hole, an answer that contains a DATA_FIN would be answered in turn. A side that has a DATA_FIN
             // to send repeats it anyway, together with the DATA_ACK.
-            let answers_in_turn = matches!(self.send.fin, DataFin::Sent(_));
+            let answers_in_turn = self.fin.offset().is_some();
             if self.receive.finished || self.receive.fin != known || !answers_in_turn {
                 self.subflows[index].tcp.request_ack();
             }

@@ -21,7 +21,7 @@ impl Connection {
         prefetch_all(self.summaries.as_slice());
         prefetch(&self.config.stale_loss_count);
         prefetch(&self.config.data_acks);
-        if self.send.una < self.stream.written {
+        if self.send.una() < self.stream.written {
             // An end without data of its own does not ask the scheduler.
             prefetch_all(&self.views);
             prefetch_all(self.congestion.paths());
@@ -34,10 +34,10 @@ impl Connection {
         if let Some(subflow) = self.subflows.get(index) {
             subflow.tcp.fetch_queues();
         }
-        if let Some(range) = self.send.outstanding.front() {
+        if let Some(range) = self.send.outstanding().front() {
             prefetch(range);
         }
-        if let Some(range) = self.send.outstanding.back() {
+        if let Some(range) = self.send.outstanding().back() {
             prefetch_with_next(range);
         }
     }

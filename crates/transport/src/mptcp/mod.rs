@@ -17,7 +17,8 @@
 //! | arriving segments: order of processing, options | `input.rs` |
 //! | placement of payload by mappings, checksums | `placement.rs`, `received_mappings.rs` |
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs` |
-//! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
+//! | data-level sending: outstanding data, DATA_ACK, the peer's window | `send_side.rs`; the data-level timer: `data_timer.rs` |
+//! | assigning data to subflows by the scheduler | `data_send.rs`, `views.rs` |
 //! | the send buffer if data is queued ahead of windows | `send_memory.rs` |
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
@@ -28,13 +29,16 @@
 //! | what the scheduler did, for whoever explains a run | `notes.rs` |
 //! | the phase: handshake, MPTCP, fallback, end | `phase.rs` |
 //! | fallback, MP_FAIL | `fallback.rs`; infinite mappings: `infinite_mappings.rs` |
-//! | DATA_FIN, fast close, close of subflows | `close.rs` |
+//! | DATA_FIN | `data_fin.rs` |
+//! | fast close, close of subflows | `close.rs` |
 
 mod addresses;
 mod close;
 pub mod config;
+mod data_fin;
 mod data_receive;
 mod data_send;
+mod data_timer;
 mod fallback;
 mod former_subflows;
 mod handshake;
@@ -54,6 +58,7 @@ mod places;
 mod received_mappings;
 mod reinjection;
 pub mod send_memory;
+mod send_side;
 mod stale;
 mod subflow;
 mod summaries;
@@ -84,12 +89,14 @@ use crate::stream::Stream;
 use crate::tcp::Closed;
 use crate::{Event, RandomSource};
 use addresses::Addresses;
+use data_fin::DataFin;
 use data_receive::DataReceive;
-use data_send::DataSend;
+use data_timer::DataTimer;
 use former_subflows::FormerSubflows;
 use keys::Key;
 use phase::Phase;
 use send_memory::SendMemory;
+use send_side::SendSide;
 use subflow::Stage;
 use summaries::Summaries;
 use withdrawals::Withdrawals;
@@ -133,7 +140,9 @@ pub struct Connection {
     dirty: u64,
     /// What every packet needs of all subflows.
     summaries: Summaries,
-    pub(crate) send: DataSend,
+    send: SendSide,
+    fin: DataFin,
+    data_timer: DataTimer,
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
     receive: DataReceive,
@@ -189,7 +198,7 @@ impl Connection {
 
     /// Data bytes acknowledged at the data level.
     pub fn bytes_acknowledged(&self) -> u64 {
-        self.send.una.min(self.stream.written)
+        self.send.una().min(self.stream.written)
     }
 
     /// What is left of the receive window that this side has advertised, in bytes from the DATA_ACK.
@@ -222,8 +231,8 @@ impl Connection {
     pub(crate) fn timeout(&self) -> Option<Instant> {
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
         let own = (self.phase.give_up_deadline())
-            .min(or_never(self.send.repeat_at))
-            .min(or_never(self.send.fin_repeat_at))
+            .min(self.data_timer.deadline())
+            .min(self.fin.deadline())
             .min(or_never(self.addresses.repeat_at))
             .min(or_never(self.withdrawals.repeat_at));
         let theirs = match self.dirty {
@@ -260,14 +269,14 @@ impl Connection {
                 self.after_subflow_event(index, now);
             }
         }
-        if self.send.repeat_at.is_some_and(|at| at <= now) {
+        if self.data_timer.deadline() <= now {
             match self.config.stale_loss_count {
                 _ if self.phase.has_sole_carrier() => self.ask_for_data_ack(now),
                 0 => self.repeat_dropped_data(),
                 _ => self.judge_deliveries(now),
             }
         }
-        if self.send.fin_repeat_at.is_some_and(|at| at <= now) {
+        if self.fin.deadline() <= now {
             self.repeat_data_fin(now);
         }
         if self.addresses.repeat_at.is_some_and(|at| at <= now) {

@@ -53,9 +53,9 @@ impl Connection {
         let written = self.stream.written;
         let seen = Seen {
             subflows: open.map(|(subflow, view)| (subflow.tcp.ends(), view.clone())).collect(),
-            backlog: written - self.send.next.min(written),
-            window: self.send.window_end.saturating_sub(self.send.una),
-            outstanding: self.send.next - self.send.una,
+            backlog: self.send.backlog(written),
+            window: self.send.window(),
+            outstanding: self.send.next() - self.send.una(),
         };
         let noted = Noted { ends: self.subflows[index].tcp.ends(), note: note(seen) };
         if let Some(notes) = &mut self.notes {

@@ -7,7 +7,6 @@ use subflow_wire::tcp::mptcp::{DataAck, Dss, Mapping, MptcpOption};
 
 use super::Connection;
 use super::config::DataAcks;
-use super::data_send::DataFin;
 use super::phase::Mode;
 use super::subflow::Stage;
 
@@ -123,7 +122,7 @@ impl Connection {
         } else {
             segment.options.dss = Some(Dss { data_ack, mapping: None, data_fin: false });
         }
-        if let DataFin::Sent(fin) = self.send.fin {
+        if let Some(fin) = self.fin.offset() {
             self.add_data_fin(fin, segment);
         }
         self.add_signals(index, segment);
@@ -137,7 +136,7 @@ impl Connection {
     /// A DATA_FIN does not fit beside the keys. The keys were sent before, and a server that has not received them
     /// repeats its SYN/ACK.
     fn may_omit_keys(&self) -> bool {
-        self.phase.has_sent_keys() && matches!(self.send.fin, DataFin::Sent(_))
+        self.phase.has_sent_keys() && self.fin.offset().is_some()
     }
 
     /// The mapping of a data segment at subflow offset `offset`.

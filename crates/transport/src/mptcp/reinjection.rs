@@ -27,14 +27,9 @@ impl Connection {
             return;
         }
         if self.config.stale_loss_count > 0 {
-            return self.repeat_everything();
+            return self.send.reinject_all();
         }
-        for sent in &mut self.send.outstanding {
-            if sent.carried_by.contains(index) && sent.carried_by.0 & others == 0 && !sent.reinject {
-                sent.reinject = true;
-                self.send.reinjections += 1;
-            }
-        }
+        self.send.reinject_from(index, SubflowSet(others));
     }
 
     /// A peer may drop data that its subflow has acknowledged: Linux does with what lies beyond the shared window
@@ -52,16 +47,15 @@ impl Connection {
             }
             _ => self.subflows[carrier].has_delivered(),
         };
-        let waits = self.send.outstanding.front().is_some_and(|oldest| {
+        let waits = self.send.outstanding().front().is_some_and(|oldest| {
             self.phase.is_multipath() && !oldest.reinject && oldest.carried_by.iter().all(delivered)
         });
         if !waits {
-            self.send.repeat_at = None;
-        } else if self.send.repeat_at.is_none() {
+            self.data_timer.stop();
+        } else if !self.data_timer.is_running() {
             let live = self.subflows.iter().filter(|subflow| subflow.is_established());
             let rto = live.filter_map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(Duration::from_secs(1));
-            let delay = rto.saturating_mul(1 << self.send.repeats.min(16)).min(self.config.tcp.max_rto);
-            self.send.repeat_at = Some(now + delay);
+            self.data_timer.start_with_backoff(rto, &self.config.tcp, now);
         }
     }
 
@@ -71,11 +65,11 @@ impl Connection {
     /// the data.
     #[cold]
     pub(super) fn ask_for_data_ack(&mut self, now: Instant) {
-        self.send.repeat_at = None;
-        if self.send.repeats >= self.config.tcp.max_retries {
+        self.data_timer.stop();
+        if self.data_timer.repeats() >= self.config.tcp.max_retries {
             return self.give_up();
         }
-        self.send.repeats += 1;
+        self.data_timer.count_repetition();
         self.subflows[0].tcp.request_answer();
         self.touch(0);
         self.watch_for_dropped_data(now);
@@ -83,13 +77,9 @@ impl Connection {
 
     /// The peer has had time to acknowledge the oldest data: any subflow may repeat it.
     pub(super) fn repeat_dropped_data(&mut self) {
-        self.send.repeat_at = None;
-        self.send.repeats += 1;
-        if let Some(oldest) = self.send.outstanding.front_mut().filter(|oldest| !oldest.reinject) {
-            oldest.carried_by = SubflowSet::default();
-            oldest.reinject = true;
-            self.send.reinjections += 1;
-        }
+        self.data_timer.stop();
+        self.data_timer.count_repetition();
+        self.send.reinject_oldest();
     }
 
     /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2) as in Linux MPTCP 0.9x
@@ -98,19 +88,21 @@ impl Connection {
     /// subflow that the scheduler chooses for what comes next, `chosen` if it has been asked, repeats that data, and
     /// the window of the slower subflow that carries it is halved.
     pub(super) fn retransmit_opportunistically(&mut self, now: Instant, chosen: Option<usize>) -> bool {
-        let waits_for_window = self.send.next < self.stream.written;
+        let waits_for_window = self.send.next() < self.stream.written;
         if waits_for_window {
             if !self.window_is_full() {
                 return false;
             }
             self.refresh_views();
-            self.send.blocked += u64::from(!self.sets.open.is_empty());
+            if !self.sets.open.is_empty() {
+                self.send.count_blocked();
+            }
         }
         if !self.config.opportunistic_retransmission || !(waits_for_window || self.stream.is_blocked()) {
             return false;
         }
         self.refresh_views();
-        let Some(oldest) = self.send.outstanding.front() else { return false };
+        let Some(oldest) = self.send.outstanding().front() else { return false };
         let (range, carriers) = (oldest.range.clone(), oldest.carried_by);
         let Some(fast) = chosen.or_else(|| self.choice_for_next_segment(now)) else { return false };
         let is_limited = waits_for_window || self.stream.is_full(self.bytes_acknowledged());
@@ -123,14 +115,14 @@ impl Connection {
     /// The subflow that would carry the next segment if the peer's window admitted it. Asking takes no turn of the
     /// scheduler.
     fn choice_for_next_segment(&self, now: Instant) -> Option<usize> {
-        let next = self.send.next;
+        let next = self.send.next();
         let queue = QueueView {
             now,
             new_data: next..next + u64::from(self.subflows.iter().map(|subflow| subflow.tcp.mss()).max()?),
             fragment_end: next,
-            window: self.send.window_end.saturating_sub(self.send.una),
-            blocked: self.send.blocked,
-            outstanding: self.send.outstanding.as_slices(),
+            window: self.send.window(),
+            blocked: self.send.blocked(),
+            outstanding: self.send.outstanding().as_slices(),
             sets: Some(self.sets),
             ..QueueView::default()
         };

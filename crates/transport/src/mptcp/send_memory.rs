@@ -187,7 +187,7 @@ impl Connection {
         let acknowledged = self.bytes_acknowledged();
         let Some(memory) = &mut self.memory else { return self.stream.admit(bytes, acknowledged) };
         let wanted = self.stream.admit(bytes, acknowledged);
-        let admitted = memory.admit(wanted, self.stream.written - wanted, self.send.next);
+        let admitted = memory.admit(wanted, self.stream.written - wanted, self.send.next());
         if admitted < wanted {
             self.stream.take_back(wanted - admitted);
         }
@@ -197,7 +197,7 @@ impl Connection {
     /// Releases acknowledged data. If the connection's own buffer does not limit what is written, a waiting writer may
     /// then continue.
     pub(super) fn release_send_memory(&mut self) {
-        let una = self.send.una.min(self.stream.written);
+        let una = self.send.una().min(self.stream.written);
         if let Some(memory) = &mut self.memory {
             memory.acknowledge(una);
             let joins = self.subflows.iter().skip(1).filter(|subflow| subflow.initiator && !subflow.is_closed());

@@ -22,14 +22,9 @@
 //!
 //! [`Config::stale_loss_count`]: super::Config::stale_loss_count
 
-use subflow_policy::scheduler::SubflowSet;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 
 use super::Connection;
-use super::data_send::REPEATS_AT_ONE_RATE;
-
-/// The interval if no subflow has a retransmission timer (`TCP_RTO_MIN`).
-const SHORTEST_RTO: Duration = Duration::from_millis(200);
 
 /// The deliveries of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +67,7 @@ impl Connection {
         let usable = self.subflows.iter().filter(|s| s.is_established() && !s.delivery.is_stale());
         let counting = usable.filter(|s| s.delivery.periods == 0);
         let left = counting.filter_map(|subflow| subflow.tcp.transmission_deadline()).map(|at| at.since(now)).max();
-        self.send.repeat_interval = left.filter(|left| !left.is_zero());
+        self.data_timer.choose_interval(left.filter(|left| !left.is_zero()));
     }
 
     /// Keeps the data-level timer running while data is outstanding.
@@ -80,19 +75,16 @@ impl Connection {
         if self.config.stale_loss_count == 0 || self.phase.has_sole_carrier() {
             return;
         }
-        if !self.phase.is_multipath() || self.send.outstanding.is_empty() {
-            (self.send.repeat_at, self.send.repeat_interval) = (None, None);
-        } else if self.send.repeat_at.is_none() {
-            let interval = self.send.repeat_interval.unwrap_or(SHORTEST_RTO);
-            let doublings = self.send.repeats.saturating_sub(REPEATS_AT_ONE_RATE).min(16);
-            let delay = interval.saturating_mul(1 << doublings).min(self.config.tcp.max_rto);
-            self.send.repeat_at = Some(self.config.tcp.tick().deadline(now, delay));
+        if !self.phase.is_multipath() || self.send.outstanding().is_empty() {
+            self.data_timer.reset_interval();
+        } else if !self.data_timer.is_running() {
+            self.data_timer.start_with_interval(&self.config.tcp, now);
         }
     }
 
     /// The data-level timer has expired.
     pub(super) fn judge_deliveries(&mut self, now: Instant) {
-        self.send.repeat_at = None;
+        self.data_timer.stop();
         self.watch_deliveries(now);
         let mut idle = None;
         for index in 0..self.subflows.len() {
@@ -109,7 +101,7 @@ impl Connection {
             }
         }
         if let Some(index) = idle {
-            self.send.repeats += 1;
+            self.data_timer.count_repetition();
             self.repeat_oldest_piece(index);
         }
     }
@@ -127,28 +119,19 @@ impl Connection {
         }
         self.subflows[index].delivery.stale = true;
         self.update_view(index);
-        self.repeat_everything();
+        self.send.reinject_all();
         for other in 0..self.subflows.len() {
             self.touch(other);
         }
     }
 
-    /// Marks all outstanding data to be sent again on any subflow.
-    pub(super) fn repeat_everything(&mut self) {
-        for sent in &mut self.send.outstanding {
-            (sent.carried_by, sent.reinject) = (SubflowSet::default(), true);
-        }
-        self.send.reinjections = self.send.outstanding.len();
-    }
-
     /// Repeats on subflow `index` the oldest fragment that is not acknowledged.
     fn repeat_oldest_piece(&mut self, index: usize) {
-        let start = self.send.una;
-        let end = self.memory.as_ref().map_or(start + 1, |memory| memory.fragment_end(start)).min(self.send.next);
+        let start = self.send.una();
+        let end = self.memory.as_ref().map_or(start + 1, |memory| memory.fragment_end(start)).min(self.send.next());
         let mut offset = start;
         while offset < end {
-            let Some(at) = self.send.position(offset) else { return };
-            let range = self.send.outstanding[at].range.clone();
+            let Some(range) = self.send.range_at(offset) else { return };
             offset = range.end;
             if !self.assign_copy(index, range) {
                 return;
