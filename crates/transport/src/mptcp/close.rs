@@ -62,14 +62,14 @@ impl Connection {
         if self.subflows[index].tcp.fin_is_acknowledged() && self.fin.acknowledge() {
             self.emit(Event::Acknowledged);
         }
-        if self.subflows[index].tcp.peer_finished() && !self.receive.finished {
+        if self.subflows[index].tcp.peer_finished() && !self.receive.has_ended() {
             // The segment with the FIN may have filled the last hole.
             self.collect_data(index, now);
             if self.misses_data() {
                 // After its FIN the peer cannot retransmit data that was refused.
                 return self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
             }
-            self.receive.finished = true;
+            self.receive.end_here();
             self.emit(Event::PeerFinished);
         }
     }
@@ -131,7 +131,7 @@ impl Connection {
     /// to send: the peer's FIN does not end this side's stream (RFC 8684, section 3.3.3).
     pub(super) fn follow_peer_fin(&mut self, index: usize, now: Instant) {
         let is_last = !self.subflows.iter().enumerate().any(|(other, subflow)| other != index && subflow.takes_data());
-        let may_write = self.receive.finished && !self.fin.is_acknowledged();
+        let may_write = self.receive.has_ended() && !self.fin.is_acknowledged();
         let has_data = self.send.una() < self.stream.written;
         if !(is_last && (may_write || has_data)) {
             self.close_subflow(index, now);

@@ -1,43 +1,14 @@
-//! Receiving at the data level: reassembly over subflows, DATA_ACK, the shared window (RFC 8684, sections 3.3.1–3.3.5).
+//! Receiving at the data level: data passes from the subflows to the application, and the window that all subflows share
+//! follows (RFC 8684, sections 3.3.1 to 3.3.5).
 
 use core::ops::Range;
 
 use subflow_quantity::Instant;
 
-use super::Connection;
 use super::placement::DISCARD;
 use super::received_mappings::InOrder;
+use super::{Connection, Subflow};
 use crate::Event;
-use crate::interval_set::IntervalSet;
-use crate::tcp::config::ReceiveBuffer;
-use crate::tcp::{PACKET_OVERHEAD, ReceiveWindow};
-
-/// Minimum bound on the number of intervals, for small receive buffers.
-const LEAST_BOUND: u64 = 64;
-
-/// The receive side of the data level. Offsets count the peer's bytes from 0.
-#[derive(Clone, Debug)]
-pub(crate) struct DataReceive {
-    /// Next expected offset: the DATA_ACK.
-    pub(crate) next: u64,
-    /// Data that arrived out of order. The number of intervals is bounded by the number of packets that fit into the
-    /// receive buffer. Data beyond the bound is not acknowledged, and the peer retransmits it at the data level.
-    pub(crate) held: IntervalSet,
-    pub(crate) window: ReceiveWindow,
-    /// Offset of the peer's DATA_FIN, once known.
-    pub(crate) fin: Option<u64>,
-    pub(crate) finished: bool,
-}
-
-impl DataReceive {
-    pub(crate) fn new(buffer: ReceiveBuffer, mss: u32, now: Instant) -> Self {
-        let mut window = ReceiveWindow::new(buffer, mss, now);
-        window.select(0, 0);
-        window.on_established(now);
-        let bound = (buffer.largest() / PACKET_OVERHEAD).max(LEAST_BOUND);
-        Self { next: 0, held: IntervalSet::new(bound as usize), window, fin: None, finished: false }
-    }
-}
 
 impl Connection {
     /// Passes in-order data of the subflow to the data level.
@@ -64,7 +35,7 @@ impl Connection {
         for range in ready.drain(..) {
             let length = range.end - range.start;
             self.subflows[index].bytes_received += length;
-            self.receive.next += length;
+            self.receive.accept_in_order(length);
             self.stream.on_received(length);
         }
         if !self.stream.reading {
@@ -98,29 +69,13 @@ impl Connection {
     /// Data `range` arrived on subflow `index`, in the order of that subflow's stream.
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
         let length = range.end - range.start;
-        // The DATA_FIN takes an offset of its own, and there is no data beyond it, whatever the peer maps there.
-        // Whether the peer has finished is not the right condition: with an infinite mapping this is known before the
-        // last bytes are taken.
-        let range = range.start..range.end.min(self.receive.fin.unwrap_or(u64::MAX));
-        if range.end <= self.receive.next.max(range.start) {
-            return;
-        }
-        let before = self.receive.next;
-        let known = before + self.receive.held.covered();
-        if range.start <= before && self.receive.held.is_empty() {
-            self.receive.next = range.end;
-        } else {
-            self.receive.held.insert(range.start.max(before)..range.end);
-            self.receive.next = self.receive.held.advance(before);
-        }
-        let new = (self.receive.next + self.receive.held.covered()).saturating_sub(known);
-        self.subflows[index].bytes_received += new;
-        let held = self.stream.unread() + self.receive.held.covered();
-        if !self.config.subflows_open_window && self.receive.window.on_segment(length, held) {
+        let Some(accepted) = self.receive.accept(range) else { return };
+        self.subflows[index].bytes_received += accepted.new;
+        if !self.config.subflows_open_window && self.receive.open_window(length, self.stream.unread()) {
             self.subflows[index].tcp.on_window_growth();
         }
-        if self.receive.next > before {
-            self.stream.on_received(self.receive.next - before);
+        if accepted.in_order > 0 {
+            self.stream.on_received(accepted.in_order);
             self.adjust_buffer(index, now);
         }
         self.reach_data_fin();
@@ -132,36 +87,27 @@ impl Connection {
         // The other subflows have not changed since they were last drained.
         let slowest = self.summaries.slowest_rtt(index, self.subflows[index].receiver_rtt());
         debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.receiver_rtt()).max());
-        if let Some(slowest) = slowest {
-            self.receive.window.set_rtt(slowest);
+        if self.config.subflows_open_window {
+            let own = self.subflows.iter().filter(|subflow| subflow.is_established()).map(|s| s.tcp.own_window());
+            self.receive.follow_subflows(own);
         }
-        let read = self.receive.next - self.stream.unread();
-        if !self.config.subflows_open_window {
-            self.receive.window.on_read(now, read);
-            return;
-        }
-        let own = self.subflows.iter().filter(|subflow| subflow.is_established()).map(|s| s.tcp.own_window());
-        self.receive.window.take_least_share(own);
-        if self.receive.window.on_read(now, read) {
+        let has_grown = self.receive.adjust_buffer(slowest, self.stream.unread(), now);
+        if has_grown && self.config.subflows_open_window {
             for subflow in &mut self.subflows {
-                subflow.tcp.follow_buffer(&self.receive.window);
+                subflow.tcp.follow_buffer(self.receive.window());
             }
         }
     }
 
-    /// The peer's stream ends at `offset`. An offset below the in-order data is ignored.
-    pub(super) fn on_data_fin(&mut self, offset: u64) {
-        if offset >= self.receive.next {
-            // There is no data beyond it, whatever was mapped there before.
-            self.receive.held.discard_from(*self.receive.fin.get_or_insert(offset));
-            self.reach_data_fin();
-        }
+    /// The peer's stream ends at `offset`. Returns whether that is new.
+    pub(super) fn on_data_fin(&mut self, offset: u64) -> bool {
+        let is_new = self.receive.on_data_fin(offset);
+        self.reach_data_fin();
+        is_new
     }
 
     fn reach_data_fin(&mut self) {
-        if self.receive.fin == Some(self.receive.next) && !self.receive.finished {
-            self.receive.next += 1;
-            self.receive.finished = true;
+        if self.receive.reach_end() {
             self.emit(Event::PeerFinished);
         }
     }
@@ -170,12 +116,13 @@ impl Connection {
     /// connection. How far the window is opened is each subflow's own where `subflows_open_window` is set (Linux
     /// `__tcp_select_window`, `mptcp_space`, `mptcp_set_rwin`).
     pub(super) fn advertised_window(&mut self, index: usize) -> u64 {
-        let held = self.stream.unread() + self.receive.held.covered();
-        if !self.config.subflows_open_window {
-            return self.receive.window.select(self.receive.next, held);
-        }
-        let threshold = self.subflows[index].tcp.own_window().threshold();
-        self.receive.window.select_below(threshold, self.receive.next, held)
+        let threshold = self.window_threshold(&self.subflows[index]);
+        self.receive.advertise(threshold, self.stream.unread())
+    }
+
+    #[inline]
+    fn window_threshold(&self, subflow: &Subflow) -> Option<u64> {
+        self.config.subflows_open_window.then(|| subflow.tcp.own_window().threshold())
     }
 
     /// The application starts or stops reading. A window that opens is advertised at once.
@@ -205,16 +152,10 @@ impl Connection {
     /// Advertises the window on every subflow if one of them would advertise at least twice what is left of the last
     /// one. Until an acknowledgment leaves, nothing has been advertised.
     fn offer_window(&mut self) {
-        let before = self.receive.window.left(self.receive.next);
-        let advertised = self.receive.window.clone();
-        let mut after = 0;
-        for index in 0..self.subflows.len() {
-            if self.subflows[index].is_established() {
-                after = after.max(self.advertised_window(index));
-            }
-        }
-        self.receive.window = advertised;
-        if after >= 2 * before {
+        let established = self.subflows.iter().filter(|subflow| subflow.is_established());
+        let thresholds = established.map(|subflow| self.window_threshold(subflow));
+        let after = self.receive.possible_window(thresholds, self.stream.unread());
+        if after >= 2 * self.receive.window_left() {
             for index in 0..self.subflows.len() {
                 if self.subflows[index].is_established() {
                     self.subflows[index].tcp.request_ack();

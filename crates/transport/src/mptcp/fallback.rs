@@ -59,7 +59,7 @@ impl Connection {
     /// data is then sent again.
     pub(super) fn refuse_data(&mut self, index: usize, offset: u64) {
         if let Some(infinite) = self.phase.infinite_mut()
-            && infinite.refuse(offset, self.receive.next)
+            && infinite.refuse(offset, self.receive.next())
         {
             self.subflows[index].tcp.request_ack();
         }
@@ -67,7 +67,7 @@ impl Connection {
 
     /// Whether data was refused, or there is a hole before data that has arrived.
     pub(super) fn misses_data(&self) -> bool {
-        self.failed_at().is_some() || !self.receive.held.is_empty()
+        self.failed_at().is_some() || self.receive.has_hole()
     }
 
     fn fail_option(&self, data: u64) -> MptcpOption {
@@ -100,12 +100,12 @@ impl Connection {
         }
         let unsolicited = self.phase.is_multipath();
         self.send_infinite(index, Some(offset.max(self.send.una())), now);
-        let expected = self.fail_option(self.receive.next);
+        let expected = self.fail_option(self.receive.next());
         let Some(infinite) = self.phase.infinite_mut().filter(|_| unsolicited) else { return };
         infinite.on_refused(offset);
         if !self.subflows[index].is_closed() {
             // An MP_FAIL is answered with an MP_FAIL: Linux resets a subflow on which the answer is missing.
-            infinite.request(self.receive.next);
+            infinite.request(self.receive.next());
             self.subflows[index].signal(expected);
         }
     }
@@ -194,7 +194,7 @@ impl Connection {
     pub(super) fn map_in_sequence(&mut self, index: usize, now: Instant) {
         self.send_infinite(index, None, now);
         let done = self.subflows[index].tcp.counters().bytes_received;
-        self.map_from(index, done, self.receive.next);
+        self.map_from(index, done, self.receive.next());
     }
 
     /// Checks a segment whose payload no mapping covers for missing options: an MPTCP peer sends them. If the subflow is

@@ -11,7 +11,6 @@ use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::addresses::Addresses;
-use super::data_receive::DataReceive;
 use super::data_fin::DataFin;
 use super::data_timer::DataTimer;
 use super::former_subflows::FormerSubflows;
@@ -20,6 +19,7 @@ use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
 use super::options::{VERSION, capable_of};
 use super::phase::Phase;
+use super::receive_side::ReceiveSide;
 use super::send_side::SendSide;
 use super::subflow::{Stage, Subflow};
 use super::summaries::Summaries;
@@ -122,7 +122,7 @@ impl Connection {
             fin: DataFin::default(),
             data_timer: DataTimer::default(),
             memory: Self::send_memory(&config),
-            receive: DataReceive::new(config.tcp.receive_buffer, mss, now),
+            receive: ReceiveSide::new(config.tcp.receive_buffer, mss, now),
             addresses: Addresses::new(local),
             withdrawals: Withdrawals::default(),
             stream: Stream::new(config.tcp.send_buffer.fixed()),

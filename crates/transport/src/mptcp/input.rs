@@ -239,12 +239,11 @@ impl Connection {
         if let (Some(mapping), true) = (&dss.mapping, dss.data_fin)
             && let Some(start) = self.data_offset(mapping)
         {
-            let known = self.receive.fin;
-            self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
+            let is_new = self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
             // Beyond a hole, an answer that contains a DATA_FIN would be answered in turn. A side that has a DATA_FIN
             // to send repeats it anyway, together with the DATA_ACK.
             let answers_in_turn = self.fin.offset().is_some();
-            if self.receive.finished || self.receive.fin != known || !answers_in_turn {
+            if self.receive.has_ended() || is_new || !answers_in_turn {
                 self.subflows[index].tcp.request_ack();
             }
         }

@@ -163,7 +163,7 @@ impl Connection {
         let ends = subflow.tcp.ends();
         if self.config.subflows_open_window {
             // The buffer may have grown before, and may never grow again.
-            subflow.tcp.follow_buffer(&self.receive.window);
+            subflow.tcp.follow_buffer(self.receive.window());
         }
         self.phase.on_join();
         self.emit(Event::SubflowEstablished(ends));

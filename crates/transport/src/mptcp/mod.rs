@@ -16,7 +16,7 @@
 //! | places of subflows, half-open joins | `places.rs`; statistics of former subflows: `former_subflows.rs` |
 //! | arriving segments: order of processing, options | `input.rs` |
 //! | placement of payload by mappings, checksums | `placement.rs`, `received_mappings.rs` |
-//! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs` |
+//! | data-level receiving: reassembly, DATA_ACK, window, the peer's end | `receive_side.rs`; what passes through it: `data_receive.rs` |
 //! | data-level sending: outstanding data, DATA_ACK, the peer's window | `send_side.rs`; the data-level timer: `data_timer.rs` |
 //! | assigning data to subflows by the scheduler | `data_send.rs`, `views.rs` |
 //! | the send buffer if data is queued ahead of windows | `send_memory.rs` |
@@ -55,6 +55,7 @@ mod output;
 mod phase;
 mod placement;
 mod places;
+mod receive_side;
 mod received_mappings;
 mod reinjection;
 pub mod send_memory;
@@ -90,11 +91,11 @@ use crate::tcp::Closed;
 use crate::{Event, RandomSource};
 use addresses::Addresses;
 use data_fin::DataFin;
-use data_receive::DataReceive;
 use data_timer::DataTimer;
 use former_subflows::FormerSubflows;
 use keys::Key;
 use phase::Phase;
+use receive_side::ReceiveSide;
 use send_memory::SendMemory;
 use send_side::SendSide;
 use subflow::Stage;
@@ -145,7 +146,7 @@ pub struct Connection {
     data_timer: DataTimer,
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
-    receive: DataReceive,
+    receive: ReceiveSide,
     addresses: Addresses,
     withdrawals: Withdrawals,
     pub(crate) stream: Stream,
@@ -205,13 +206,13 @@ impl Connection {
     pub fn receive_window(&self) -> u64 {
         match self.phase.is_plain() {
             true => self.subflows[0].tcp.receive_window(),
-            false => self.receive.window.left(self.receive.next),
+            false => self.receive.window_left(),
         }
     }
 
     /// Data bytes that wait for a hole at the data level to be filled.
     pub fn out_of_order_bytes(&self) -> u64 {
-        self.receive.held.covered()
+        self.receive.out_of_order()
     }
 
     /// The part of the latest segment's payload that was accepted.

@@ -152,7 +152,7 @@ impl Connection {
     }
 
     fn data_ack(&self) -> DataAck {
-        let value = self.phase.remote_key().map_or(0, |key| key.data_sequence(self.receive.next));
+        let value = self.phase.remote_key().map_or(0, |key| key.data_sequence(self.receive.next()));
         match self.config.data_acks {
             DataAcks::AsPeer if self.peer_is_wide => DataAck { value, wide: true },
             _ => DataAck { value: value & 0xFFFF_FFFF, wide: false },

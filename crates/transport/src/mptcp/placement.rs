@@ -14,10 +14,6 @@ use super::received_mappings::{Fit, ReceivedMapping};
 /// First of the data offsets that represent subflow bytes which are acknowledged and discarded. No stream reaches it.
 pub(super) const DISCARD: u64 = 1 << 62;
 
-/// How far beyond the data-level window a mapping may begin: for a window probe, or data within an older window of the
-/// peer's subflow.
-const WINDOW_TOLERANCE: u64 = 1 << 16;
-
 /// The place of a segment's payload at the data level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
@@ -140,8 +136,8 @@ impl Connection {
 
     /// The data offset at which `mapping` begins; `None` if it is beyond the window.
     pub(super) fn data_offset(&self, mapping: &Mapping) -> Option<u64> {
-        let offset = self.phase.remote_key()?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
-        (offset <= self.receive.window.right_edge() + WINDOW_TOLERANCE).then_some(offset)
+        let offset = self.phase.remote_key()?.offset(mapping.data_sequence, mapping.wide, self.receive.next());
+        self.receive.may_begin_at(offset).then_some(offset)
     }
 
     /// The subflow offset of relative subflow sequence number `relative`, which starts at 1 and wraps at 32 bits.
