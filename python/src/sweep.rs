@@ -220,7 +220,7 @@ impl Store {
     }
 }
 
-/// The runs that a store has, also while a sweep is under way: a row for each flow of each run, with the swept values.
+/// The runs that a store has, also during a sweep: a row for each flow of each run, with the swept values.
 ///
 /// Parameters
 /// ----------

@@ -48,7 +48,7 @@ impl Watched {
 /// sample : float, optional
 ///     Seconds between two looks at the kernel's figures, from which shared bottlenecks are detected, from 0.001 to 1.
 /// capture : bool, optional
-///     Capture the acknowledgments that arrive, for detectors that need the delays of single packets.
+///     Capture the acknowledgments that arrive, for detectors that need the delays of individual packets.
 ///
 /// Returns
 /// -------

@@ -104,7 +104,7 @@ pub(crate) fn rendered(problems: &Problems, is_terminal: bool) -> String {
     match count {
         1 => {}
         _ if count == shown => text += &format!("\n{count} problems; nothing was run\n"),
-        _ => text += &format!("\n{count} problems, of which these are the first {shown}; nothing was run\n"),
+        _ => text += &format!("\nthe first {shown} of {count} problems; nothing was run\n"),
     }
     text
 }

@@ -26,7 +26,7 @@ pub(crate) fn say(line: &str) {
 /// The format of `--figures`, which needs a folder for the results.
 pub(crate) fn figure_format(asked: Option<Figures>, folder: Option<&Folder>) -> Result<Option<FigureFormat>, Failure> {
     match (asked, folder) {
-        (Some(_), None) => Err(Failure::bad_input("--figures: there is no folder to write them to", "add --out DIR")),
+        (Some(_), None) => Err(Failure::bad_input("--figures requires a folder for the results", "add --out DIR")),
         (Some(Figures::Svg), Some(_)) => Ok(Some(FigureFormat::Svg)),
         (None, _) => Ok(None),
     }

@@ -46,13 +46,10 @@ pub mod results;
 mod run_error;
 pub mod simulate;
 pub mod statistics;
-mod stop;
 pub mod table;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub mod validation;
-mod way_out;
 
 pub use cpu_time::CpuTimer;
-pub use run_error::RunError;
-pub use stop::Stop;
-pub use way_out::way_out;
+pub use run_error::{RunError, remedy};
+pub use simulate::Stop;

@@ -36,6 +36,11 @@ pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_f64(shown)
 }
 
+/// For `#[serde(skip_serializing_if)]`.
+pub fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// For `#[serde(serialize_with)]`; `None` becomes null.
 pub fn optional<S: Serializer>(x: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     match x {

@@ -1,11 +1,10 @@
 //! Errors of a run of a valid scenario: what went wrong, whose fault it is, and in which run.
 
 use std::io;
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use subflow_scenario::sweep::{Job, Parameters, Plan};
-
-use crate::way_out;
 
 /// The error of a run that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +60,7 @@ impl RunError {
     /// The error of a file that cannot be written; `what` names it, such as "the event log".
     pub(crate) fn write(what: &str, path: &Path, error: &io::Error) -> Self {
         let separator = if what.is_empty() { "" } else { " " };
-        Self::Write(format!("cannot write {what}{separator}{}: {error}{}", path.display(), way_out(error)))
+        Self::Write(format!("cannot write {what}{separator}{}: {error}{}", path.display(), remedy(error)))
     }
 
     /// The number of the run in which it occurred, if it is one of several.
@@ -108,4 +107,14 @@ impl From<subflow_linux::Error> for RunError {
 /// The swept values, as `, path = value` each.
 fn swept(parameters: &Parameters) -> String {
     parameters.iter().map(|(path, value)| format!(", {path} = {value}")).collect()
+}
+
+/// What a user can do about an error of the operating system, as the end of a message; empty where it says enough.
+pub fn remedy(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "; free space on this disk, or choose a folder on another one"
+        }
+        _ => "",
+    }
 }

@@ -18,8 +18,8 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet};
 
 use crate::WallClock;
-use crate::buffers::set_receive_buffer;
 use crate::error::{Result, While};
+use crate::socket::set_receive_buffer;
 use crate::sys::{self, FilterStep};
 
 /// Receive buffer for packets that the thread has not read yet, in bytes as the kernel counts them.

@@ -10,9 +10,11 @@ use std::os::fd::BorrowedFd;
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
-use subflow_wire::{Ecn, Packet, set_congestion_experienced};
+use subflow_transport::edge::set_payload_sum;
+use subflow_wire::checksum::ones_complement_sum;
+use subflow_wire::{Body, Ecn, Packet, PayloadBytes, set_congestion_experienced};
 
-use crate::{Device, PacketWriter, Punctuality, WallClock};
+use crate::{Device, Pattern, Punctuality, WallClock};
 
 /// Our stacks, on the hosts that are not kernels.
 pub trait Userspace {
@@ -236,4 +238,37 @@ impl<U: Userspace> Hosts for Edge<U> {
             self.frames[copy.index()] = self.frames[original.index()].clone();
         }
     }
+}
+
+/// Writes packets of our stack with their payload, which is [`Pattern`].
+#[derive(Debug, Default)]
+pub struct PacketWriter {
+    identification: u16,
+    payload: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl PacketWriter {
+    /// The bytes of `packet`, after setting its checksums for this payload.
+    pub fn write(&mut self, packet: &mut Packet) -> &[u8] {
+        self.payload.clear();
+        match &packet.body {
+            Body::Sctp(body) => body.payloads().for_each(|payload| fill(&mut self.payload, payload)),
+            body => fill(&mut self.payload, body.payload()),
+        }
+        set_payload_sum(packet, ones_complement_sum(&self.payload));
+        self.identification = self.identification.wrapping_add(1);
+        self.bytes.clear();
+        packet
+            .emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.bytes)
+            .expect("endpoints create only packets that can be written");
+        &self.bytes
+    }
+}
+
+/// Appends the bytes that `payload` describes.
+fn fill(bytes: &mut Vec<u8>, payload: &subflow_wire::Payload) {
+    let start = bytes.len();
+    bytes.resize(start + payload.length as usize, 0);
+    Pattern.fill(payload.stream_offset, &mut bytes[start..]);
 }

@@ -84,23 +84,24 @@
 //! | to find | look in |
 //! |---|---|
 //! | the event loop in real time | `emulator.rs`; how punctual it is: `punctuality.rs` |
+//! | the wall clock, priorities of threads, the end of a run on request | `real_time.rs` |
 //! | conversion between packets as bytes and as descriptions | `edge.rs` |
-//! | our stack on a host | `station.rs` |
+//! | our stack on a host | `stack_host.rs` |
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
-//! | what identifies a network namespace, and which ones exist | `namespace_id.rs`, `census.rs` |
-//! | the folder of files that outlive a killed process | `state_folder.rs` |
+//! | files that outlive a killed process, and the identity of a network namespace in their names | `state_folder.rs` |
+//! | which network namespaces exist | `census/` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | path managers for the kernel's connections | `paths/` |
-//! | the events of connections, read where that changes nothing | `bystander.rs` |
+//! | the events of connections, read where that changes nothing | `passive_listener.rs` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
-//! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `sctp_data.rs` |
+//! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `pattern.rs` |
 //! | kernel counters | `counters.rs` |
 //! | acknowledgments as they arrive, which the kernel's figures do not tell | `capture.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
-//! | requirements on the machine | `machine.rs`; what its kernel says of itself: `kernel.rs` |
+//! | requirements on the machine | `machine.rs`; what its kernel says of itself, and its settings: `kernel.rs` |
 //! | all unsafe code | `sys.rs` |
 //!
 //! All changes happen in namespaces that this crate creates, except those of [`congestion`] and [`paths`], which their
@@ -109,73 +110,58 @@
 // This crate needs the wall clock.
 #![allow(clippy::disallowed_types)]
 
-mod buffers;
-mod bystander;
 mod capture;
 mod census;
-mod clock;
 pub mod congestion;
 mod counters;
 mod device;
 mod edge;
 mod emulator;
 mod error;
-mod interrupt;
 mod kernel;
 mod kernel_host;
 mod machine;
 mod namespace;
-mod namespace_id;
 pub mod netlink;
-mod packet_writer;
+mod passive_listener;
 pub mod paths;
 mod pattern;
-mod port_bytes;
-mod priority;
 mod punctuality;
-mod sctp_data;
+mod real_time;
 mod sctp_sockets;
 mod socket;
 mod socket_info;
+mod stack_host;
 mod state_folder;
-mod station;
 mod stepped_socket;
 mod switches;
 mod sys;
-mod sysctl;
 mod tap;
 mod tun;
 mod veth;
 
-pub use bystander::{Bystander, Unread};
 pub use capture::{Capture, Captured};
 pub use census::{Census, Presence};
-pub use clock::WallClock;
 pub use counters::{Counters, InterfaceDrops, interface_drops};
 pub use device::{Device, DeviceKind};
-pub use edge::{ByteTap, Payload, Userspace};
+pub use edge::{ByteTap, PacketWriter, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
-pub use interrupt::Interrupt;
-pub use kernel::{congestion_controls, kernel_release};
+pub use kernel::{Sysctl, congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};
 pub use namespace::{Namespace, cleanup};
-pub use namespace_id::NamespaceId;
-pub use packet_writer::PacketWriter;
-pub use pattern::Pattern;
-pub use port_bytes::PortBytes;
-pub use priority::{Priority, lock_memory, process_cpu_seconds};
+pub use passive_listener::{PassiveListener, Unread};
+pub use pattern::{Pattern, SctpData};
 pub use punctuality::{Punctuality, Verdict};
-pub use sctp_data::SctpData;
+pub use real_time::{Interrupt, Priority, WallClock, lock_memory, process_cpu_seconds};
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
 pub use socket::{Stream, StreamOptions, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
-pub use state_folder::{STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
-pub use station::Station;
+pub use stack_host::StackHost;
+pub use state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
 pub use stepped_socket::{SteppedEvent, SteppedSocket};
-pub use switches::{SwitchPort, Switches, require_switches};
-pub use sysctl::Sysctl;
+pub use switches::{PortBytes, SwitchPort, Switches, require_switches};
 pub use tap::{Cable, Neighbour, Tap};
 pub use tun::{OFFLOAD_HEADER, Tun};
 pub use veth::Veth;

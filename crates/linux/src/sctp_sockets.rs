@@ -9,8 +9,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, SctpPacket};
 
-use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Error, Result, While};
+use crate::socket::{set_receive_buffer, set_send_buffer};
 use crate::{PacketWriter, sys};
 
 /// Buffers for bursts of packets, in bytes.

@@ -1,4 +1,4 @@
-//! Kernel sockets: TCP, MPTCP and UDP.
+//! Kernel sockets: TCP, MPTCP and UDP, and the sizes of their buffers.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -10,7 +10,6 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::Interrupt;
-use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Error, Result, While};
 use crate::socket_info::{ConnectionInfo, Transport};
 
@@ -248,6 +247,21 @@ fn ready(fd: BorrowedFd<'_>, what: PollFlags) -> rustix::io::Result<bool> {
         Err(Errno::INTR) => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Sets the receive buffer of a socket to `bytes`. Without root rights on the machine (in a user namespace) the limit
+/// is `net.core.rmem_max`.
+pub(crate) fn set_receive_buffer(socket: impl AsFd, bytes: usize) -> Result<()> {
+    sockopt::set_socket_recv_buffer_size_force(&socket, bytes)
+        .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, bytes))
+        .during(|| format!("cannot set a receive buffer of {bytes} bytes"))
+}
+
+/// Sets the send buffer in the same way; the limit is `net.core.wmem_max`.
+pub(crate) fn set_send_buffer(socket: impl AsFd, bytes: usize) -> Result<()> {
+    sockopt::set_socket_send_buffer_size_force(&socket, bytes)
+        .or_else(|_| sockopt::set_socket_send_buffer_size(&socket, bytes))
+        .during(|| format!("cannot set a send buffer of {bytes} bytes"))
 }
 
 #[cfg(test)]

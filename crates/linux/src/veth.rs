@@ -12,10 +12,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Result, While};
 use crate::namespace::{THREAD_NAMESPACE, in_thread};
 use crate::netlink::RouteControl;
+use crate::socket::{set_receive_buffer, set_send_buffer};
 use crate::sys::{self, Offload};
 
 /// The name of our ends; each is in its own namespace.

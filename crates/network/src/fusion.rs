@@ -14,12 +14,13 @@
 //!
 //! A link with a backlog is not fused: its state also changes when transmissions start.
 //!
-//! A link is fused with all links that follow it or with none.
+//! A link is fused with all links that follow it or with none. A change of a link during the run ends its fusion with the
+//! links before and after it.
 
-use crate::InterfaceId;
-use crate::host_table::HostTable;
+use crate::host_table::{FarEnd, HostTable};
 use crate::link::Link;
 use crate::routing::{Node, Routes, Wiring};
+use crate::{InterfaceId, LinkChange, LinkId, Network};
 
 /// The links from which packets come to a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,4 +89,38 @@ fn possible_steps(wiring: &Wiring) -> Vec<(u32, u32)> {
     let out_of = wiring.out_of_routers();
     let edges = 0..wiring.edges.len() as u32;
     edges.flat_map(|edge| wiring.following(edge, &out_of).map(move |next| (edge, next))).collect()
+}
+
+impl Network {
+    /// Applies a change now. All events before the current time are processed, and none after it.
+    pub(crate) fn change(&mut self, id: LinkId, change: LinkChange) {
+        self.links[id.index()].change(self.now, change, &mut self.packets);
+        self.enter_next_event(id);
+    }
+
+    /// Ends the fusion of `id` with the links before and after it.
+    pub(crate) fn unfuse(&mut self, id: LinkId) {
+        let touching: Vec<LinkId> = (0..self.links.len())
+            .map(LinkId::from_index)
+            .filter(|&other| self.links[other.index()].is_fused() && (other == id || self.may_follow(other, id)))
+            .collect();
+        for link in touching {
+            self.links[link.index()].set_fused(false);
+            self.enter_next_event(link);
+        }
+    }
+
+    /// Whether `next` starts at the end of `link`.
+    fn may_follow(&self, link: LinkId, next: LinkId) -> bool {
+        // The near end of a direction is the far end of the opposite one.
+        let opposite = LinkId(next.0 ^ 1);
+        match self.links[link.index()].far_end {
+            FarEnd::Router(router) => self.links[opposite.index()].far_end == FarEnd::Router(router),
+            FarEnd::Interface(_) => false,
+        }
+    }
+
+    fn enter_next_event(&mut self, id: LinkId) {
+        self.arrivals.set(id.0, self.links[id.index()].next_event());
+    }
 }

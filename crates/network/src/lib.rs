@@ -66,13 +66,12 @@
 //! 5. At a host's interface a tap may record it (`tap.rs`), and [`Hosts::handle_packet`] receives it.
 //!
 //! Links change during a run by [`Network::schedule_change`] (`link/change.rs`): the departures of waiting packets are
-//! recomputed. Random numbers come from one stream per component (`streams.rs`).
+//! recomputed. Random numbers come from one stream per component (`random.rs`).
 //!
 //! # Not supported
 //!
 //! Fragmentation and an MTU, address resolution, IP packets of more than 65535 bytes.
 
-mod address_book;
 mod backlog;
 mod capacity_trace;
 mod event_queue;
@@ -87,14 +86,12 @@ mod netem;
 mod network;
 mod packet_pool;
 mod parts;
-mod probability;
 mod queue;
+mod random;
 mod route;
 mod routing;
 mod run;
-mod streams;
 mod tap;
-mod timeline;
 mod timer;
 mod topology;
 
@@ -108,9 +105,8 @@ pub use metrics::{LinkMetrics, NetworkMetrics};
 pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Hosts, LookAhead, Network};
 pub use parts::{Exchange, Partition, PartitionError};
-pub use probability::Probability;
 pub use queue::{Limit, QueueConfig};
+pub use random::{Probability, stream};
 pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
-pub use streams::stream;
 pub use tap::{Direction, Tap};
 pub use topology::{Attachment, DuplexLink, Shape, ShapeEnd, ShapeLink, TopologyBuilder, TopologyError};

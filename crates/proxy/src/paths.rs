@@ -102,13 +102,13 @@ impl Paths {
             // Descriptors or memory may be short for a while: connections must not end with that.
             while let Err(error) = self.update(stack, journal, report) {
                 if !has_failed {
-                    report(&format!("cannot look at the interfaces: {error}; it is tried again each second"));
+                    report(&format!("cannot read the interfaces: {error}; retrying every second"));
                 }
                 has_failed = true;
                 tokio::time::sleep(RETRY).await;
             }
         }
-        Err(Error::machine("no interface of --via exists any more", "start again when there is one"))
+        Err(Error::machine("no interface of --via exists any more", "start the proxy again when there is one"))
     }
 }
 

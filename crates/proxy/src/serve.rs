@@ -95,7 +95,7 @@ fn interfaces(via: &[String]) -> Result<Vec<Interface>> {
             return Err(Error::settings(format!("there is no interface {name:?}"), help));
         };
         if name == "lo" {
-            return Err(Error::settings("lo leads to no other machine", "name an interface that does"));
+            return Err(Error::settings("lo does not lead to another machine", "name another interface"));
         }
         states.push(state);
     }
@@ -229,6 +229,6 @@ fn without_tun(error: subflow_linux::Error) -> Error {
             let help = "load the module (modprobe tun), or start the container with --device=/dev/net/tun";
             Error::machine(missing, help)
         }
-        error => Error::machine(error.to_string(), "it takes CAP_NET_ADMIN: run the command with sudo"),
+        error => Error::machine(error.to_string(), "CAP_NET_ADMIN is required: run the command with sudo"),
     }
 }

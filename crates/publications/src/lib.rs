@@ -97,7 +97,7 @@ pub struct Item {
 pub struct Request {
     /// Names of items, each known to the paper; all where empty.
     pub items: Vec<String>,
-    /// Fewer and shorter runs, for a first look.
+    /// Fewer and shorter runs, for first results.
     pub quick: bool,
     /// Threads; 0 takes one for each core.
     pub jobs: usize,

@@ -19,19 +19,15 @@
 //! the same packets on every machine. [`notation`] parses and writes them in the usual notation (`"50 Mbit/s"`,
 //! `"20 ms"`, `"1 %"`).
 
-mod bdp;
 pub mod notation;
-mod packets;
 mod probability;
 mod rate;
 mod ratio;
 mod size;
 mod time;
 
-pub use bdp::Bdp;
-pub use packets::Packets;
 pub use probability::Probability;
 pub use rate::{Pacing, Rate};
 pub use ratio::Ratio;
-pub use size::Size;
+pub use size::{Bdp, Packets, Size};
 pub use time::{Duration, Instant};

@@ -2,11 +2,11 @@
 //! same size on a phone as on a large screen. `script/` adds zoom, hover and the choice of curves.
 
 use super::area::Area;
-use super::escape::escaped;
 use super::figure::{Chart, Curves, Figure};
 use super::heat::{self, numbered, tip};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
+use super::markup::escaped;
 use super::rows::{Row, RowPlot};
 use super::span::{Span, Tick};
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::chart;
 use super::chosen_baseline::{Change, Choice, Estimate, choices};
-use super::escape::{Slugs, escaped};
+use super::markup::{Slugs, escaped};
 use super::point_values::{PointValues, caption_of_changes, caption_of_means};
 
 /// Maximum number of changes in a page: about two megabytes.

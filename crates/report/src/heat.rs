@@ -1,8 +1,8 @@
 //! A heat map on a page: a table, so that it can be read without colours, selected and copied.
 
-use super::escape::escaped;
 use super::figure::{HeatCell, HeatMap, Names, Scale};
 use super::ink::is_deep;
+use super::markup::escaped;
 use super::rows::{number, number_beside, with_interval};
 
 /// With more columns than this, cells have no room for numbers; the tooltip shows them.

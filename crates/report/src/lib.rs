@@ -18,9 +18,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
-//! | the figures of an experiment | `over_time.rs` with `sequence.rs`, `arrivals.rs` and `events.rs`, `comparing_figures.rs`, with `parameter.rs` for swept values |
+//! | the figures of an experiment | `over_time.rs` with `sequence.rs` and `events.rs`, `comparing_figures.rs`, with `parameter.rs` for swept values |
 //! | means of several runs over time, and bands | `bands.rs` |
-//! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `thinned.rs`, `script/picker.js` |
+//! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `script/picker.js` |
 //! | heat maps, bars in groups and small multiples of swept names | `grid.rs`, `point_values.rs`, `heat.rs` |
 //! | the points of a drawn design, as dots | `scatter.rs` |
 //! | the choice of a baseline | `chosen_baseline.rs`, `chooser.rs`, `script/baseline.js` |
@@ -28,7 +28,7 @@
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
-//! | tables, headings, the page around them | `markup.rs`, `difference_table.rs`, `page.rs`; `style/`, `script/`; which tables there are: `subflow_lab::output` |
+//! | tables, headings, the page around them | `markup.rs`, `page.rs`; `style/`, `script/`; which tables there are: `subflow_lab::output` |
 //! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
 //! | the folder of results | `output/` |
 //!
@@ -36,7 +36,6 @@
 //! the choice of curves.
 
 mod area;
-mod arrivals;
 mod bands;
 mod chart;
 mod chooser;
@@ -44,8 +43,6 @@ mod chosen_baseline;
 mod comparing_figures;
 mod completions;
 mod delays;
-mod difference_table;
-mod escape;
 mod events;
 mod experiment;
 mod figure;
@@ -70,7 +67,6 @@ mod scatter;
 mod sequence;
 mod shown_time;
 mod span;
-mod thinned;
 
 pub use experiment::{figures_of, of_experiment, tables_of_experiment};
 pub use figure::{
@@ -86,7 +82,7 @@ pub use subflow_lab::table::{Cell, Table};
 /// Each figure as an SVG file for a paper: a name made of its number and title, and the content.
 pub fn svg_files(figures: &[Figure]) -> Vec<(String, String)> {
     let file = |(index, figure): (usize, &Figure)| {
-        (format!("{:02}-{}.svg", index + 1, escape::slug(&figure.title)), paper::svg(figure))
+        (format!("{:02}-{}.svg", index + 1, markup::slug(&figure.title)), paper::svg(figure))
     };
     figures.iter().enumerate().map(file).collect()
 }

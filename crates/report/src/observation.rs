@@ -2,9 +2,8 @@
 
 use subflow_lab::results::Series;
 
-use crate::escape::Slugs;
 use crate::events::{marks, unmarked_of};
-use crate::markup::{code, paragraphs, table};
+use crate::markup::{Slugs, code, paragraphs, table};
 use crate::page::Page;
 use crate::reproduction::grouped;
 use crate::{Axis, Curve, Curves, Figure, Reference, Shape, Table};

@@ -7,14 +7,14 @@ use subflow_scenario::Scenario;
 use super::area::Area;
 use super::bands;
 use super::chart::{self, UNITS};
-use super::escape::Slugs;
 use super::events::events;
 use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
+use super::markup::Slugs;
 use super::over_time::{METRICS, Metric, joined, lines, samples};
 use super::shown_time::ShownTime;
-use super::thinned::thinned;
+use crate::figure::CurvePoint;
 
 /// The points that are drawn before the reader has picked any.
 pub(super) const FIRST: usize = 4;
@@ -197,8 +197,30 @@ impl Overlay {
     }
 }
 
+/// At most about `most` of the points: the first, the last, and of each stretch the smallest and the largest, so that
+/// no extreme is lost.
+pub(super) fn thinned(points: Vec<CurvePoint>, most: usize) -> Vec<CurvePoint> {
+    if points.len() <= most.max(4) {
+        return points;
+    }
+    let stretch = points.len().div_ceil((most / 2).max(1));
+    let mut kept = vec![0];
+    for (number, part) in points.chunks(stretch).enumerate() {
+        let index = |extreme: Option<(usize, &CurvePoint)>| extreme.map_or(0, |(index, _)| number * stretch + index);
+        let by_value = |a: &(usize, &CurvePoint), b: &(usize, &CurvePoint)| a.1.y.total_cmp(&b.1.y);
+        let low = index(part.iter().enumerate().min_by(by_value));
+        let high = index(part.iter().enumerate().max_by(by_value));
+        kept.extend([low.min(high), low.max(high)]);
+    }
+    kept.push(points.len() - 1);
+    kept.dedup();
+    kept.into_iter().map(|index| points[index]).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -207,5 +229,21 @@ mod tests {
         assert_eq!(size(2, 400), 2 * 25 * 400 * SAMPLE_BYTES);
         assert!(size(100, 100) <= MOST_BYTES && size(100, 200) > MOST_BYTES);
         assert_eq!(bytes(&[vec![10, 600]], 50), 60 * SAMPLE_BYTES);
+    }
+
+    proptest! {
+        #[test]
+        fn extremes_and_ends_are_kept_in_order(values in prop::collection::vec(-1e6..1e6f64, 1..500), most in 0..100usize) {
+            let point = |(x, y): (usize, &f64)| CurvePoint { x: x as f64, y: *y, interval: None };
+            let points: Vec<CurvePoint> = values.iter().enumerate().map(point).collect();
+            let few = thinned(points.clone(), most);
+            prop_assert!(few.len() <= most.max(4) + 2);
+            prop_assert!(few.windows(2).all(|pair| pair[0].x < pair[1].x));
+            prop_assert_eq!((few[0], few[few.len() - 1]), (points[0], points[points.len() - 1]));
+            for extreme in [f64::max, f64::min] {
+                let of = |points: &[CurvePoint]| points.iter().map(|point| point.y).reduce(extreme);
+                prop_assert_eq!(of(&few), of(&points));
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A self-contained page: it includes style, script and numbers, and loads nothing.
 
-use super::escape::escaped;
+use super::markup::escaped;
 
 const STYLE: &str = include_str!("style/report.css");
 const PRINT: &str = include_str!("style/print.css");

@@ -1,11 +1,11 @@
 //! A figure as a file for a paper: SVG with its own text and colours, the same in every program that reads it.
 
 use super::area::Area;
-use super::escape::escaped;
 use super::figure::{Chart, Curves, Figure, HeatMap, Scale};
 use super::heat::{ends, shown};
 use super::ink::{Look, Medium, Role, of_cell};
 use super::lines::LinePlot;
+use super::markup::escaped;
 use super::rows::{PLOT_MARGIN, RowPlot};
 use super::span::{Span, Tick};
 

@@ -4,8 +4,7 @@ use serde_json::Value;
 use subflow_lab::results::Experiment;
 use subflow_lab::results::parameters::word;
 
-use super::escape::{Slugs, escaped};
-use super::markup::{code, details, paragraphs};
+use super::markup::{Slugs, code, details, escaped, paragraphs};
 use super::overlay::{FIRST, Sampled, Selection, together};
 use super::parameter::label;
 

@@ -3,13 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
-use subflow_lab::way_out;
+use subflow_lab::remedy;
 
 /// The reason why runs cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder contains other things.
-    #[error("{}: the folder is not empty and is no store of subflow; choose another one", path.display())]
+    #[error("{}: the folder is not empty and not a store of subflow; choose another one", path.display())]
     NotAStore {
         /// The folder.
         path: PathBuf,
@@ -22,8 +22,8 @@ pub enum StoreError {
     },
     /// Another version of the program has written it.
     #[error(
-        "{}: the store was written by subflow {found}, this is {} with other results perhaps; finish with that \
-         version, or choose another store", path.display(), crate::key::VERSION
+        "{}: the store was written by subflow {found}, this is {}, which may give different \
+         results; finish with that version, or choose another store", path.display(), crate::key::VERSION
     )]
     OtherVersion {
         /// The folder.
@@ -45,9 +45,9 @@ pub enum StoreError {
     },
     /// Another build of this version of the program has written it.
     #[error(
-        "{}: the runs are those of another build of subflow ({found}; this is {own}), which may have other results; \
-         finish with that build, {}", path.display(),
-        if *is_journal { "start anew (--force removes the runs), or choose another folder for the results" }
+        "{}: the runs were done by another build of subflow ({found}; this is {own}), which may give different \
+         results; finish with that build, {}", path.display(),
+        if *is_journal { "start again (--force removes the runs), or choose another folder for the results" }
         else { "or choose another store" }
     )]
     OtherBuild {
@@ -62,8 +62,8 @@ pub enum StoreError {
     },
     /// The runs depend on algorithms of which nothing but the name is known.
     #[error(
-        "the scenario may use algorithms of another crate, which a store knows by their names only: it would take runs \
-         of an earlier form of them for runs of this one; give the plan an identity of what they do (Plan::identify_by)"
+        "the scenario may use algorithms of another crate, which a store knows only by their names: it could not tell \
+         runs with another version of them from these; give the plan an identity for what they do (Plan::identify_by)"
     )]
     Unidentified,
     /// A file of a store is not what was written.
@@ -76,8 +76,8 @@ pub enum StoreError {
     },
     /// The file with the version is not what was written.
     #[error(
-        "{}: the file that makes the folder a store is damaged ({reason}); remove it: the next command writes it anew \
-         and keeps the runs", path.display()
+        "{}: the file that marks the folder as a store is damaged ({reason}); remove it: the next command writes it \
+         again and keeps the runs", path.display()
     )]
     DamagedMarker {
         /// The file.
@@ -97,13 +97,13 @@ pub enum StoreError {
         process: Option<String>,
     },
     /// The path is that of a file.
-    #[error("{}: found a file, expected the folder of a store; choose another path", path.display())]
+    #[error("{}: not a folder but a file; choose another path for the store", path.display())]
     NotAFolder {
         /// The file.
         path: PathBuf,
     },
     /// A file or folder cannot be read or written.
-    #[error("{}: {source}{}", path.display(), way_out(source))]
+    #[error("{}: {source}{}", path.display(), remedy(source))]
     Io {
         /// The file or folder.
         path: PathBuf,

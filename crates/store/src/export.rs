@@ -1,4 +1,4 @@
-//! The runs of a store as a table, also while a sweep is under way.
+//! The runs of a store as a table, also during a sweep.
 
 use subflow_lab::results::FlowResult;
 use subflow_lab::results::metrics::{FLOW, Metric};

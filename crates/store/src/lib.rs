@@ -25,11 +25,10 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which columns a table has | `tables/`; the form of tables, and CSV: `subflow_lab::table` |
-//! | what the metadata of a table say | `metadata.rs` |
+//! | which columns and metadata a table has | `tables/`; the form of tables, and CSV: `subflow_lab::table` |
 //! | a table in Arrow's format, with the feature `arrow` | `arrow.rs` |
 //! | a table as a Parquet file, with the feature `parquet` | `parquet.rs` |
-//! | what identifies a run | `key.rs`; what tells builds of the program apart: `program.rs` |
+//! | what identifies a run | `key.rs`, also what tells builds of the program apart |
 //! | a run as a file, and back | `record.rs` |
 //! | the folder of a store | `store.rs` |
 //! | the runs of a store as a table | `export.rs` |
@@ -44,10 +43,8 @@ mod arrow;
 mod error;
 mod export;
 mod key;
-mod metadata;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod program;
 mod record;
 mod store;
 mod sweep;
@@ -59,9 +56,8 @@ pub use self::arrow::to_arrow;
 pub use self::parquet::to_parquet;
 pub use error::StoreError;
 pub use export::export;
-pub use key::Key;
-pub use metadata::{COMMIT, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, UNIT, VERSION};
-pub use program::program_is;
+pub use key::{Key, program_is};
 pub use record::Record;
 pub use store::Store;
 pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};
+pub use tables::{COMMIT, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, UNIT, VERSION};

@@ -14,8 +14,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::{FORMAT, VERSION};
-use crate::program::build;
+use crate::key::{FORMAT, VERSION, build};
 use crate::record::{Identity, Stored, is_complete};
 use crate::{Key, Record, StoreError};
 
@@ -184,7 +183,7 @@ impl Store {
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(_) if path.is_dir() => {
-                    return Err(StoreError::Damaged { path, reason: "found a folder, expected a file".to_owned() });
+                    return Err(StoreError::Damaged { path, reason: "it is a folder, not a file".to_owned() });
                 }
                 Err(source) => return Err(self.failed(&path, source)),
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use subflow_linux::netlink::{MptcpEvent, Received};
-use subflow_linux::{Bystander, Result, Unread, WallClock};
+use subflow_linux::{PassiveListener, Result, Unread, WallClock};
 use subflow_quantity::{Duration, Instant};
 
 use crate::event::Event;
@@ -22,7 +22,7 @@ const PIECE: Duration = Duration::from_millis(50);
 
 /// Reads events.
 pub(crate) struct Events {
-    bystander: Bystander,
+    listener: PassiveListener,
     clock: WallClock,
     read_at: Instant,
     check_at: Instant,
@@ -48,7 +48,7 @@ impl Events {
     /// Reads those of the calling thread's network namespace, once they were [checked](Self::check).
     pub(crate) fn new(clock: WallClock) -> Self {
         Self {
-            bystander: Bystander::default(),
+            listener: PassiveListener::default(),
             clock,
             read_at: Instant::ZERO,
             check_at: Instant::ZERO,
@@ -66,7 +66,7 @@ impl Events {
             return None;
         }
         self.check_at = now + CHECKS;
-        self.unread = self.bystander.check(connections);
+        self.unread = self.listener.check(connections);
         let unread = self.unread.as_ref()?;
         self.interval.events_unread = Some(unread.to_string());
         self.said.insert(unread.clone()).then(|| unread.to_string())
@@ -93,7 +93,7 @@ impl Events {
             let pause = self.clock.until(self.read_at + PAUSE);
             if !pause.is_zero() {
                 std::thread::sleep(left.min(pause));
-            } else if self.bystander.wait(left)? && self.read()? {
+            } else if self.listener.wait(left)? && self.read()? {
                 due = early.map_or(due, |early| due.min(early));
             }
         }
@@ -105,7 +105,7 @@ impl Events {
         self.read_at = now;
         let mut some = false;
         for _ in 0..BATCH {
-            match self.bystander.receive()? {
+            match self.listener.receive()? {
                 Received::Nothing => break,
                 Received::Events(events) => {
                     some |= !events.is_empty();

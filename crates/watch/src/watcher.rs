@@ -19,7 +19,7 @@ pub struct Settings {
     pub interval: Duration,
     /// The time between two looks at the kernel's figures, from which shared bottlenecks are detected.
     pub sample: Duration,
-    /// Whether the acknowledgments that arrive are captured, for detectors that need the delays of single packets.
+    /// Whether the acknowledgments that arrive are captured, for detectors that need the delays of individual packets.
     pub capture: bool,
     /// The time until it ends; `None` for a watch without an end.
     pub duration: Option<Duration>,

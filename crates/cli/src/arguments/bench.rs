@@ -16,7 +16,7 @@ pub(crate) enum Benchmark {
     Dumbbell(Dumbbell),
     /// MPTCP connections between all hosts of a fat tree of 1 Gbit/s
     FatTree(FatTree),
-    /// One connection from our MPTCP to the kernel's over a TUN device, in real time, which takes root
+    /// One connection from our MPTCP to the kernel's over a TUN device, in real time (needs root)
     Tun(BenchTun),
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Cc {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CcAction {
-    /// Load congestion controls for good, for every socket that asks for one by name
+    /// Load congestion controls permanently, for every socket that asks for one by name
     Load(CcNames),
     /// List them with their state and CPU time
     List(CcList),
@@ -42,7 +42,7 @@ pub(crate) struct CcList {
 
 #[derive(Debug, Args)]
 pub(crate) struct Paths {
-    /// The path manager of all new connections; `subflow list path-managers` names them. It goes before that of the
+    /// The path manager of all new connections; `subflow list path-managers` names them. It overrides the
     /// configuration
     #[arg(long, value_name = "NAME", required_unless_present = "config")]
     pub(crate) policy: Option<String>,
@@ -56,11 +56,11 @@ pub(crate) struct Paths {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// What ends the command
+    /// Errors that end the command
     Error,
-    /// Also what it goes on without
+    /// Also warnings
     Warn,
-    /// Also its start and end, addresses and configurations
+    /// Also start and end, addresses and configurations
     Info,
     /// Also connections and subflows
     Debug,
@@ -83,10 +83,10 @@ pub(crate) struct Proxy {
     /// The path manager; `subflow list path-managers` names them
     #[arg(long, value_name = "NAME", default_value = "full-mesh")]
     pub(crate) paths: String,
-    /// Largest packet in bytes [default: the least MTU of the interfaces]
+    /// Largest packet in bytes [default: the smallest MTU of the interfaces]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1280..))]
     pub(crate) mtu: Option<u16>,
-    /// Print the changes of this machine that it would make, and those that undo them
+    /// Print the changes that it would make on this machine, and how it would undo them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -99,19 +99,19 @@ pub(crate) struct Watch {
     /// Seconds until it ends [default: until Ctrl-C]
     #[arg(long, value_name = "S", value_parser = until)]
     pub(crate) duration: Option<f64>,
-    /// Milliseconds between two looks at the kernel's figures, from which shared bottlenecks are detected
+    /// Milliseconds between two readings of the kernel's figures, from which shared bottlenecks are detected
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) sample: u16,
-    /// Capture the acknowledgments that arrive, for detectors that need the delays of single packets
+    /// Capture the acknowledgments that arrive, for detectors that need the delays of individual packets
     #[arg(long)]
     pub(crate) capture: bool,
-    /// What to print: a table that is renewed, or an object for each report on a line of its own
+    /// What to print: a table that updates, or one line with a JSON object for each report
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
     /// Folder for a report of the whole time, written at the end: figures over time, and a table of all subflows
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write each figure of the report to a file of its own, in this folder
+    /// Also write each figure of the report to a separate file, in this folder
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) figures: Option<Figures>,
     /// Replace the results of another command in this folder

@@ -13,13 +13,13 @@ pub(crate) struct Reproduce {
     /// Only this item; may be given several times
     #[arg(long, value_name = "ITEM")]
     pub(crate) item: Vec<String>,
-    /// Fewer and shorter runs, for a first look
+    /// Fewer and shorter runs, for first results
     #[arg(long)]
     pub(crate) quick: bool,
     /// A CSV file of configurations instead of the publication's own (linux612)
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) cases: Option<PathBuf>,
-    /// Where to run it; on Linux items that can also run in real time, beside the simulator, which takes root
+    /// Where to run it; on Linux items that can also run in real time, beside the simulator (needs root)
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,
     /// The controller of switches on Linux, from `pip install subflow[openflow]` [default: subflow-openflow]
@@ -48,10 +48,10 @@ pub(crate) struct Reproduce {
     /// Use the runs that an interrupted command has kept
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Go on after a run has failed; the results lack it, and --resume tries it again
+    /// Continue after a run has failed; the results do not contain it, and --resume repeats it
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Also write each figure of the report to a file of its own, in the folder for the results
+    /// Also write each figure of the report to a separate file, in the folder for the results
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) figures: Option<Figures>,
 }

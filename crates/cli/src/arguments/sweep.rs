@@ -12,11 +12,11 @@ use super::{Comparing, Output};
 pub(crate) struct Source {
     /// The scenario, a TOML file, or - for standard input
     pub(crate) scenario: PathBuf,
-    /// Put VALUE (TOML, or else text) in place of what stands at PATH, such as links.wifi.loss="2 %"
+    /// Set the value at PATH to VALUE (TOML, or else text), such as links.wifi.loss="2 %"
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Run with each of these values at PATH, such as links.wifi.loss="none,1 %,2 %"; several have all combinations.
-    /// In place of what the scenario sweeps over at PATH
+    /// Run with each of these values at PATH, such as links.wifi.loss="none,1 %,2 %"; several options run all
+    /// combinations. Replaces the sweep of the scenario over PATH
     #[arg(long, value_name = "PATH=V1,V2,…")]
     pub(crate) sweep: Vec<String>,
     /// Which combinations of the swept values have runs: full, random=N or latin-hypercube=N with N points. --set
@@ -26,10 +26,10 @@ pub(crate) struct Source {
     /// Seed of the first run
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// How many runs to make, each with its own seed
+    /// How many runs to do, each with its own seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: Option<u32>,
-    /// Of which runs to keep metrics over time
+    /// The runs whose metrics over time are kept
     #[arg(long, value_enum, default_value_t = SeriesOf::Auto)]
     pub(crate) series: SeriesOf,
 }
@@ -38,11 +38,11 @@ pub(crate) struct Source {
 pub(crate) enum SeriesOf {
     /// All runs if there are at most 100, otherwise as with first
     Auto,
-    /// No run, which takes the least memory and CPU time; there are no figures and no delays over time
+    /// No run: least memory and CPU time, but no figures and no delays over time
     None,
     /// The first run of each point, and the first 100 points
     First,
-    /// All runs, which takes about a thousand times the memory of their other results
+    /// All runs: about a thousand times the memory of their other results
     All,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Merge {
     pub(crate) comparing: Comparing,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Make results without the runs that failed
+    /// Write the results without the runs that failed
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Replace results of more runs than these
@@ -91,7 +91,7 @@ pub(crate) struct Merge {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The store of `run --store`, or the folder DIR.runs of a command that is not done
+    /// The store of `run --store`, or the folder DIR.runs of an unfinished command
     #[arg(value_name = "DIR")]
     pub(crate) store: PathBuf,
 }

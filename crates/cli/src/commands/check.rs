@@ -8,7 +8,7 @@ use subflow_scenario::sweep::{Design, Plan, Sampling};
 use subflow_scenario::{FlowGroup, Period};
 
 use super::prediction::prediction;
-use super::swept;
+use super::sweep_options;
 use crate::arguments::{Check, Source};
 use crate::failure::{Failure, warn};
 use crate::output::print;
@@ -22,16 +22,16 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
 
 /// The plan of a scenario file with all changes of the command line: `--set`, and options that are abbreviations of it.
 pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
-    swept::refuse_repetition(source)?;
+    sweep_options::refuse_repetition(source)?;
     let mut document = load(&source.scenario)?;
     if let Some(design) = &source.design {
-        document.set("--design", &swept::design(design))?;
+        document.set("--design", &sweep_options::design(design))?;
     }
     for assignment in &source.set {
         document.set("--set", assignment)?;
     }
     for text in &source.sweep {
-        swept::sweep(&mut document, text)?;
+        sweep_options::sweep(&mut document, text)?;
     }
     let seed = source.seed.map(|seed| ("--seed", format!("seed={seed}")));
     let repeat = source.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));

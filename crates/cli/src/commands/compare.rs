@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use subflow_lab::comparison::{Asked, Comparison, Side};
-use subflow_lab::results::InputError;
-use subflow_lab::results::{Baseline, Experiment, StoredResults};
+use subflow_lab::results::{Baseline, Experiment, InputError, StoredResults};
 use subflow_scenario::sweep::Plan;
 
 use crate::arguments::{BenchFormat, Compare, Comparing};
@@ -54,8 +53,8 @@ impl<'a> Prepared<'a> {
         };
         if !arguments.metrics.metric.is_empty() && arguments.baseline.is_none() && arguments.compare.is_none() {
             return Err(Failure::bad_input(
-                "--metric: found without a comparison, expected it with --baseline or --compare",
-                "add one of them, or drop it",
+                "--metric requires --baseline or --compare",
+                "add one of them, or remove --metric",
             ));
         }
         let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();

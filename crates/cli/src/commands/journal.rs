@@ -42,7 +42,7 @@ impl Journal {
                 store_beside(out, arguments.resume, arguments.force).map(|store| Some(Self { store }))
             }
             (None, Some(option)) => Err(Failure::bad_input(
-                format!("{option}: there is no folder in which runs are kept"),
+                format!("{option} requires a folder in which runs are kept"),
                 "add --store DIR, or --out DIR for results",
             )),
             _ => Ok(None),
@@ -115,7 +115,7 @@ impl Journal {
         bar.finish();
         let kept = |finished: usize| {
             let path = self.store.path().display();
-            format!("{finished} of {} runs are kept in {path}; the same command with --resume goes on", jobs.len())
+            format!("{finished} of {} runs are kept in {path}; the same command with --resume continues", jobs.len())
         };
         let filled = filled.map_err(|error| match error {
             StoreError::Io { .. } => {
@@ -166,17 +166,17 @@ pub(super) fn store_beside(out: &Path, resume: bool, force: bool) -> Result<Stor
     if !resume {
         if !store.is_journal() {
             return Err(Failure::bad_input(
-                format!("{}: found a store that was named by --store, expected none here", path.display()),
-                "use it (--store), or choose another folder for the results (--out)",
+                format!("{}: the folder is a store that was created with --store", path.display()),
+                "use it with --store, or choose another folder for the results (--out)",
             ));
         }
         if !force && !store.is_empty()? {
             return Err(Failure::bad_input(
                 format!(
-                    "{}: the folder has runs of a command that was interrupted, or had runs that are not valid",
+                    "{}: the folder has the runs of an interrupted command, or of one with runs that are not valid",
                     path.display()
                 ),
-                "go on with them (--resume), or start anew (--force removes them)",
+                "continue with them (--resume), or start again (--force removes them)",
             ));
         }
         store.clear()?;
@@ -203,7 +203,7 @@ pub(super) fn with_what_is_kept(arguments: &Run, out: Option<&Path>, failure: Fa
     let kept = path.and_then(|path| Store::existing(path).ok()).and_then(|store| Some((store.count().ok()?, store)));
     match (failure, kept) {
         (Failure::RunFailed(message), Some((runs @ 1.., store))) => Failure::RunFailed(format!(
-            "{message}; {runs} runs are kept in {}; the same command goes on with them",
+            "{message}; {runs} runs are kept in {}; the same command continues with them",
             store.path().display()
         )),
         (failure, _) => failure,
@@ -226,8 +226,8 @@ fn as_stored<'p>(arguments: &Run, plan: &'p Plan) -> Result<Cow<'p, Plan>, Failu
 pub(super) fn do_shard(arguments: &Run, plan: &Plan, shard: Shard) -> Result<(), Failure> {
     if arguments.on == Platform::Linux {
         return Err(Failure::bad_input(
-            "--shard: found with --on linux, expected it without",
-            "machines measure different figures in real time: do all runs on one of them",
+            "--shard cannot be used with --on linux",
+            "results in real time differ from machine to machine: do all runs on one of them",
         ));
     }
     let journal = Journal::open(arguments, plan, None)?.expect("a shard has a store");

@@ -38,7 +38,7 @@ impl Kept {
             (_, Some(store), _) => Ok(Self(Some(Store::open(store)?))),
             (_, None, Some(out)) if keeps => Ok(Self(Some(store_beside(out, arguments.resume, arguments.force)?))),
             (Some(option), None, None) => Err(Failure::bad_input(
-                format!("{option}: there is no folder in which runs are kept"),
+                format!("{option} requires a folder in which runs are kept"),
                 "add --store DIR, or --out DIR for results",
             )),
             _ => Ok(Self(None)),
@@ -63,10 +63,11 @@ impl Kept {
         let path = store.path().display();
         match error {
             ReproduceError::Stopped { finished, runs } => Failure::RunFailed(format!(
-                "stopped by a signal: {finished} of {runs} runs are kept in {path}; the same command with --resume goes on"
+                "stopped by a signal: {finished} of {runs} runs are kept in {path}; the same command with --resume \
+                 continues"
             )),
             ReproduceError::Run(error) => Failure::RunFailed(format!(
-                "a run failed: {error}; the others are kept in {path}; the same command with --resume goes on, with \
+                "a run failed: {error}; the others are kept in {path}; the same command with --resume continues, with \
                  --keep-going past runs that fail"
             )),
             error => error.into(),
@@ -91,7 +92,7 @@ impl Kept {
         match failed_runs {
             0 => Ok(()),
             _ => Err(Failure::RunFailed(format!(
-                "{failed_runs} runs failed; the results lack them, and --resume does them again"
+                "{failed_runs} runs failed; the results do not contain them, and --resume repeats them"
             ))),
         }
     }

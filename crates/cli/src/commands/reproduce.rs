@@ -23,17 +23,14 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
     let paper = find(&arguments.paper)?;
     check_items(paper, &arguments.item)?;
     if arguments.cases.is_some() && !paper.takes_cases() {
-        return Err(Failure::bad_input(
-            format!("--cases: {} has its own configurations, expected none", paper.name()),
-            "drop --cases",
-        ));
+        return Err(Failure::bad_input(format!("{} defines its own configurations", paper.name()), "remove --cases"));
     }
     if arguments.on == Platform::Linux {
         check_on_linux(paper, arguments)?;
     } else if let Some((option, why)) = option_of_linux(arguments) {
         return Err(Failure::bad_input(
-            format!("{option}: found without --on linux, expected it with that only"),
-            format!("{why}: add --on linux, or drop it"),
+            format!("{option} requires --on linux"),
+            format!("{why}: add --on linux, or remove {option}"),
         ));
     }
     let folder = folder(arguments, &[paper])?;
@@ -88,17 +85,17 @@ fn option_of_linux(arguments: &Reproduce) -> Option<(&'static str, &'static str)
 /// All publications, on one page.
 fn all(arguments: &Reproduce) -> Result<(), Failure> {
     if arguments.on == Platform::Linux {
-        let message = format!("--on linux: found all publications, expected one of {}", papers_on_linux());
+        let message = format!("--on linux requires one publication: {}", papers_on_linux());
         return Err(Failure::bad_input(message, "name one publication"));
     }
     if let Some((option, why)) = option_of_linux(arguments) {
-        return Err(Failure::bad_input(format!("{option}: found all publications in the simulator"), why));
+        return Err(Failure::bad_input(format!("{option} cannot be used with all publications in the simulator"), why));
     }
     let option =
         if arguments.cases.is_some() { Some("--cases") } else { (!arguments.item.is_empty()).then_some("--item") };
     if let Some(option) = option {
-        let message = format!("{option}: found all publications, expected one: each has items and cases of its own");
-        return Err(Failure::bad_input(message, format!("drop {option}, or name one publication")));
+        let message = format!("{option} requires one publication: each has its own items and cases");
+        return Err(Failure::bad_input(message, format!("name one publication, or remove {option}")));
     }
     let folder = folder(arguments, subflow_publications::registry())?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
@@ -169,11 +166,11 @@ fn check_on_linux(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failur
     if items.is_empty() {
         return Err(Failure::bad_input(
             format!("--on linux: {} has no items that run on Linux; these have: {}", paper.name(), papers_on_linux()),
-            "drop --on linux",
+            "remove --on linux",
         ));
     }
     if arguments.cases.is_some() {
-        return Err(Failure::bad_input("--cases: found with --on linux, expected one of them", "drop --cases"));
+        return Err(Failure::bad_input("--cases cannot be used with --on linux", "remove one of them"));
     }
     match arguments.item.iter().find(|item| !items.contains(&item.as_str())) {
         None => Ok(()),

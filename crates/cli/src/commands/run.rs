@@ -13,8 +13,8 @@ use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
 use super::compare::Prepared;
-use super::conclude::{Results, folder, folder_path};
 use super::journal::{self, Journal, with_what_is_kept};
+use super::results::{Results, folder, folder_path};
 use super::signals::{self, Said, stop_on_signals};
 use super::until::{Repeated, Until};
 use super::{on_linux, threads};
@@ -77,7 +77,7 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     let journal = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path));
     let Some(journal) = journal.map_err(kept)? else {
         return Err(Failure::bad_input(
-            "--until: there is no folder in which runs are kept",
+            "--until requires a folder in which runs are kept",
             "add --store DIR, or --out DIR for results",
         ));
     };
@@ -130,20 +130,20 @@ impl Files {
 fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if arguments.device.is_some() && arguments.on != Platform::Linux {
         return Err(Failure::bad_input(
-            "--device: found without --on linux, expected it with that only",
-            "the simulator has no devices: add --on linux, or drop it",
+            "--device requires --on linux",
+            "the simulator has no devices: add --on linux, or remove --device",
         ));
     }
     if arguments.switches.is_some() && arguments.on != Platform::Linux {
         return Err(Failure::bad_input(
-            "--switches: found without --on linux, expected it with that only",
-            "the simulator has routers: add --on linux, or drop it",
+            "--switches requires --on linux",
+            "the simulator has routers: add --on linux, or remove --switches",
         ));
     }
     if arguments.events.is_some() && arguments.on == Platform::Linux {
         return Err(Failure::bad_input(
-            "--events: found with --on linux, expected it without",
-            "kernels do not tell what they decide: capture their packets with --pcap",
+            "--events cannot be used with --on linux",
+            "kernels do not report their decisions: capture their packets with --pcap",
         ));
     }
     threads::check(arguments)?;
@@ -202,7 +202,7 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
 /// A signal has ended simulated runs of which no store keeps any.
 fn stopped(plan: &Plan, files: &Files) -> Failure {
     let lost = match plan.jobs().len() {
-        1 => "nothing is kept of a single run: the same command simulates it again, with the same results".to_owned(),
+        1 => "a single run is not kept: the same command simulates it again, with the same results".to_owned(),
         runs => format!(
             "nothing is kept of the {runs} runs; those of a sweep are kept as they end if they have a folder (--out, \
              --store), and no captures"

@@ -68,7 +68,7 @@ pub(super) fn while_printing(results: Option<&Path>) -> Said {
 }
 
 fn are_kept(kept: &Path) -> String {
-    format!("the runs that were done are kept in {}; the same command with --resume goes on", kept.display())
+    format!("the runs that were done are kept in {}; the same command with --resume continues", kept.display())
 }
 
 /// Chooses what signals make the command say from now on.

@@ -13,8 +13,8 @@ use crate::output::say;
 pub(super) fn check(arguments: &Run) -> Result<(), Failure> {
     match (arguments.on, arguments.threads) {
         (Platform::Linux, Some(_)) => Err(Failure::bad_input(
-            "--threads: found with --on linux, expected it without",
-            "runs in real time have a thread for the network and one for each kernel: drop it",
+            "--threads cannot be used with --on linux",
+            "runs in real time have one thread for the network and one for each kernel: remove --threads",
         )),
         _ => Ok(()),
     }
@@ -49,7 +49,7 @@ pub(super) fn explain(plan: &Plan, options: &RunOptions) {
     }
     match (whole, plan.points.len()) {
         (0, _) if fewest == options.threads => {}
-        (0, _) => say(&format!("--threads: {fewest} threads, for as many parts can be divided from each other")),
+        (0, _) => say(&format!("--threads: {fewest} threads, because the network divides into {fewest} parts")),
         (1, 1) => say(&format!("--threads: one thread, because {why}")),
         (whole, points) => say(&format!("--threads: one thread at {whole} of {points} points, because {why}")),
     }

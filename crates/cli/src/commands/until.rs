@@ -37,14 +37,14 @@ impl Until {
         if plan.parameters().contains(&"repeat") {
             return Err(Failure::bad_input(
                 "--until: the scenario sweeps over `repeat`",
-                "drop that sweep: --until chooses the number of runs",
+                "remove that sweep: --until chooses the number of runs",
             ));
         }
         let fewest = plan.points[0].scenario.repeat.max(Precision::FEWEST_RUNS);
         if most < fewest {
             return Err(Failure::bad_input(
-                format!("--max-repeat: found {most}, expected at least {fewest}"),
-                format!("--until does {fewest} runs of each point before it looks at the first interval"),
+                format!("--max-repeat must be at least {fewest}, not {most}"),
+                format!("--until does {fewest} runs of each point before it checks the first interval"),
             ));
         }
         Ok(Some(Self { precision, most, first: repeated(arguments, fewest)? }))
@@ -99,7 +99,9 @@ impl Until {
         };
         let unfinished = match self.precision.unfinished(experiment) {
             0 => String::new(),
-            n => format!("; in {n} of {all} runs it is that of the flows of a group that completed, not of all"),
+            n => format!(
+                "; in {n} of {all} runs not all flows of a group completed, and it is the mean of those that did"
+            ),
         };
         lacking + &unfinished
     }

@@ -204,7 +204,7 @@ fn a_comparison_of_what_is_not_there_exits_with_2() {
         (&["run", "quick.toml", "--compare", "nowhere"], "--compare: nowhere"),
         (&["run", "quick.toml", "--baseline", "delay=1 ms"], "nothing is swept"),
         (&["run", "quick.toml", "--store", "s", "--shard", "1/2", "--compare", "out"], "cannot be used with"),
-        (&["run", "quick.toml", "--metric", "goodput"], "--metric: found without a comparison"),
+        (&["run", "quick.toml", "--metric", "goodput"], "--metric requires --baseline or --compare"),
         (&["run", "quick.toml", "--until", "goodput"], "--until"),
         (&["run", "quick.toml", "--until", "goodput ± 2 %", "--max-repeat", "9"], "expected at least 10"),
         (&["run", "quick.toml", "--until", "goodput ± 2 %", "--format", "json"], "add --store DIR, or --out DIR"),

@@ -124,7 +124,7 @@ mod signals {
         writing.signal(&["TERM", "INT"]);
         let first = writing.line();
         assert!(first.contains("writing results; a second signal ends the command at once"), "{first}");
-        assert!(first.contains("are kept in kept; the same command with --resume goes on"), "{first}");
+        assert!(first.contains("are kept in kept; the same command with --resume continues"), "{first}");
         sleep(Duration::from_millis(100));
         assert!(writing.child.try_wait().expect("it can be asked").is_none(), "it was the same request");
         writing.file.write_all(&writing.content).expect("it reads");

@@ -8,8 +8,8 @@ use subflow_prerequisite::Prerequisite;
 use crate::desk::{Desk, QUICK};
 
 /// What a user is told to do.
-const WAY_OUT: &str =
-    "No space left on device (os error 28); make room on this disk, or choose a folder on another one";
+const REMEDY: &str =
+    "No space left on device (os error 28); free space on this disk, or choose a folder on another one";
 
 /// Runs `script` where `disk` is a file system of 100 kB that nobody else sees; `$RUN` is the command with the
 /// scenario. False where the machine has no such namespaces.
@@ -53,7 +53,7 @@ fn a_sweep_keeps_what_is_done_and_goes_on_when_there_is_room() {
     let stderr = text(&desk.path("stderr"));
     let left = text(&desk.path("left"));
     let runs = left.lines().filter(|file| file.ends_with(".run") && !file.contains("/.")).count();
-    assert!(stderr.contains(WAY_OUT) && stderr.contains("with --resume goes on"), "{stderr}");
+    assert!(stderr.contains(REMEDY) && stderr.contains("with --resume continues"), "{stderr}");
     assert!((1..40).contains(&runs) && stderr.contains(&format!("{runs} of 40 runs are kept")), "{stderr}{left}");
     // Each run is complete, as the comparison shows, and but for the journal's own files nothing else is there: no part
     // of a file, and no results.
@@ -84,7 +84,7 @@ fn a_disk_that_is_full_before_or_after_the_runs_leaves_them_and_says_where() {
     assert!(after.contains("the runs are kept in kept: the same command with --resume writes their"), "{after}");
     assert_eq!(said("code-before"), "1", "{before}");
     assert!(before.contains("3 runs are kept in disk/again.runs"), "{before}");
-    assert!(before.contains("make room on this disk") && said("left") == "3", "{before}");
+    assert!(before.contains("free space on this disk") && said("left") == "3", "{before}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn results_for_which_there_is_no_room_leave_the_old_ones() {
     }
     for (code, stderr) in [("code", "stderr"), ("code-others", "stderr-others")] {
         let said = text(&desk.path(stderr));
-        assert!(text(&desk.path(code)) == "1\n" && said.contains(WAY_OUT), "{said}");
+        assert!(text(&desk.path(code)) == "1\n" && said.contains(REMEDY), "{said}");
     }
     assert_eq!(text(&desk.path("after")), text(&desk.path("before")));
     assert!(text(&desk.path("before")).contains("./results/results.json"));
@@ -125,7 +125,7 @@ fn a_file_of_a_run_for_which_there_is_no_room_ends_the_run() {
     for (of, what) in [("events", "the event log disk/logs/0.jsonl"), ("captures", "a capture to disk/captures")] {
         let said = said(of);
         assert_eq!(text(&desk.path(&format!("code-{of}"))), "1\n", "{said}");
-        assert!(said.contains(&format!("cannot write {what}: {WAY_OUT}")), "{said}");
+        assert!(said.contains(&format!("cannot write {what}: {REMEDY}")), "{said}");
     }
     assert_eq!(text(&desk.path("left")), "", "there are no results");
 }

@@ -77,7 +77,7 @@ fn a_signal_ends_a_single_run_and_says_what_is_kept() {
     let output = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("stopped by a signal: nothing is kept of a single run"), "{stderr}");
+    assert!(stderr.contains("stopped by a signal: a single run is not kept"), "{stderr}");
     assert!(stderr.contains("log has what was written until then"), "{stderr}");
     let events = std::fs::read_to_string(log).expect("a log");
     for line in events.lines() {
@@ -219,11 +219,11 @@ fn a_disk_that_is_full_is_an_error_that_keeps_what_is_done() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("cut.runs/") && stderr.contains("0 of 80 runs are kept"), "{stderr}");
     assert!(stored(&desk.path("cut.runs")).is_empty() && !desk.path("cut/results.json").exists());
-    assert_eq!(desk.subflow(&CUT).0, Some(0), "with room it goes on");
+    assert_eq!(desk.subflow(&CUT).0, Some(0), "it continues once there is space");
 }
 
 #[test]
-fn errors_of_stores_name_the_way_out() {
+fn errors_of_stores_say_what_to_do() {
     let desk = study();
     std::fs::create_dir(desk.path("thesis")).expect("made");
     std::fs::write(desk.path("thesis/chapter.tex"), "x").expect("written");

@@ -47,7 +47,7 @@ fn figures_are_written_if_there_is_a_folder() {
     assert!(figure.contains("goodput in Mbit/s") && figure.contains("time in s"), "{figure}");
     let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--format", "json", "--figures", "svg"]);
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
-    assert!(stderr.contains("there is no folder to write them to") && stderr.contains("--out"), "{stderr}");
+    assert!(stderr.contains("--figures requires a folder for the results") && stderr.contains("--out"), "{stderr}");
 }
 
 #[test]
@@ -162,24 +162,24 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["run", "quick.toml", "--sweep", "links.cable.rate"], "expected PATH=V1,V2,…"),
         (&["run", "quick.toml", "--sweep", "links.cable.rate"], "for example --sweep links.wifi.loss="),
         (&["run", "quick.toml", "--seed", "-1"], "invalid value '-1' for '--seed"),
-        (&["run", "quick.toml", "--device", "tun"], "--device: found without --on linux"),
+        (&["run", "quick.toml", "--device", "tun"], "--device requires --on linux"),
         (&["run", "quick.toml", "--repeat", "0"], "0 is not in 1.."),
         (&["run", "quick.toml", "--jobs", "many"], "--jobs"),
         (&["run", "quick.toml", "--threads", "0"], "0 is not in 1..=64"),
-        (&["run", "quick.toml", "--threads", "2", "--on", "linux"], "--threads: found with --on linux"),
+        (&["run", "quick.toml", "--threads", "2", "--on", "linux"], "--threads cannot be used with --on linux"),
         (&["run", "quick.toml", "--format", "xml"], "json"),
         (&["run", "quick.toml", "--out", "precious"], "was not written by subflow"),
-        (&["run", "quick.toml", "--out", "quick.toml"], "found a file"),
+        (&["run", "quick.toml", "--out", "quick.toml"], "is a file"),
         (&["run"], "Usage"),
         (&["fly"], "unrecognized subcommand"),
         (&["check", "missing.toml"], "cannot read"),
         (&["list", "colours"], "congestion"),
         (&["reproduce", "nobody1999"], "expected the name of a publication"),
-        (&["reproduce", "all", "--on", "linux"], "--on linux: found all publications, expected one of"),
+        (&["reproduce", "all", "--on", "linux"], "--on linux requires one publication: "),
         (&["reproduce", "multiflow2016", "--on", "linux", "--item", "inter-domain"], "does not run on Linux; these do"),
-        (&["reproduce", "multiflow2016", "--controller", "x"], "--controller: found without --on linux"),
-        (&["reproduce", "lugowski2017", "--repeat", "5"], "--repeat: found without --on linux"),
-        (&["reproduce", "all", "--repeat", "5"], "--repeat: found all publications"),
+        (&["reproduce", "multiflow2016", "--controller", "x"], "--controller requires --on linux"),
+        (&["reproduce", "lugowski2017", "--repeat", "5"], "--repeat requires --on linux"),
+        (&["reproduce", "all", "--repeat", "5"], "--repeat cannot be used with all publications"),
         (&["bench", "dumbbell", "--flows", "0"], "0 is not in 1..=1000"),
         (&["bench", "fat-tree", "--k", "5"], "expected an even number from 2 to 32"),
     ];

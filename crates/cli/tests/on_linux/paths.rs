@@ -150,7 +150,7 @@ fn cleanup_puts_the_setting_back_that_a_killed_daemon_has_left() {
         files.filter(|file| file.file_name().to_string_lossy().split('.').any(|part| part == id)).count()
     };
     assert_eq!(of_this_namespace(), 3, "the setting, twice, and the lock");
-    assert!(cleanup().contains("put net.mptcp.pm_type back to 0"));
+    assert!(cleanup().contains("restored net.mptcp.pm_type to 0"));
     assert_eq!((pm_type(&hosts.client).as_str(), of_this_namespace()), ("0", 0));
     assert!(!cleanup().contains("pm_type"), "once");
 }
@@ -166,7 +166,7 @@ fn cleanup_removes_the_setting_of_a_namespace_that_has_ended() {
     assert_eq!(daemon.end("KILL"), None);
     drop(hosts);
     let said = || text(&command().arg("cleanup").output().expect("the command starts").stdout);
-    let line = "removed the setting of a path manager of a network namespace that is gone";
+    let line = "removed the setting of a path manager of a network namespace that no longer exists";
     let first = said();
     assert!(first.contains(line), "{first}");
     assert!(!said().contains(line), "once");
@@ -184,7 +184,7 @@ fn a_socket_that_any_user_may_bind_does_not_keep_the_path_manager_out() {
     let daemon = hosts.daemon(&hosts.client, &MESH);
     assert_eq!(daemon.end("KILL"), None);
     let output = output_in(&hosts.client, command().arg("cleanup"));
-    assert!(text(&output.stdout).contains("put net.mptcp.pm_type back to 0"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("restored net.mptcp.pm_type to 0"), "{}", text(&output.stderr));
     assert_eq!(pm_type(&hosts.client), "0");
 }
 

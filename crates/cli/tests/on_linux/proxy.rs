@@ -56,7 +56,7 @@ fn a_dry_run_names_all_changes_and_makes_none() {
 }
 
 #[test]
-fn bad_arguments_are_refused_with_a_way_out() {
+fn bad_arguments_are_refused_with_help() {
     if !machine_serves() {
         return;
     }
@@ -127,7 +127,7 @@ fn cleanup_says_that_it_removed_the_journal_of_a_namespace_that_has_ended() {
     running.kill().and_then(|()| running.wait()).expect("killed");
     drop(hosts);
     let said = || text(&command().arg("cleanup").output().expect("the command starts").stdout);
-    let line = "removed the journal of proxy 0 of a network namespace that is gone";
+    let line = "removed the journal of proxy 0 of a network namespace that no longer exists";
     let first = said();
     assert!(first.contains(line), "{first}");
     assert!(!said().contains(line), "once");

@@ -94,7 +94,7 @@ fn a_run_that_is_not_valid_is_done_again() {
     let output = child.wait_with_output().expect("it ends");
     let (said, first) = (text(&output.stderr), stored(&journal));
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("of 2 runs are not valid") && said.contains("with --resume does them again"), "{said}");
+    assert!(said.contains("of 2 runs are not valid") && said.contains("with --resume repeats them"), "{said}");
     assert!(first.len() == 2 && first.keys().any(|file| is_invalid(file)), "{first:?}");
 
     let output = sweep(&["--resume"]).output().expect("the command starts");

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use subflow_linux::netlink::{event_listeners, is_bystander};
+use subflow_linux::netlink::{event_listeners, is_passive};
 use subflow_linux::{Namespace, Sysctl};
 
 use crate::support::{command, machine_serves, send_signal};
@@ -74,7 +74,7 @@ impl Drop for Watching {
 /// The listeners in a namespace: how many there are of `subflow watch`, and how many others.
 fn listeners(host: &Namespace) -> [usize; 2] {
     let all = host.run(event_listeners).expect("a list");
-    let watching = all.iter().filter(|&&port| is_bystander(port)).count();
+    let watching = all.iter().filter(|&&port| is_passive(port)).count();
     [watching, all.len() - watching]
 }
 

@@ -7,10 +7,8 @@ use serde::Serialize;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
-use super::acknowledgments::acknowledgments;
-use super::cost::{Clock, Cost};
-use crate::RunError;
-use crate::number;
+use super::{Clock, Cost, acknowledgments};
+use crate::{RunError, number};
 
 /// What the flows are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

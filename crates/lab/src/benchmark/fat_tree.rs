@@ -9,10 +9,8 @@ use subflow_network::stream;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
-use super::acknowledgments::acknowledgments;
-use super::cost::{Clock, Cost};
-use crate::RunError;
-use crate::number;
+use super::{Clock, Cost, acknowledgments};
+use crate::{RunError, number};
 
 /// A k-ary fat tree. Each host sends to another one (a random permutation) over one MPTCP connection of unlimited
 /// length. All links have 1 Gbit/s and 10 µs, every port has a drop-tail queue of 100 packets of 1500 bytes. Congestion

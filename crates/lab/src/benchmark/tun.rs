@@ -6,7 +6,7 @@ use std::thread;
 
 use serde::Serialize;
 use subflow_linux::{
-    Emulator, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, Priority, Result, Station, Stream,
+    Emulator, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, Priority, Result, StackHost, Stream,
     StreamOptions, Transport, WallClock, listen,
 };
 use subflow_network::{LinkConfig, TopologyBuilder};
@@ -16,9 +16,8 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::{mptcp, tcp};
 
-use crate::number;
 use crate::results::goodput_mbps;
-use crate::{CpuTimer, RunError};
+use crate::{CpuTimer, RunError, number};
 
 /// One MPTCP connection from our stack to the kernel's over a TUN device, without a rate limit or delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +78,10 @@ impl TunThroughput {
         let settings = KernelSettings { device, mtu: self.mtu.into(), ..KernelSettings::default() };
         let (kernel, devices) = KernelHost::create("bench", &[interface], &settings)?;
         let ports = devices.into_iter().map(|device| (theirs.0, theirs.1, device)).collect();
-        let station = Station::new(&network, ours.0, &[ours.1])?;
+        let host = StackHost::new(&network, ours.0, &[ours.1])?;
         let run_stop = Interrupt::default();
         let clock = WallClock::start();
-        let mut emulator = Emulator::new(network, station, ports, clock, run_stop.clone());
+        let mut emulator = Emulator::new(network, host, ports, clock, run_stop.clone());
 
         let received = AtomicU64::new(0);
         let options = StreamOptions {
@@ -109,7 +108,7 @@ impl TunThroughput {
     /// Sends from our end until the benchmark ends.
     fn send(
         self,
-        emulator: &mut Emulator<Station>,
+        emulator: &mut Emulator<StackHost>,
         local: std::net::IpAddr,
         remote: std::net::IpAddr,
         received: &AtomicU64,
@@ -117,13 +116,13 @@ impl TunThroughput {
     ) -> Result<TunResult> {
         Priority::Network.take();
         let timer = CpuTimer::start();
-        let (network, station) = emulator.parts();
+        let (network, host) = emulator.parts();
         let began = network.now();
         let config = self.config();
-        let id = station.transport().connect_mptcp(config, (local, 0).into(), (remote, PORT).into(), began);
+        let id = host.transport().connect_mptcp(config, (local, 0).into(), (remote, PORT).into(), began);
         let id = id.expect("the first connection of a host finds a port");
-        station.transport().endpoint_mut(id).write(ENDLESS);
-        station.drain(network, id);
+        host.transport().endpoint_mut(id).write(ENDLESS);
+        host.drain(network, id);
         let whole = Duration::from_secs(self.seconds.into());
         let quarter = Instant::ZERO + Duration::from_nanos(whole.as_nanos() / 4);
         emulator.run_while(quarter, |_, _| !stop.is_raised())?;

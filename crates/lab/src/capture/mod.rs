@@ -1,6 +1,5 @@
 //! Captures of a run: one pcapng file per host, with all its interfaces. An estimate of their size, and its limit.
 
-mod append;
 mod estimate;
 mod files;
 mod maximum_flow;

@@ -103,7 +103,7 @@ impl FromStr for Precision {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (metric, percent) = with_percentage(text, &["±", "+-", "+/-"])?;
-        if percent > 0.0 { Ok(Self { metric, percent }) } else { Err("found 0 %, expected more than that".to_owned()) }
+        if percent > 0.0 { Ok(Self { metric, percent }) } else { Err("expected a percentage above 0 %".to_owned()) }
     }
 }
 

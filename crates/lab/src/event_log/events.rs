@@ -10,9 +10,8 @@ use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Endpoint, Event, Note, Noted, Seen, Why};
 
 use super::EventFolder;
-use super::line::{Line, member};
+use super::line::{Line, member, smoothed_and_latest};
 use super::names::{FlowNames, Names, quoted};
-use super::rtts::smoothed_and_latest;
 use super::stream::Stream;
 use crate::RunError;
 

@@ -1,6 +1,8 @@
 //! Members of one line of JSON, written into a buffer that is used again: an event log has more lines than a run has
 //! packets. The name of a member comes with all that stands before its value ([`member!`]), as one constant.
 
+use subflow_quantity::Duration;
+
 /// A member that is not the first of its object: the comma, its name, and the colon.
 macro_rules! member {
     ($name:literal) => {
@@ -73,6 +75,48 @@ impl Line<'_> {
 fn three(buffer: &mut Vec<u8>, value: u64) {
     let digit = |scale: u64| b'0' + (value / scale % 10) as u8;
     buffer.extend_from_slice(&[digit(100), digit(10), digit(1)]);
+}
+
+/// The RTTs of a subflow as they were written last. They often stay the same from one line to the next: a scheduler
+/// sees all subflows at each decision, and an acknowledgment of one of them may let it decide several times.
+#[derive(Default)]
+pub(super) struct Rtts {
+    /// The smoothed RTT, the latest sample, and the variation.
+    of: (Option<Duration>, Option<Duration>, Duration),
+    json: Vec<u8>,
+}
+
+impl Rtts {
+    /// The members for these RTTs; the variation has one once there is a smoothed RTT.
+    #[inline]
+    pub(super) fn json(&mut self, smoothed: Option<Duration>, latest: Option<Duration>, variation: Duration) -> &[u8] {
+        let new = (smoothed, latest, variation);
+        if self.of != new {
+            self.of = new;
+            self.write();
+        }
+        &self.json
+    }
+
+    fn write(&mut self) {
+        let (smoothed, latest, variation) = self.of;
+        self.json.clear();
+        let mut line = Line(&mut self.json);
+        smoothed_and_latest(&mut line, smoothed, latest);
+        if smoothed.is_some() {
+            line.millis(member!("rttvar"), variation.as_nanos());
+        }
+    }
+}
+
+/// The smoothed RTT and the latest sample, once there are any.
+pub(super) fn smoothed_and_latest(line: &mut Line<'_>, smoothed: Option<Duration>, latest: Option<Duration>) {
+    if let Some(smoothed) = smoothed {
+        line.millis(member!("srtt"), smoothed.as_nanos());
+    }
+    if let Some(latest) = latest {
+        line.millis(member!("latest_rtt"), latest.as_nanos());
+    }
 }
 
 #[cfg(test)]

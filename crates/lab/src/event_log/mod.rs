@@ -4,15 +4,13 @@
 //! | concern | file |
 //! |---|---|
 //! | which events there are, and their members | `events.rs` |
-//! | JSON without copies | `line.rs` |
+//! | JSON without copies, and RTTs that stay the same | `line.rs` |
 //! | the file, and the first error of writing it | `stream.rs` |
 //! | names of subflows | `names.rs` |
-//! | RTTs that stay the same | `rtts.rs` |
 
 mod events;
 mod line;
 mod names;
-mod rtts;
 mod stream;
 #[cfg(test)]
 mod tests;

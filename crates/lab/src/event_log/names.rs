@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use subflow_scenario::Scenario;
 use subflow_transport::tcp::Ends;
 
-use super::rtts::Rtts;
+use super::line::Rtts;
 
 /// The names of a scenario.
 pub(super) struct Names {

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_an_error_with_a_way_out() {
+    fn a_full_disk_is_an_error_with_a_remedy() {
         let mut stream = Stream::create((PathBuf::from("/dev/full"), None)).expect("a device");
         stream.collected().extend_from_slice(b"short\n");
         stream.end_line();
@@ -81,7 +81,7 @@ mod tests {
         stream.collected().extend_from_slice(&[b' '; 2 * BUFFER]);
         stream.end_line();
         let error = stream.check().expect_err("full").to_string();
-        assert!(error.contains("/dev/full") && error.contains("make room on this disk"), "{error}");
+        assert!(error.contains("/dev/full") && error.contains("free space on this disk"), "{error}");
         assert_eq!(stream.finish().map_err(|error| error.to_string()), Err(error));
     }
 }

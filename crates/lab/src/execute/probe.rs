@@ -6,7 +6,7 @@ use subflow_quantity::Duration;
 use subflow_scenario::Scenario;
 use subflow_scenario::sweep::{Job, Plan, Point};
 
-use super::pool::run_job;
+use super::run_job;
 use crate::results::{Experiment, Run};
 use crate::simulate::RunOptions;
 use crate::{CpuTimer, RunError};

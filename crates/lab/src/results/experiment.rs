@@ -1,4 +1,4 @@
-//! All runs of a scenario and their statistics.
+//! All runs of a scenario, their statistics, and the program that made them.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
 use super::metrics::{FLOW, GROUP, LINK, RUN, SUBFLOW, Summaries};
-use super::{Baseline, FlowResult, GroupResult, LinkResult, Provenance, RunResult, SubflowResult, flows_and_groups};
+use super::{Baseline, FlowResult, GroupResult, LinkResult, RunResult, SubflowResult, flows_and_groups};
 use crate::number;
 
 /// The output of `run`: the scenario, its runs, their statistics.
@@ -271,5 +271,29 @@ impl GroupStatistics {
             flows: runs.iter().map(|run| run.flows).max().unwrap_or(0),
             summaries: Summaries::of(GROUP, runs),
         }
+    }
+}
+
+/// The number of the form of results: fields may be added with the same number, and a change of the meaning of one
+/// raises it.
+pub const SCHEMA: u32 = 1;
+
+/// The program that made results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Its version.
+    pub version: String,
+    /// The commit that it was built from, where the build was told: by the environment variable `SUBFLOW_COMMIT`.
+    pub commit: Option<String>,
+    /// The number of the form of the results ([`SCHEMA`]).
+    pub schema: u32,
+}
+
+impl Provenance {
+    /// This program.
+    pub fn of_this_program() -> Self {
+        // No build script asks Git: sources in a package have no repository, or that of something else.
+        let commit = option_env!("SUBFLOW_COMMIT").filter(|commit| !commit.is_empty());
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), commit: commit.map(str::to_owned), schema: SCHEMA }
     }
 }

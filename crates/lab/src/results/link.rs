@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run::is_zero;
 use crate::number;
 
 /// The measurements of one link.
@@ -35,7 +34,7 @@ pub struct DirectionResult {
     /// Packets dropped by the queue.
     pub drops: u64,
     /// Packets on which the queue set Congestion Experienced.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "number::is_zero")]
     pub marks: u64,
     /// Packets lost after they were transmitted, or because the link was down.
     pub losses: u64,

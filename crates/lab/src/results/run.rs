@@ -168,7 +168,7 @@ pub struct FlowResult {
     /// the first and the latest ones; the last entry, `others`, is the sum of those between.
     pub subflows: Vec<SubflowResult>,
     /// Number of subflows that are only in the sum `others`.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "number::is_zero")]
     pub unlisted_subflows: u64,
     /// Exchanges of a request/response flow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,11 +202,6 @@ pub struct GroupMember {
     pub start_s: f64,
     /// Bytes that it was to send; null if it sends without end, or not one amount.
     pub send_bytes: Option<u64>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The name of how a connection ended. A name of its own keeps serde from borrowing it from the input.

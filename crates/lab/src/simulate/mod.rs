@@ -1,5 +1,5 @@
 //! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, with `nodes.rs` and
-//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`; `flows.rs` where those of flows suffice).
+//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`).
 
 mod application;
 pub(crate) mod build;
@@ -8,7 +8,6 @@ mod division;
 pub(crate) mod figures;
 mod flow_data;
 pub(crate) mod flow_series;
-mod flows;
 pub(crate) mod measure;
 pub(crate) mod nodes;
 mod object_series;
@@ -18,19 +17,23 @@ pub(crate) mod sample;
 pub(crate) mod stacks;
 pub(crate) mod world;
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use build::Run;
+use parts::Parts;
+use sample::Sampler;
 use subflow_network::{DuplexLink, Network};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
 use crate::capture::{Capture, CaptureFolder};
 use crate::event_log::{EventFolder, EventLog};
-use crate::results::{Engine, RunResult};
-use crate::{CpuTimer, RunError, Stop};
-use build::Run;
+use crate::results::{Engine, FlowResult, RunResult};
+use crate::{CpuTimer, RunError};
+
 pub use division::{Division, Undivided};
-pub use flows::simulate_flows;
-use parts::Parts;
-use sample::Sampler;
 
 /// What a run records in addition to its figures.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +196,57 @@ pub(crate) fn check_size(network: &Network, links: &[DuplexLink]) -> Result<(), 
     Err(RunError::TooLarge(format!("more than {} packets are in the network at once{longest}", Network::MOST_PACKETS)))
 }
 
+/// Runs `scenario` as [`simulate`] does, and passes the figures of its flows at each of `instants` to
+/// `look`. They are those of a run that ends then, so that one run serves for several durations. The instants rise from
+/// the scenario's `measure_from` to at most its duration. The run ends after the last of them, or as soon as `look`
+/// breaks: what happens after a transfer whose end is all that is asked for need not be simulated.
+///
+/// # Errors
+///
+/// Where the run fails.
+pub fn simulate_flows(
+    scenario: &Scenario,
+    seed: u64,
+    instants: impl IntoIterator<Item = Duration>,
+    mut look: impl FnMut(Vec<FlowResult>) -> ControlFlow<()>,
+) -> Result<(), RunError> {
+    let scenario = &*scenario.drawn(seed);
+    let mut parts = Parts::whole(scenario, seed, false)?;
+    parts.run_until(Instant::ZERO + scenario.measure_from)?;
+    let baseline = parts.gathered(|run| run.begin_measuring());
+    for at in instants {
+        debug_assert!((scenario.measure_from..=scenario.duration).contains(&at), "{at:?} is not measured");
+        let end = Instant::ZERO + at;
+        parts.run_until(end)?;
+        parts.first().world.nodes.check_flows()?;
+        if look(parts.gathered(|run| run.flows(scenario, &baseline, end, false))).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A request to end runs before their time. All clones are the same request.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks every run that has this request in its options to end. None of them returns results.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// What requests the end when it is set, for handlers of signals.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    /// Whether the end was asked for.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -241,5 +295,50 @@ mod tests {
             let options = RunOptions { stop: Some(stop.clone()), series, ..RunOptions::default() };
             assert_eq!(simulate(&two_lossy_paths(), 3, &options), Err(RunError::Stopped("stopped on request")));
         }
+    }
+
+    /// A file that takes some two seconds, beside datagrams without end.
+    fn file_and_datagrams(duration_s: u64) -> Scenario {
+        let text = format!(
+            "duration = \"{duration_s} s\"\nwarm_up = \"500 ms\"\n[hosts]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]\n\
+             [links.one]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n\
+             [links.two]\nbetween = [\"a.y\", \"b.y\"]\nrate = \"5 Mbit/s\"\ndelay = \"40 ms\"\n\
+             [flows.file]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\nsend = \"2 MB\"\n\
+             [flows.datagrams]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"udp\"\n\
+             on_off = {{ rate = \"2 Mbit/s\", on = {{ exponential = \"1 s\" }}, off = {{ exponential = \"1 s\" }} }}\n"
+        );
+        let document = Document::parse(Path::new("file.toml"), text).expect("TOML");
+        Scenario::read(&document).expect("a good scenario")
+    }
+
+    fn flows(duration_s: u64) -> Vec<FlowResult> {
+        simulate(&file_and_datagrams(duration_s), 5, &RunOptions::default()).expect("it runs").flows
+    }
+
+    #[test]
+    fn figures_at_an_instant_are_those_of_a_run_that_ends_then() {
+        let mut seen = Vec::new();
+        let look = |flows| {
+            seen.push(flows);
+            ControlFlow::Continue(())
+        };
+        simulate_flows(&file_and_datagrams(9), 5, [1, 4, 9].map(Duration::from_secs), look).expect("it runs");
+        assert_eq!(seen, [1, 4, 9].map(flows));
+        assert!(seen[0][0].completion_s.is_none() && seen[1][0].completion_s.is_some());
+    }
+
+    #[test]
+    fn a_run_ends_when_its_figures_suffice() {
+        let mut looks = 0;
+        let mut file = None;
+        let look = |flows: Vec<FlowResult>| {
+            looks += 1;
+            file = flows.into_iter().find(|flow| flow.completion_s.is_some());
+            if file.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        simulate_flows(&file_and_datagrams(9), 5, (1..=9).map(Duration::from_secs), look).expect("it runs");
+        assert!((2..6).contains(&looks), "{looks} looks");
+        let (file, whole) = (file.expect("the file arrives"), flows(9).swap_remove(0));
+        assert_eq!((file.goodput_mbps, file.completion_s), (whole.goodput_mbps, whole.completion_s));
     }
 }

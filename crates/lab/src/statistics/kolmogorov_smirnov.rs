@@ -1,6 +1,6 @@
 //! Whether two samples come from the same distribution.
 
-use super::location::sorted;
+use super::descriptive::sorted;
 
 /// The result of a two-sample Kolmogorov–Smirnov test.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,27 +1,15 @@
 //! Statistics of repeated runs: location, spread, intervals, distributions and their comparison, fairness.
 
-mod bootstrap;
-mod distribution;
+mod descriptive;
 mod durations;
-mod fairness;
-mod fieller;
-mod holm;
-mod interval;
+mod intervals;
 mod kolmogorov_smirnov;
-mod location;
-mod paired;
+mod mean_difference;
 mod summary;
-mod welch;
 
-pub use bootstrap::{Indices, bootstrap_percentile};
-pub use distribution::{BoxPlot, box_plot, cumulative};
+pub use descriptive::{BoxPlot, box_plot, cumulative, jain_index, mean, median, quantile, standard_deviation};
 pub use durations::DurationSummary;
-pub use fairness::jain_index;
-pub use fieller::ratio_interval;
-pub use holm::holm;
-pub use interval::{Interval, mean_interval, median_interval};
+pub use intervals::{Indices, Interval, bootstrap_percentile, mean_interval, median_interval, ratio_interval};
 pub use kolmogorov_smirnov::{KolmogorovSmirnov, kolmogorov_smirnov};
-pub use location::{mean, median, quantile, standard_deviation};
-pub use paired::{MeanDifference, paired_difference};
+pub use mean_difference::{MeanDifference, holm, paired_difference, welch_difference};
 pub use summary::Summary;
-pub use welch::welch_difference;

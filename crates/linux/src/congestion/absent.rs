@@ -36,8 +36,7 @@ pub fn list() -> Result<Vec<Status>> {
 
 fn absent() -> Error {
     Error::missing(
-        "this subflow was built without its eBPF programs",
-        "build it with them: cargo build --release --features ebpf, which needs clang and libelf (Debian: clang, \
-         libelf-dev)",
+        "this build has no eBPF programs",
+        "build it with `cargo build --release --features ebpf`, which needs clang and libelf (Debian: clang, libelf-dev)",
     )
 }

@@ -1,8 +1,7 @@
 //! Where pins live: a folder of ours in the file system that the kernel keeps eBPF programs in.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use rustix::fs::statfs;
 use rustix::io::Errno;
@@ -79,6 +78,6 @@ fn is_mounted() -> Result<bool> {
             format!("there is no {MOUNT_POINT}"),
             "mount sysfs (mount -t sysfs sysfs /sys), and run a kernel built with CONFIG_BPF_SYSCALL",
         )),
-        Err(error) => Err(error).during(|| format!("cannot look at {MOUNT_POINT}")),
+        Err(error) => Err(error).during(|| format!("cannot read {MOUNT_POINT}")),
     }
 }

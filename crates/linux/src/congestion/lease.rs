@@ -4,8 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::requirements::require;
-use super::status::{attached, is_offered};
-use super::version::{another_version, is_of_this_version};
+use super::status::{another_version, attached, is_of_this_version, is_offered};
 use super::{Program, object};
 use crate::error::{Result, While};
 

@@ -7,8 +7,7 @@
 //! | how a program gets into the kernel | `object.rs` |
 //! | programs that outlive the command: load, unload | `pinned.rs`; where pins live: `bpffs.rs` |
 //! | programs for as long as a process runs | `lease.rs` |
-//! | what is loaded, and what it costs | `status.rs` |
-//! | whether that is the program of this version | `version.rs` |
+//! | what is loaded, what it costs, and whether it is of this version | `status.rs` |
 //!
 //! All of that is there with the feature `ebpf` only. Without it the functions are, too, and say so.
 
@@ -24,8 +23,6 @@ mod pinned;
 mod requirements;
 #[cfg(feature = "ebpf")]
 mod status;
-#[cfg(feature = "ebpf")]
-mod version;
 
 #[cfg(feature = "ebpf")]
 pub use lease::Lease;

@@ -1,8 +1,7 @@
 //! Programs that stay in the kernel when the command has ended: each is kept by a pin, a name for its link.
 
-use std::fs;
-use std::io;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use libbpf_rs::Link;
 
@@ -32,8 +31,8 @@ pub fn unload(programs: &[&'static Program]) -> Result<Vec<Unloaded>> {
     require_root()?;
     if let Some(program) = programs.iter().find(|program| is_pinned(program) && is_default(program)) {
         return Err(Error::missing(
-            format!("{} is what new connections get here", program.kernel_name),
-            "set another before it is unloaded: sysctl -w net.ipv4.tcp_congestion_control=cubic",
+            format!("{} is the default of new connections here", program.kernel_name),
+            "set another default first: sysctl -w net.ipv4.tcp_congestion_control=cubic",
         ));
     }
     let unloaded = programs.iter().map(|program| unpin(program)).collect::<Result<_>>();

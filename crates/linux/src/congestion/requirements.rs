@@ -46,7 +46,7 @@ pub(super) fn require_root() -> Result<()> {
 
 fn not_root() -> Error {
     Error::missing(
-        "eBPF programs in the kernel are for root to load, list and unload",
+        "loading, listing and unloading eBPF programs requires root rights",
         "run the command with sudo, or in a container with --cap-add=BPF,NET_ADMIN,SYS_ADMIN",
     )
 }
@@ -79,8 +79,8 @@ impl Kernel<'_> {
         }
         if self.jit_is_off {
             return Err(Error::missing(
-                "the kernel's compiler for eBPF programs is off",
-                "switch it on: sysctl -w net.core.bpf_jit_enable=1",
+                "the kernel's JIT compiler for eBPF is disabled",
+                "enable it: sysctl -w net.core.bpf_jit_enable=1",
             ));
         }
         Ok(())

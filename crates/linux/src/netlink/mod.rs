@@ -1,7 +1,6 @@
 //! Netlink: configures addresses, routes and MPTCP endpoints, lists sockets, and reports changes. This is our own code
 //! because the two dozen requests that we need take less code than a general library.
 
-mod event_listeners;
 mod family;
 mod interfaces;
 mod listener;
@@ -22,7 +21,7 @@ use crate::error::{Error, Result, While};
 use crate::sys;
 use message::{Answer, Message, answers};
 
-pub use event_listeners::{event_listeners, is_bystander};
+pub use family::{event_listeners, is_passive};
 pub use interfaces::{Interface, InterfaceChanges};
 pub use listener::Received;
 pub use message::Request;

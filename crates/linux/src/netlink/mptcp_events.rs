@@ -7,8 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::netlink::GENERIC;
 
-use super::event_listeners::bystander_ports;
-use super::family::{Family, GENERIC_HEADER};
+use super::family::{Family, GENERIC_HEADER, passive_ports};
 use super::listener::{Listener, Received};
 use super::message::u32_at;
 use super::route::ip_address;
@@ -155,13 +154,13 @@ impl MptcpEvents {
         Self::open_at(0)
     }
 
-    /// The same for somebody who manages no paths: others see by the [port number](super::is_bystander) that this
+    /// The same for somebody who manages no paths: others see by the [port number](super::is_passive) that this
     /// listener does not count.
-    pub(crate) fn open_as_bystander() -> Result<Self> {
+    pub(crate) fn open_passively() -> Result<Self> {
         let taken =
             |error: &Error| matches!(error, Error::System { source, .. } if source.kind() == ErrorKind::AddrInUse);
         // A process of another process namespace may have the same identifier.
-        let mut ports = bystander_ports(std::process::id());
+        let mut ports = passive_ports(std::process::id());
         loop {
             match (Self::open_at(ports.next().unwrap_or(0)), ports.len()) {
                 (Err(error), 1..) if taken(&error) => {}

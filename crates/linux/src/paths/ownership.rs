@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use super::lock::{Lock, NoLock};
 use crate::census::{Census, Presence};
 use crate::error::{Error, Result, While};
-use crate::namespace_id::NamespaceId;
-use crate::netlink::{event_listeners, is_bystander};
-use crate::state_folder::{STATE_FOLDER, in_state_folder, remove_empty_state_folder};
-use crate::sysctl::Sysctl;
+use crate::kernel::Sysctl;
+use crate::netlink::{event_listeners, is_passive};
+use crate::state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, remove_empty_state_folder};
 
 /// What the name of a lock begins with.
 const LOCK: &str = "paths.";
@@ -63,7 +62,7 @@ impl Ownership {
         };
         write(&record, &found).map_err(|error| {
             let missing = format!("cannot write {}: {error}", record.display());
-            Error::missing(missing, "it takes a /run that can be written, for the setting that has to be put back")
+            Error::missing(missing, "a writable /run is required, to record the setting that is restored at the end")
         })?;
         let ownership = Self { _lock: lock, found, record, released: false };
         // An error here puts the setting back and removes the record.
@@ -185,12 +184,12 @@ fn refusal(reason: NoLock) -> Error {
             let owner = owner.map_or_else(|| "another process".to_owned(), described);
             Error::missing(
                 format!("{owner} manages the paths of this network namespace already"),
-                "there can be one at a time: end it, or send it SIGHUP after a change of its configuration",
+                "only one process can do this at a time: end it, or send it SIGHUP after a change of its configuration",
             )
         }
         NoLock::Failed(error) => Error::missing(
             format!("cannot lock the paths of this network namespace: {error}"),
-            "it takes root and a /run that can be written",
+            "root rights and a writable /run are required",
         ),
     }
 }
@@ -201,11 +200,11 @@ fn refuse_others() -> Result<()> {
         return Ok(());
     }
     let ourselves = std::process::id();
-    match event_listeners()?.into_iter().find(|&process| process != ourselves && !is_bystander(process)) {
+    match event_listeners()?.into_iter().find(|&process| process != ourselves && !is_passive(process)) {
         None => Ok(()),
         Some(process) => Err(Error::missing(
             format!("net.mptcp.pm_type is 1, and {} listens to the kernel's MPTCP events", described(process)),
-            "another path manager, such as mptcpd, has this network namespace: end it first",
+            "another path manager, such as mptcpd, manages this network namespace: end it first",
         )),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use subflow_linux::{
-    DeviceKind, Emulator, Interrupt, KernelHost, Pattern, Payload, Station, Stream, Transport, Userspace, Wake,
+    DeviceKind, Emulator, Interrupt, KernelHost, Pattern, Payload, StackHost, Stream, Transport, Userspace, Wake,
     WallClock, listen,
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, LinkId, Network, PacketId, TimerId};
@@ -29,7 +29,7 @@ pub(crate) fn fast() -> LinkConfig {
 
 /// Our host, behind a middlebox that may remove the MPTCP options of the packets to it.
 pub(crate) struct Ours {
-    pub(crate) station: Station,
+    pub(crate) host: StackHost,
     pub(crate) strips_options: bool,
 }
 
@@ -46,11 +46,11 @@ impl Userspace for Ours {
             segment.options.mptcp.clear();
             segment.options.dss = None;
         }
-        self.station.handle_packet(network, host, interface, packet, payload);
+        self.host.handle_packet(network, host, interface, packet, payload);
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
-        self.station.handle_timer(network, timer);
+        self.host.handle_timer(network, timer);
     }
 }
 
@@ -105,13 +105,13 @@ impl Contest {
         let device = setting.device.unwrap_or(found);
         let paths = Paths::new(&setting.paths);
         let our_side = 1 - setting.kernel;
-        let (host, ports) = paths.kernel(setting.kernel, test, &setting.sysctls, device);
-        let station = Station::new(&paths.network, paths.hosts[our_side], &paths.interfaces[our_side]);
-        let station = station.expect("the system gives random numbers");
+        let (kernel, ports) = paths.kernel(setting.kernel, test, &setting.sysctls, device);
+        let host = StackHost::new(&paths.network, paths.hosts[our_side], &paths.interfaces[our_side]);
+        let host = host.expect("the system gives random numbers");
         let (interrupt, clock) = (Interrupt::default(), WallClock::start());
-        let ours = Ours { station, strips_options: false };
+        let ours = Ours { host, strips_options: false };
         let emulator = Emulator::new(paths.network, ours, ports, clock, interrupt.clone());
-        Some(Self { emulator, kernel: host, transport: Transport::Mptcp, interrupt, clock })
+        Some(Self { emulator, kernel, transport: Transport::Mptcp, interrupt, clock })
     }
 
     /// Our end connects and writes `bytes`; the kernel's end accepts and runs `application`, which need not close.
@@ -120,7 +120,7 @@ impl Contest {
         config: &Arc<mptcp::Config>,
         bytes: u64,
         application: impl FnOnce(&KernelHost, &Stream) + Send,
-        mut done: impl FnMut(&mut Network, &mut Station, EndpointId) -> bool,
+        mut done: impl FnMut(&mut Network, &mut StackHost, EndpointId) -> bool,
     ) {
         let transport = self.transport;
         let id = EndpointId(0);
@@ -128,12 +128,12 @@ impl Contest {
         let listen = || listen(&options(transport), end(SERVER, 0, PORT));
         let listener = self.kernel.namespace().run(listen).expect("listens");
         self.run(
-            |network, station| assert_eq!(connect(network, station, config, bytes), id),
+            |network, host| assert_eq!(connect(network, host, config, bytes), id),
             |kernel, interrupt| {
                 let stream = Stream::accept(&listener, transport, interrupt).expect("accepts").expect("in time");
                 application(kernel, &stream);
             },
-            |network, station| done(network, station, id),
+            |network, host| done(network, host, id),
         );
     }
 
@@ -143,16 +143,16 @@ impl Contest {
         &mut self,
         listener: Listener,
         application: impl FnOnce(&KernelHost, &Stream) + Send,
-        mut done: impl FnMut(&mut Network, &mut Station, EndpointId) -> bool,
+        mut done: impl FnMut(&mut Network, &mut StackHost, EndpointId) -> bool,
     ) {
         let transport = self.transport;
-        self.emulator.parts().1.station.transport().listen(PORT, listener);
+        self.emulator.parts().1.host.transport().listen(PORT, listener);
         self.run(
             |_, _| {},
             |kernel, interrupt| application(kernel, &connect_kernel(kernel, transport, interrupt)),
-            |network, station| {
-                let accepted = station.accepted().first().copied();
-                accepted.is_some_and(|id| done(network, station, id))
+            |network, host| {
+                let accepted = host.accepted().first().copied();
+                accepted.is_some_and(|id| done(network, host, id))
             },
         );
     }
@@ -161,9 +161,9 @@ impl Contest {
     /// `done` returns true.
     fn run(
         &mut self,
-        begin: impl FnOnce(&mut Network, &mut Station),
+        begin: impl FnOnce(&mut Network, &mut StackHost),
         application: impl FnOnce(&KernelHost, &Interrupt) + Send,
-        mut done: impl FnMut(&mut Network, &mut Station) -> bool,
+        mut done: impl FnMut(&mut Network, &mut StackHost) -> bool,
     ) {
         let (kernel, interrupt, emulator) = (&self.kernel, &self.interrupt, &mut self.emulator);
         let deadline = self.clock.now() + LIMIT;
@@ -174,14 +174,14 @@ impl Contest {
             // clock.
             emulator.run_until(self.clock.now()).expect("runs");
             let (network, ours) = emulator.parts();
-            begin(network, &mut ours.station);
+            begin(network, &mut ours.host);
             let wake = emulator
-                .run_while(deadline, |network, ours| !(done(network, &mut ours.station) && application.is_finished()))
+                .run_while(deadline, |network, ours| !(done(network, &mut ours.host) && application.is_finished()))
                 .expect("runs");
             drop(curfew);
             application.join().expect("the kernel's application");
-            assert_eq!(wake, Wake::Done, "after {LIMIT}: {}", describe(&mut emulator.parts().1.station));
-            assert_eq!(emulator.userspace().station.wrong_byte(), None);
+            assert_eq!(wake, Wake::Done, "after {LIMIT}: {}", describe(&mut emulator.parts().1.host));
+            assert_eq!(emulator.userspace().host.wrong_byte(), None);
         });
     }
 
@@ -232,10 +232,10 @@ const ERRORS: [&str; 24] = [
     "RmAddrTxDrop",
 ];
 
-fn describe(station: &mut Station) -> String {
-    let mut text = format!("events {:?}", station.take_events());
-    for id in station.transport().endpoint_ids() {
-        let endpoint = station.endpoint(id);
+fn describe(host: &mut StackHost) -> String {
+    let mut text = format!("events {:?}", host.take_events());
+    for id in host.transport().endpoint_ids() {
+        let endpoint = host.endpoint(id);
         text += &format!(
             "; {id:?}: written {}, acknowledged {}, received {}, ended {:?}",
             endpoint.bytes_written(),
@@ -248,11 +248,11 @@ fn describe(station: &mut Station) -> String {
 }
 
 /// Our end connects to the kernel's, and writes.
-fn connect(network: &mut Network, station: &mut Station, config: &Arc<mptcp::Config>, bytes: u64) -> EndpointId {
+fn connect(network: &mut Network, host: &mut StackHost, config: &Arc<mptcp::Config>, bytes: u64) -> EndpointId {
     let (local, remote) = (end(CLIENT, 0, 0), end(SERVER, 0, PORT));
-    let id = station.transport().connect_mptcp(Arc::clone(config), local, remote, network.now()).expect("a free port");
-    station.transport().endpoint_mut(id).write(bytes);
-    station.drain(network, id);
+    let id = host.transport().connect_mptcp(Arc::clone(config), local, remote, network.now()).expect("a free port");
+    host.transport().endpoint_mut(id).write(bytes);
+    host.drain(network, id);
     id
 }
 
@@ -297,39 +297,39 @@ fn connect_kernel(kernel: &KernelHost, transport: Transport, interrupt: &Interru
 }
 
 /// Whether our endpoint has received `bytes` and all its written data is acknowledged. If so, finishes its stream.
-pub(crate) fn finish_after(network: &mut Network, station: &mut Station, id: EndpointId, bytes: u64) -> bool {
-    let endpoint = station.endpoint(id);
+pub(crate) fn finish_after(network: &mut Network, host: &mut StackHost, id: EndpointId, bytes: u64) -> bool {
+    let endpoint = host.endpoint(id);
     let all = endpoint.bytes_received() >= bytes && endpoint.bytes_acknowledged() >= endpoint.bytes_written();
     if all && endpoint.ended().is_none() {
-        station.transport().endpoint_mut(id).finish();
-        station.drain(network, id);
+        host.transport().endpoint_mut(id).finish();
+        host.drain(network, id);
     }
     all
 }
 
 /// The number of our established subflows.
-pub(crate) fn subflows_up(station: &Station, id: EndpointId) -> usize {
-    match station.endpoint(id) {
+pub(crate) fn subflows_up(host: &StackHost, id: EndpointId) -> usize {
+    match host.endpoint(id) {
         Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().filter(|s| s.is_established() && !s.is_closed()).count(),
         _ => 0,
     }
 }
 
-pub(crate) fn has_fallen_back(station: &Station, id: EndpointId) -> bool {
-    matches!(station.endpoint(id), Endpoint::Mptcp(mptcp) if mptcp.has_fallen_back())
+pub(crate) fn has_fallen_back(host: &StackHost, id: EndpointId) -> bool {
+    matches!(host.endpoint(id), Endpoint::Mptcp(mptcp) if mptcp.has_fallen_back())
 }
 
 /// Our end as an MPTCP connection.
-pub(crate) fn connection(station: &mut Station, id: EndpointId) -> &mut mptcp::Connection {
-    match station.transport().endpoint_mut(id) {
+pub(crate) fn connection(host: &mut StackHost, id: EndpointId) -> &mut mptcp::Connection {
+    match host.transport().endpoint_mut(id) {
         Endpoint::Mptcp(mptcp) => mptcp,
         other => panic!("{other:?} is no MPTCP connection"),
     }
 }
 
 /// Whether `event` is among the events so far, which are collected in `seen`.
-pub(crate) fn happened(seen: &mut Vec<Event>, station: &mut Station, event: impl Fn(&Event) -> bool) -> bool {
-    seen.extend(station.take_events().into_iter().map(|(_, event)| event));
+pub(crate) fn happened(seen: &mut Vec<Event>, host: &mut StackHost, event: impl Fn(&Event) -> bool) -> bool {
+    seen.extend(host.take_events().into_iter().map(|(_, event)| event));
     seen.iter().any(event)
 }
 

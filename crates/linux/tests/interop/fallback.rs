@@ -20,9 +20,9 @@ fn our_client_falls_back(mut contest: Contest) {
             assert!(transport == Transport::Tcp || stream.info().expect("info").fallback);
             close(stream);
         },
-        |network, station, id| {
-            fallen_back = has_fallen_back(station, id);
-            finish_after(network, station, id, BYTES)
+        |network, host, id| {
+            fallen_back = has_fallen_back(host, id);
+            finish_after(network, host, id, BYTES)
         },
     );
     assert!(fallen_back);
@@ -37,7 +37,7 @@ fn the_kernels_client_falls_back(mut contest: Contest, listener: Listener) {
             assert!(stream.info().expect("info").fallback);
             close(stream);
         },
-        |network, station, id| finish_after(network, station, id, BYTES),
+        |network, host, id| finish_after(network, host, id, BYTES),
     );
 }
 

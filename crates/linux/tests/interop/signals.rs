@@ -64,13 +64,13 @@ fn the_kernel_announces_an_address_and_takes_it_back() {
             talk(stream, BYTES, BYTES);
             close(stream);
         },
-        |network, station, id| {
-            let up = subflows_up(station, id);
+        |network, host, id| {
+            let up = subflows_up(host, id);
             if up > most {
                 (most, fewest_after) = (up, up);
             }
             fewest_after = fewest_after.min(up);
-            finish_after(network, station, id, BYTES)
+            finish_after(network, host, id, BYTES)
         },
     );
     assert!(most >= 2 && fewest_after < most, "{most} subflows, then {fewest_after}");
@@ -91,8 +91,8 @@ fn ours_announces_an_address_and_takes_it_back() {
             talk(stream, BYTES, 0);
             close(stream);
         },
-        |network, station, id| {
-            let up = subflows_up(station, id);
+        |network, host, id| {
+            let up = subflows_up(host, id);
             most = most.max(up);
             if up >= 2 && since.is_none() {
                 since = Some(network.now());
@@ -100,10 +100,10 @@ fn ours_announces_an_address_and_takes_it_back() {
             if !removed && since.is_some_and(|since| network.now().since(since).as_millis() > 200) {
                 removed = true;
                 let now = network.now();
-                station.transport().remove_address(address(SERVER, 1), now);
-                station.drain(network, id);
+                host.transport().remove_address(address(SERVER, 1), now);
+                host.drain(network, id);
             }
-            finish_after(network, station, id, BYTES)
+            finish_after(network, host, id, BYTES)
         },
     );
     assert!(most >= 2 && removed, "{most} subflows");
@@ -131,11 +131,11 @@ fn the_kernel_makes_a_subflow_a_backup() {
             pause(200);
             close(stream);
         },
-        |network, station, id| {
-            let subflows = connection(station, id).subflows();
+        |network, host, id| {
+            let subflows = connection(host, id).subflows();
             seen_backup |= subflows.iter().any(subflow_transport::mptcp::Subflow::is_backup);
-            let over = station.endpoint(id).bytes_received() >= BYTES && seen_backup;
-            over && finish_after(network, station, id, BYTES)
+            let over = host.endpoint(id).bytes_received() >= BYTES && seen_backup;
+            over && finish_after(network, host, id, BYTES)
         },
     );
     assert!(contest.counter("MPPrioTx") >= 1);
@@ -168,14 +168,14 @@ fn ours_makes_a_subflow_a_backup_and_the_kernel_spares_it() {
             assert!(comes_true(|| again() > BYTES), "{} bytes over what is no backup any more", again());
             close(stream);
         },
-        |network, station, id| {
+        |network, host, id| {
             let wants = wants.load(Ordering::Relaxed);
             if wants != said {
-                connection(station, id).set_backup(1, wants);
-                station.drain(network, id);
+                connection(host, id).set_backup(1, wants);
+                host.drain(network, id);
                 said = wants;
             }
-            finish_after(network, station, id, 20 * BYTES)
+            finish_after(network, host, id, 20 * BYTES)
         },
     );
     contest.assert_no_errors(&[]);
@@ -195,7 +195,7 @@ fn ours_joins_with_a_backup() {
             assert!(over_backup < BYTES / 10, "{over_backup} bytes over a backup");
             close(stream);
         },
-        |network, station, id| finish_after(network, station, id, BYTES),
+        |network, host, id| finish_after(network, host, id, BYTES),
     );
     contest.assert_no_errors(&[]);
 }
@@ -213,11 +213,11 @@ fn ours_closes_fast() {
             let error = stream.read(&mut buffer).expect_err("a reset");
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
         },
-        |network, station, id| {
-            if !aborted && station.endpoint(id).bytes_acknowledged() >= BYTES {
+        |network, host, id| {
+            if !aborted && host.endpoint(id).bytes_acknowledged() >= BYTES {
                 aborted = true;
-                station.transport().endpoint_mut(id).abort();
-                station.drain(network, id);
+                host.transport().endpoint_mut(id).abort();
+                host.drain(network, id);
             }
             aborted
         },
@@ -237,7 +237,7 @@ fn the_kernel_closes_fast() {
             talk(stream, 0, BYTES);
             stream.reset_on_close().expect("lingers no time");
         },
-        |_, station, _| happened(&mut seen, station, |event| matches!(event, Event::Closed(Closed::Reset))),
+        |_, host, _| happened(&mut seen, host, |event| matches!(event, Event::Closed(Closed::Reset))),
     );
     assert_eq!(contest.counter("MPFastcloseTx"), 1);
 }
@@ -266,13 +266,13 @@ fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
             send(stream, BYTES..2 * BYTES);
             close(stream);
         },
-        |network, station, id| {
-            let up = subflows_up(station, id);
+        |network, host, id| {
+            let up = subflows_up(host, id);
             if up > most {
                 (most, fewest_after) = (up, up);
             }
             fewest_after = fewest_after.min(up);
-            finish_after(network, station, id, 2 * BYTES)
+            finish_after(network, host, id, 2 * BYTES)
         },
     );
     assert!(most == 2 && fewest_after < 2, "{most} subflows, then {fewest_after}");
@@ -295,15 +295,15 @@ fn ours_resets_subflow(test: &str, which: usize) {
             assert!(matches!(&left[..], [one] if one.remote.ip() == address(CLIENT, 1 - which)), "{left:?}");
             close(stream);
         },
-        |network, station, id| {
-            let in_the_middle = station.endpoint(id).bytes_received() > all / 4 && subflows_up(station, id) == 2;
+        |network, host, id| {
+            let in_the_middle = host.endpoint(id).bytes_received() > all / 4 && subflows_up(host, id) == 2;
             if in_the_middle && !reset {
                 reset = true;
                 let now = network.now();
-                connection(station, id).forbid_subflow(which, now);
-                station.drain(network, id);
+                connection(host, id).forbid_subflow(which, now);
+                host.drain(network, id);
             }
-            finish_after(network, station, id, all)
+            finish_after(network, host, id, all)
         },
     );
     assert!(reset, "there was a middle");

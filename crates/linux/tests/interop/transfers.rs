@@ -90,10 +90,10 @@ impl Transfer {
                     add_endpoints(kernel, SERVER, 1..paths, flags);
                     exchange(stream);
                 },
-                |network, station, id| {
-                    most = most.max(subflows_up(station, id));
+                |network, host, id| {
+                    most = most.max(subflows_up(host, id));
                     let may_end = paths == 1 || most > 1 || network.now() > patience;
-                    may_end && finish_after(network, station, id, bytes)
+                    may_end && finish_after(network, host, id, bytes)
                 },
             );
         } else {
@@ -103,15 +103,15 @@ impl Transfer {
             contest.with_our_server(
                 Listener::Mptcp(config),
                 |_, stream| exchange(stream),
-                |network, station, id| {
+                |network, host, id| {
                     if !written {
-                        station.transport().endpoint_mut(id).write(bytes);
-                        station.drain(network, id);
+                        host.transport().endpoint_mut(id).write(bytes);
+                        host.drain(network, id);
                         written = true;
                     }
-                    most = most.max(subflows_up(station, id));
+                    most = most.max(subflows_up(host, id));
                     let may_end = paths == 1 || most > 1 || network.now() > patience;
-                    may_end && finish_after(network, station, id, bytes)
+                    may_end && finish_after(network, host, id, bytes)
                 },
             );
         }

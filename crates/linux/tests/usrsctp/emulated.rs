@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use subflow_linux::{
-    DeviceKind, Emulator, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, Station, Wake, WallClock,
+    DeviceKind, Emulator, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, StackHost, Wake, WallClock,
 };
 use subflow_network::{LinkConfig, Network, RouterMode, TopologyBuilder};
 use subflow_quantity::{Duration, Instant, Rate};
@@ -24,7 +24,7 @@ fn addresses(host: u8) -> Vec<IpAddr> {
 
 /// Our host, and the peer's namespace.
 pub(crate) struct Emulated {
-    emulator: Emulator<Station>,
+    emulator: Emulator<StackHost>,
     peer: KernelHost,
     place: Addressing,
 }
@@ -58,8 +58,8 @@ impl Emulated {
         let (peer, devices) = created;
         route_to_ours(&peer)?;
         let ports = interfaces[1].iter().zip(devices).map(|(&id, device)| (hosts[1], id, device)).collect();
-        let station = Station::new(&network, hosts[0], &interfaces[0]).map_err(|error| error.to_string())?;
-        let emulator = Emulator::new(network, station, ports, WallClock::start(), Interrupt::default());
+        let host = StackHost::new(&network, hosts[0], &interfaces[0]).map_err(|error| error.to_string())?;
+        let emulator = Emulator::new(network, host, ports, WallClock::start(), Interrupt::default());
         Ok(Self { emulator, peer, place })
     }
 
@@ -72,34 +72,34 @@ impl Emulated {
     pub(crate) fn connect(&mut self, config: Config, bytes: u64) -> EndpointId {
         let local = SocketAddr::new(self.place.locals[0], self.place.local_port);
         let remote = SocketAddr::new(self.place.remotes[0], self.place.remote_port);
-        let (network, station) = self.emulator.parts();
-        let opened = station.transport().connect_sctp(Arc::new(config), local, remote, network.now());
+        let (network, host) = self.emulator.parts();
+        let opened = host.transport().connect_sctp(Arc::new(config), local, remote, network.now());
         let id = opened.expect("a free port");
-        write(station, id, bytes);
-        station.drain(network, id);
+        write(host, id, bytes);
+        host.drain(network, id);
         id
     }
 
     /// Waits for the peer to open the association, then sends `bytes`.
     pub(crate) fn listen(&mut self, config: Config, bytes: u64) -> EndpointId {
         self.emulator.parts().1.transport().listen(self.place.local_port, Listener::Sctp(Arc::new(config)));
-        self.run_until("the peer opens an association", |_, station| !station.accepted().is_empty());
-        let (network, station) = self.emulator.parts();
-        let id = station.accepted()[0];
-        write(station, id, bytes);
-        station.drain(network, id);
+        self.run_until("the peer opens an association", |_, host| !host.accepted().is_empty());
+        let (network, host) = self.emulator.parts();
+        let id = host.accepted()[0];
+        write(host, id, bytes);
+        host.drain(network, id);
         id
     }
 
     /// Sends and receives `bytes` in each direction.
     pub(crate) fn exchange(&mut self, id: EndpointId, bytes: u64) {
-        self.run_until("everything was transferred in both directions", |network, station| {
-            let writable = station.take_events().iter().any(|(_, event)| *event == Event::Writable);
+        self.run_until("everything was transferred in both directions", |network, host| {
+            let writable = host.take_events().iter().any(|(_, event)| *event == Event::Writable);
             if writable {
-                write(station, id, bytes);
-                station.drain(network, id);
+                write(host, id, bytes);
+                host.drain(network, id);
             }
-            let endpoint = station.endpoint(id);
+            let endpoint = host.endpoint(id);
             endpoint.bytes_acknowledged() == bytes && endpoint.bytes_received() == bytes
         });
         assert_eq!(self.emulator.userspace().wrong_byte(), None);
@@ -107,10 +107,10 @@ impl Emulated {
 
     /// Shuts the association down, and waits for its end.
     pub(crate) fn finish(&mut self, id: EndpointId) {
-        let (network, station) = self.emulator.parts();
-        station.transport().endpoint_mut(id).finish();
-        station.drain(network, id);
-        self.run_until("the association is closed", |_, station| station.endpoint(id).is_closed());
+        let (network, host) = self.emulator.parts();
+        host.transport().endpoint_mut(id).finish();
+        host.drain(network, id);
+        self.run_until("the association is closed", |_, host| host.endpoint(id).is_closed());
         // Our last packet is still on its way.
         let arrived = self.emulator.network().now() + Duration::from_millis(100);
         self.emulator.run_until(arrived).expect("the devices can be read");
@@ -122,9 +122,9 @@ impl Emulated {
         association.destinations().iter().map(|path| path.counters().bytes_acknowledged).collect()
     }
 
-    fn run_until(&mut self, what: &str, mut done: impl FnMut(&mut Network, &mut Station) -> bool) {
+    fn run_until(&mut self, what: &str, mut done: impl FnMut(&mut Network, &mut StackHost) -> bool) {
         let deadline = self.emulator.network().now() + LIMIT;
-        let woken = self.emulator.run_while(deadline, |network, station| !done(network, station));
+        let woken = self.emulator.run_while(deadline, |network, host| !done(network, host));
         let wake = woken.expect("the devices can be read");
         let events = self.emulator.parts().1.take_events();
         assert_eq!(wake, Wake::Done, "still waiting: {what}; {events:?} at {:?}", deadline.since(Instant::ZERO));
@@ -144,8 +144,8 @@ fn route_to_ours(peer: &KernelHost) -> Result<(), String> {
     Ok(())
 }
 
-fn write(station: &mut Station, id: EndpointId, total: u64) {
-    let endpoint = station.transport().endpoint_mut(id);
+fn write(host: &mut StackHost, id: EndpointId, total: u64) {
+    let endpoint = host.transport().endpoint_mut(id);
     let left = total - endpoint.bytes_written();
     if left > 0 {
         endpoint.write(left);

@@ -2,12 +2,11 @@
 //!
 //! The algorithms are in [`subflow_policy::routing`]; this module uses them. If all routers use shortest paths, each
 //! router looks up a packet's destination in its table (`tables.rs`). Otherwise, and if addresses have gateways
-//! (`gateways.rs`), the route of a flow is chosen once, when its first packet leaves its host, and the flow's packets
+//! the route of a flow is chosen once, when its first packet leaves its host, and the flow's packets
 //! carry an index into a list of links (`flows.rs`). Only after routers that choose for every packet is the destination
 //! looked up at each hop.
 
 mod flows;
-mod gateways;
 mod packet_route;
 mod tables;
 mod wiring;
@@ -17,10 +16,9 @@ use subflow_quantity::Duration;
 
 pub(crate) use flows::{FlowRoutes, FlowStart};
 pub use flows::{flow_key, signal};
-pub(crate) use gateways::{Gateway, Gateways};
 pub(crate) use packet_route::{FlowRoute, PacketRoute};
 pub use subflow_policy::routing::Metric as RouteMetric;
-pub(crate) use tables::{Routes, StaticRoute, TableRules};
+pub(crate) use tables::{Gateway, Gateways, Routes, StaticRoute, TableRules};
 pub(crate) use wiring::{Edge, Node, Wiring};
 
 /// How a router chooses the next link.

@@ -1,16 +1,16 @@
-//! Builds a network from its description.
+//! Builds a network from its description, with addresses for interfaces that the configuration gives none.
 
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr};
 
 use subflow_policy::routing::Multiflow;
 
-use super::{Attachment, TopologyBuilder, TopologyError, addresses};
-use crate::fusion;
-use crate::host_table::{Conversations, FarEnd, HostTable, Interface};
+use super::{Attachment, TopologyBuilder, TopologyError};
+use crate::host_table::{AddressBook, Conversations, FarEnd, HostTable, Interface};
 use crate::link::{Link, LinkStreams};
 use crate::route::Routing;
 use crate::routing::{Edge, FlowRoutes, Gateways, Node, Routes, StaticRoute, TableRules, Wiring};
-use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, stream};
+use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, fusion, stream};
 
 pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, TopologyError> {
     topology.check_names()?;
@@ -96,7 +96,7 @@ impl TopologyBuilder {
         }
         Ok(HostTable {
             interfaces,
-            addresses: addresses::assign(self)?,
+            addresses: assign_addresses(self)?,
             conversations: Conversations::new(self.hosts.len(), &self.conversations),
         })
     }
@@ -255,4 +255,28 @@ fn unique(kind: &'static str, names: impl Iterator<Item = String>) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// The configured addresses, and an address of its link for each interface without one. Every interface is on a link.
+pub(super) fn assign_addresses(topology: &TopologyBuilder) -> Result<AddressBook, TopologyError> {
+    let mut of_interface: Vec<_> = topology.interfaces.iter().map(|interface| interface.addresses.clone()).collect();
+    for (number, link) in topology.links.iter().enumerate() {
+        for (end, attachment) in link.ends.iter().enumerate() {
+            let Attachment::Interface(interface) = attachment else { continue };
+            let addresses = &mut of_interface[interface.index()];
+            if addresses.is_empty() {
+                addresses.push(automatic_address(number, end));
+            }
+        }
+    }
+    AddressBook::new(of_interface).map_err(|(address, first, second)| {
+        let (first, second) = (topology.full_name(first), topology.full_name(second));
+        TopologyError::DuplicateAddress { address, first, second }
+    })
+}
+
+/// The address at one end (0 or 1) of link number `link`; beyond 65536 links the second byte carries into the first.
+fn automatic_address(link: usize, end: usize) -> IpAddr {
+    let network = Ipv4Addr::new(10, 0, 0, 0).to_bits();
+    IpAddr::V4(Ipv4Addr::from_bits(network + ((link as u32) << 8) + end as u32 + 1))
 }

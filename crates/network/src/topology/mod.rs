@@ -1,6 +1,5 @@
 //! The description of a network: hosts, routers and links, from which a [`Network`] is built.
 
-mod addresses;
 mod build;
 mod error;
 mod shapes;

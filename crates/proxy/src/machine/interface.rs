@@ -1,27 +1,17 @@
-//! Interfaces with their addresses and routes, as `ip` shows them.
+//! Interfaces, their addresses and routes, as the kernel and `ip` show them, and their changes.
 
+use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixDatagram as StdDatagram;
 
 use serde_json::Value;
+use subflow_linux::netlink::InterfaceChanges;
+use tokio::io::Interest;
+use tokio::net::UnixDatagram;
 
-use super::step;
+use super::{Family, step};
 use crate::error::{Error, Result};
-
-/// An address family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    V4,
-    V6,
-}
-
-impl Family {
-    pub(crate) const BOTH: [Self; 2] = [Self::V4, Self::V6];
-
-    /// The option of `ip`.
-    pub(crate) fn option(self) -> &'static str {
-        if self == Self::V4 { "-4" } else { "-6" }
-    }
-}
 
 /// The state of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +104,38 @@ pub(super) fn ip(words: &[&str]) -> Result<Vec<Value>> {
     match serde_json::from_str(if text.trim().is_empty() { "[]" } else { &text }) {
         Ok(Value::Array(list)) => Ok(list),
         _ => Err(Error::Unexpected(format!("`{}` prints no list", words.join(" ")))),
+    }
+}
+
+/// Reports that something has changed, whatever it is.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    changes: InterfaceChanges,
+    /// The same socket. Only its readiness is used, which is the same for every kind of socket.
+    socket: UnixDatagram,
+}
+
+impl Changes {
+    pub(crate) fn open() -> io::Result<Self> {
+        let changes = InterfaceChanges::open_with_routes().map_err(io::Error::other)?;
+        let socket = StdDatagram::from(changes.as_fd().try_clone_to_owned()?);
+        Ok(Self { changes, socket: UnixDatagram::from_std(socket)? })
+    }
+
+    /// Waits for the next change, and takes all that have come.
+    pub(crate) async fn next(&self) -> io::Result<()> {
+        loop {
+            self.socket.readable().await?;
+            let mut any = Ok(false);
+            // All is taken, so that the socket is not ready until the kernel reports more.
+            let _ = self.socket.try_io(Interest::READABLE, || -> io::Result<()> {
+                any = self.changes.any();
+                Err(io::ErrorKind::WouldBlock.into())
+            });
+            if any.map_err(io::Error::other)? {
+                return Ok(());
+            }
+        }
     }
 }
 

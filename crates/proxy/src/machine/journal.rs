@@ -14,11 +14,10 @@ use subflow_linux::{
     Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder,
 };
 
-use super::forwarding::Forwarding;
 use super::occupied::Occupied;
 use super::pending::{Attempt, Pending, left_in};
 use super::plan::Change;
-use super::step::Step;
+use super::step::{Forwarding, Step};
 use crate::error::{Error, Result, both};
 
 /// Most proxies at a time in one network namespace.
@@ -42,7 +41,7 @@ impl Journal {
     pub(crate) fn take(occupied: &Occupied) -> Result<Self> {
         let failed = |error: io::Error| {
             let problem = format!("cannot use the folder {STATE_FOLDER}: {error}");
-            Error::machine(problem, "it takes root and a /run that can be written, for what has to be undone")
+            Error::machine(problem, "root rights and a writable /run are required, to record how to undo changes")
         };
         let namespace = namespace()?;
         for number in (0..MOST).filter(|&number| !occupied.has(number)) {
@@ -151,7 +150,7 @@ impl Journal {
             several => format!("{several} changes of proxy {number} are not undone: {first}, and more"),
         };
         Err(Error::NotUndone(match unwritten {
-            None => format!("{problem}; `subflow cleanup` tries again what is in {path}"),
+            None => format!("{problem}; `subflow cleanup` retries the changes in {path}"),
             Some(error) => format!("{problem}; {path} cannot be written: {error}"),
         }))
     }
@@ -174,7 +173,7 @@ pub(crate) fn free_number(occupied: &Occupied) -> Result<u8> {
 fn none_is_free() -> Error {
     let problem =
         format!("{MOST} proxies run in this network namespace, or were killed in it, or something has their names");
-    Error::machine(problem, "subflow cleanup removes what killed ones have left")
+    Error::machine(problem, "`subflow cleanup` undoes the changes of killed ones")
 }
 
 /// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have
@@ -230,10 +229,10 @@ fn remove_of_ended(here: NamespaceId, report: &mut dyn FnMut(&str)) -> Result<()
         match census.presence(namespace) {
             Presence::Gone => {
                 let _ = fs::remove_file(path);
-                report(&format!("removed the journal of proxy {number} of a network namespace that is gone"));
+                report(&format!("removed the journal of proxy {number} of a network namespace that no longer exists"));
             }
             Presence::Unknown => report(&format!(
-                "kept {}, the journal of a killed proxy: whether its network namespace exists cannot be seen",
+                "kept {}, the journal of a killed proxy: cannot determine whether its network namespace exists",
                 path.display()
             )),
             // A cleanup in that namespace uses it.

@@ -1,8 +1,6 @@
 //! What a proxy changes on the machine: devices, rules, routes, settings, translation of addresses.
 
-mod changes;
 mod firewall;
-mod forwarding;
 mod interface;
 mod journal;
 mod occupied;
@@ -10,9 +8,8 @@ mod pending;
 mod plan;
 mod step;
 
-pub(crate) use changes::Changes;
 pub(crate) use firewall::Firewall;
-pub(crate) use interface::{Family, Interface, routes_to_itself};
+pub(crate) use interface::{Changes, Interface, routes_to_itself};
 pub(crate) use journal::{Journal, claims_here, free_number};
 pub(crate) use occupied::Occupied;
 pub(crate) use plan::{Change, PathPlan, firewall_changes};
@@ -22,6 +19,22 @@ use crate::error::Result;
 
 /// What the names of all proxies' devices begin with.
 const DEVICES: &str = "subflow";
+
+/// An address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    pub(crate) const BOTH: [Self; 2] = [Self::V4, Self::V6];
+
+    /// The option of `ip`.
+    pub(crate) fn option(self) -> &'static str {
+        if self == Self::V4 { "-4" } else { "-6" }
+    }
+}
 
 /// Undoes what killed proxies have left in this network namespace, and removes their journals of namespaces that are
 /// gone. `report` gets a line for each, also where something else fails.

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
+use super::Family;
 use super::firewall::Firewall;
-use super::interface::{Family, ip};
+use super::interface::ip;
 use super::plan::{devices_of, is_address_of, tables_of};
 use crate::error::Result;
 

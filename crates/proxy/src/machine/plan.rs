@@ -3,11 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
-use super::DEVICES;
 use super::firewall::{Firewall, Translation};
-use super::forwarding::{self, Forwarding};
-use super::interface::{Family, Interface};
-use super::step::Step;
+use super::interface::Interface;
+use super::step::{Forwarding, Step, path_of};
+use super::{DEVICES, Family};
 
 /// The first routing table of the first proxy, and the priority of its first rule. Each proxy has room for 64 paths.
 const FIRST_TABLE: u32 = 500_000;
@@ -102,11 +101,11 @@ impl PathPlan {
     pub(crate) fn changes(&self, mtu: u16) -> Vec<Change> {
         let Self { device, table, priority, .. } = self;
         let mut changes = vec![
-            (Step::set(forwarding::path_of(Family::V4, device), "1"), None),
+            (Step::set(path_of(Family::V4, device), "1"), None),
             (Step::run(&format!("ip link set dev {device} mtu {mtu} txqueuelen 1000 up")), None),
         ];
         if self.forwards_v6_singly {
-            changes.push((Step::set(forwarding::path_of(Family::V6, device), "1"), None));
+            changes.push((Step::set(path_of(Family::V6, device), "1"), None));
         }
         for family in Family::BOTH {
             let (option, Some(address)) = (family.option(), self.address(family)) else { continue };

@@ -23,16 +23,14 @@
 //! ```
 
 mod axis;
-mod bars;
-mod boxes;
+mod bars_and_boxes;
 mod curves;
 mod heat_map;
 
 use subflow_lab::statistics::cumulative;
 
 pub use axis::{Axis, Extent, Scale};
-pub use bars::{Bar, Bars};
-pub use boxes::{BoxOf, Boxes};
+pub use bars_and_boxes::{Bar, Bars, BoxOf, Boxes};
 pub use curves::{Curve, CurvePoint, Curves, Mark, Reference, Shape};
 pub(crate) use heat_map::Shade;
 pub use heat_map::{HeatCell, HeatMap, Names};

@@ -164,7 +164,7 @@ impl fmt::Display for Content {
                 }
                 if *own_cases { f.write_str(" with other cases") } else { Ok(()) }
             }
-            Self::Watched => f.write_str("what was watched"),
+            Self::Watched => f.write_str("a recording"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use subflow_lab::way_out;
+use subflow_lab::remedy;
 
 /// The reason why results, captures or event logs cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum OutputError {
     },
     /// The path, or a parent of it, is a file or a broken symbolic link.
     #[error(
-        "{}: expected a folder, found a file or a broken symbolic link here or above; choose another one with {option}",
+        "{}: the path, or a parent of it, is a file or a broken symbolic link; choose another folder with {option}",
         path.display()
     )]
     NotAFolder {
@@ -63,7 +63,7 @@ pub enum OutputError {
     },
     /// The folder contains what the command would not write again.
     #[error(
-        "{}: the folder contains {held}, and would contain {new} only; choose another one with {option}, or replace it \
+        "{}: the folder contains {held}, and would contain only {new}; choose another one with {option}, or replace it \
          with --force",
         path.display()
     )]
@@ -92,7 +92,7 @@ pub enum OutputError {
         reason: String,
     },
     /// A file in the folder cannot be written.
-    #[error("{}: cannot write to the folder: {source}{}", path.display(), way_out(source))]
+    #[error("{}: cannot write to the folder: {source}{}", path.display(), remedy(source))]
     Io {
         /// The folder.
         path: PathBuf,

@@ -2,9 +2,8 @@
 
 use super::{Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, counted};
 use crate::chart;
-use crate::escape::{Slugs, escaped};
 use crate::figure::Figure;
-use crate::markup::{code, details, table};
+use crate::markup::{Slugs, code, details, escaped, table};
 use crate::page::Page;
 
 /// Tables with more rows are collapsed.

@@ -38,7 +38,7 @@ impl Document {
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let help = match path.extension() {
             None => "a scenario is a TOML file, for example scenarios/wifi-lte.toml",
-            Some(_) => "check the path; it is taken relative to the directory you are in",
+            Some(_) => "check the path; it is relative to the current directory",
         };
         let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| cannot_read(path, &error).help(help))?;
         Self::of_bytes(path, bytes)

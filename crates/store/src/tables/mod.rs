@@ -1,17 +1,16 @@
-//! The tables of an experiment: which rows and columns they have. They are long: one row for each thing of each run.
+//! The tables of an experiment: which rows and columns they have, and their metadata, which say what made them of which
+//! scenario. They are long: one row for each thing of each run.
 
-mod differences;
 mod runs;
 mod series;
 mod statistics;
 
-pub use differences::differences;
-pub use runs::{flows, links, runs, subflows};
-pub use series::{all_series, metrics, series};
-pub use statistics::statistics;
-
 use subflow_lab::results::{Experiment, Run};
 use subflow_lab::table::{Columns, Table};
+
+pub use runs::{flows, links, runs, subflows};
+pub use series::{all_series, metrics, series};
+pub use statistics::{differences, statistics};
 
 /// Adds what tells a run from others.
 fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run) {
@@ -28,4 +27,32 @@ pub fn all(experiment: &Experiment) -> Vec<(&'static str, Table)> {
     let tables = [runs, flows, subflows, links, statistics].map(|table| table(experiment));
     let series = (!metrics(experiment).is_empty()).then(|| all_series(experiment));
     tables.into_iter().chain(series).map(|table| (table.name, table)).collect()
+}
+
+/// The key of a column's unit in the metadata of its field in Arrow's format.
+pub const UNIT: &str = "unit";
+/// The key of a column's description there.
+pub const DESCRIPTION: &str = "description";
+/// The key of the program's version in the metadata of a table.
+pub const VERSION: &str = "subflow.version";
+/// The key of the commit that the program was built from, if it is known.
+pub const COMMIT: &str = "subflow.commit";
+/// The key of the number of the form of results.
+pub const SCHEMA: &str = "subflow.schema";
+/// The key of the scenario's name.
+pub const SCENARIO: &str = "subflow.scenario";
+/// The key of the scenario's hash.
+pub const SCENARIO_SHA256: &str = "subflow.scenario_sha256";
+
+/// The table with the metadata of this experiment.
+pub(crate) fn of_experiment(table: Table, experiment: &Experiment) -> Table {
+    let (made_by, scenario) = (&experiment.subflow, &experiment.scenario);
+    let known = [
+        (VERSION, made_by.version.clone()),
+        (SCHEMA, made_by.schema.to_string()),
+        (SCENARIO, scenario.name.clone()),
+        (SCENARIO_SHA256, scenario.sha256.clone()),
+    ];
+    let commit = made_by.commit.clone().map(|commit| (COMMIT, commit));
+    Table { metadata: known.into_iter().chain(commit).collect(), ..table }
 }

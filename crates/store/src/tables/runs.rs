@@ -5,7 +5,7 @@ use subflow_lab::results::{DirectionResult, Experiment, FlowResult, LinkResult, 
 use subflow_lab::table::{Columns, Table};
 
 use super::identify;
-use crate::metadata::of_experiment;
+use crate::tables::of_experiment;
 
 /// A row for each run, with what made it. CPU time, which differs between equal runs, is not in it.
 pub fn runs(experiment: &Experiment) -> Table {

@@ -4,7 +4,7 @@ use subflow_lab::results::{Experiment, Run, Series, SeriesPoint};
 use subflow_lab::table::{Columns, Table};
 
 use super::identify;
-use crate::metadata::of_experiment;
+use crate::tables::of_experiment;
 
 /// A sample: its run, the name of what it is of, its series, and the point.
 type Row<'r> = (&'r Run, String, &'r Series, &'r SeriesPoint);

@@ -19,7 +19,7 @@ pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
         return crate::output::print(&dry_run(&settings).map_err(failure)?);
     }
     if !arguments.listen.ip().is_loopback() {
-        say("warning: everybody who reaches the address may use this proxy: it has no authentication");
+        say("warning: the proxy has no authentication: everybody who can reach the address may use it");
     }
     run(&settings, ending_signals(), say).map_err(failure)
 }

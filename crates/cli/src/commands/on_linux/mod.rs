@@ -1,4 +1,4 @@
-//! Commands that need Linux.
+//! Commands that need Linux: runs in real time, `validate`, `bench tun` and `cleanup`.
 
 #[cfg(feature = "publications")]
 mod publications;
@@ -12,12 +12,15 @@ use subflow_lab::{RunError, Stop, emulate};
 use subflow_scenario::file::{did_you_mean, list};
 use subflow_scenario::sweep::{Job, Plan};
 
-#[cfg(feature = "publications")]
-pub(crate) use publications::reproduce;
-
+#[cfg(feature = "live")]
+use super::live::{paths, proxy};
 use super::signals;
 use crate::arguments::{BenchFormat, BenchTun, Device, Run, Switches, Validate};
 use crate::failure::Failure;
+use crate::output::print;
+
+#[cfg(feature = "publications")]
+pub(crate) use publications::reproduce;
 
 /// Checks that every point of a plan can run in real time here: the last one may start hours after the first.
 pub(crate) fn check(plan: &Plan, arguments: &Run) -> Result<(), Failure> {
@@ -94,14 +97,37 @@ fn stop_on_signals() -> Result<emulate::Stop, Failure> {
     Ok(emulate::Stop::on_flag(signals::stop_on_signals()?.flag()))
 }
 
+/// Removes what one part left behind, and reports what it did, a line each.
+type Part = fn(&mut dyn FnMut(&str)) -> Result<(), Failure>;
+
+pub(crate) fn cleanup() -> Result<(), Failure> {
+    let (mut text, mut outcome) = (String::new(), Ok(()));
+    // What one of them cannot do must not keep the others from it, nor what they did from being told.
+    let parts: &[Part] = &[
+        remove_namespaces,
+        #[cfg(feature = "live")]
+        proxy::cleanup,
+        #[cfg(feature = "live")]
+        paths::cleanup,
+    ];
+    for part in parts {
+        outcome = outcome.and(part(&mut |line| text += &format!("{line}\n")));
+    }
+    match (text.is_empty(), outcome) {
+        (true, Ok(())) => print("there was nothing to remove\n"),
+        (true, failed) => failed,
+        (false, outcome) => print(&text).and(outcome),
+    }
+}
+
 /// Removes the namespaces of killed runs, and reports each.
-pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+fn remove_namespaces(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     Ok(emulate::cleanup(|name| report(&format!("removed {name}")))?)
 }
 
-/// Runs the requested cases in the simulator and on the kernel. Returns the comparison in the requested format, and the
-/// objections of cases that do not agree or are undecided.
-pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Failure> {
+/// Runs the requested cases in the simulator and on the kernel, and prints the comparison. Fails if a case does not
+/// agree or is undecided.
+pub(crate) fn validate(arguments: &Validate) -> Result<(), Failure> {
     let names = || CASES.iter().map(|case| case.name);
     if let Some(unknown) = arguments.case.iter().find(|name| !names().any(|known| known == name.as_str())) {
         return Err(Failure::bad_input(
@@ -121,7 +147,12 @@ pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Fa
         BenchFormat::Json => json(&comparisons)?,
         BenchFormat::Text => validation::to_text(&comparisons),
     };
-    Ok((text, comparisons.iter().filter_map(validation::Comparison::objection).collect()))
+    print(&text)?;
+    let objections: Vec<String> = comparisons.iter().filter_map(validation::Comparison::objection).collect();
+    match objections.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::RunFailed(objections.join("; "))),
+    }
 }
 
 /// Measures our stack against the kernel's over a TUN device.

@@ -6,19 +6,17 @@ mod add_address;
 mod capable;
 mod dss;
 mod join;
-mod reset;
-
-pub use add_address::AddAddress;
-pub use capable::{Capable, CapableFlags};
-pub use dss::{DataAck, Dss, Mapping};
-pub use join::Join;
-pub use reset::ResetReason;
 
 use arrayvec::ArrayVec;
 
 use super::option_kind;
 use crate::error::EmitError;
 use crate::reader::Reader;
+
+pub use add_address::AddAddress;
+pub use capable::{Capable, CapableFlags};
+pub use dss::{DataAck, Dss, Mapping};
+pub use join::Join;
 
 /// Any MPTCP option except the DSS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,4 +186,48 @@ mod subtype {
     pub(super) const FAIL: u8 = 0x6;
     pub(super) const FAST_CLOSE: u8 = 0x7;
     pub(super) const RESET: u8 = 0x8;
+}
+
+/// The reason for the reset of a subflow (RFC 8684, section 3.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetReason {
+    /// T: the condition is transient.
+    pub transient: bool,
+    /// The reason code (RFC 8684, table 3).
+    pub code: u8,
+}
+
+/// T, in the low half of the third byte.
+const TRANSIENT: u8 = 0x1;
+
+impl ResetReason {
+    /// Bytes the option takes.
+    pub(super) const LENGTH: u32 = 4;
+
+    /// Code 0: unspecified error.
+    pub const UNSPECIFIED: Self = Self { transient: false, code: 0 };
+    /// Code 1: an MPTCP-specific error, such as a bad HMAC or token.
+    pub const MPTCP_SPECIFIC: Self = Self { transient: false, code: 1 };
+    /// Code 2: the host lacks resources for the subflow.
+    pub const LACK_OF_RESOURCES: Self = Self { transient: true, code: 2 };
+    /// Code 3: administratively prohibited.
+    pub const PROHIBITED: Self = Self { transient: false, code: 3 };
+    /// Code 4: too much outstanding data; the subflow is slow.
+    pub const TOO_MUCH_OUTSTANDING_DATA: Self = Self { transient: true, code: 4 };
+    /// Code 5: unacceptable performance.
+    pub const UNACCEPTABLE_PERFORMANCE: Self = Self { transient: true, code: 5 };
+    /// Code 6: a middlebox interferes with MPTCP signalling.
+    pub const MIDDLEBOX_INTERFERENCE: Self = Self { transient: false, code: 6 };
+
+    pub(super) fn emit(self, out: &mut Vec<u8>) {
+        let start = start_option(Self::LENGTH, subtype::RESET, if self.transient { TRANSIENT } else { 0 }, out);
+        out.push(self.code);
+        finish_option(start, out);
+    }
+
+    /// Parses the bytes after subtype and flags.
+    pub(super) fn parse(flags: u8, mut reader: Reader<'_>) -> Option<Self> {
+        let code = reader.u8()?;
+        reader.finish(Self { transient: flags & TRANSIENT != 0, code })
+    }
 }

@@ -53,10 +53,8 @@ impl Configuration {
             (None, Some(policy)) => policy,
             (None, None) => {
                 let file = arguments.config.as_deref().unwrap_or(Path::new("")).display();
-                return Err(Problem::nowhere(format!(
-                    "{file}: found no policy, expected policy = \"full-mesh\" or another"
-                ))
-                .help("or name it on the command line: --policy full-mesh"));
+                return Err(Problem::nowhere(format!("{file}: the policy is missing, such as policy = \"full-mesh\""))
+                    .help("or name it on the command line: --policy full-mesh"));
             }
         };
         Ok(Self { policy, interfaces: from_file.interfaces })
@@ -102,10 +100,10 @@ impl File {
         let shown = path.display();
         let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| {
             Problem::nowhere(format!("{shown}: cannot read the configuration: {error}"))
-                .help("check the path; it is taken relative to the directory you are in")
+                .help("check the path; it is relative to the current directory")
         })?;
         let text = String::from_utf8(bytes)
-            .map_err(|_| Problem::nowhere(format!("{shown}: found bytes that are not UTF-8, expected a TOML file")))?;
+            .map_err(|_| Problem::nowhere(format!("{shown}: not UTF-8 text, expected a TOML file")))?;
         Self::parse(path, text)
     }
 
@@ -141,7 +139,7 @@ impl File {
         let Some(table) = item.as_table_like() else { return by_name(item) };
         let name = table
             .get("name")
-            .ok_or_else(|| self.problem(item.span(), "policy: found no name, expected { name = \"…\", … }"))?;
+            .ok_or_else(|| self.problem(item.span(), "policy: the name is missing: { name = \"…\", … }"))?;
         let mut policy = by_name(name)?;
         let options = policy.options();
         let keys: Vec<&str> = ["name"].into_iter().chain(options.iter().map(|option| option.key)).collect();
@@ -233,7 +231,7 @@ mod tests {
             ("policy = full-mesh\n", 1, "not valid TOML"),
             ("\npolicy = \"fullmash\"\n", 2, "did you mean \"full-mesh\"?"),
             ("policy = 3\n", 1, "found integer, expected a name"),
-            ("policy = { n = 3 }\n", 1, "found no name"),
+            ("policy = { n = 3 }\n", 1, "the name is missing"),
             ("policy = { name = \"ndiffports\", n = 0 }\n", 1, "policy.n: expected a number from 1 to 64"),
             ("policy = { name = \"default\", n = 2 }\n", 1, "policy.n: unknown key"),
             ("polcy = \"default\"\n", 1, "did you mean \"policy\"?"),

@@ -18,7 +18,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::{Result, While};
 use crate::namespace::{THREAD_NAMESPACE, in_thread};
-use crate::namespace_id::NamespaceId;
+use crate::state_folder::NamespaceId;
 
 /// A file whose inode differs between network namespaces, and which shows that of a thread to everybody, also where
 /// `ns/net` is refused.

@@ -27,10 +27,10 @@ impl Template {
 
     fn text(self) -> &'static str {
         match self {
-            Self::TwoPaths => include_str!("new/two-paths.toml"),
-            Self::Mobile => include_str!("new/mobile.toml"),
-            Self::SharedBottleneck => include_str!("new/shared-bottleneck.toml"),
-            Self::Sctp => include_str!("new/sctp.toml"),
+            Self::TwoPaths => include_str!("two-paths.toml"),
+            Self::Mobile => include_str!("mobile.toml"),
+            Self::SharedBottleneck => include_str!("shared-bottleneck.toml"),
+            Self::Sctp => include_str!("sctp.toml"),
         }
     }
 }
@@ -39,12 +39,12 @@ impl Template {
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let refused = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::bad_input(
-            format!("{}: the file exists, expected a path where there is none", path.display()),
+            format!("{}: the file exists", path.display()),
             "give another path after the kind, or remove the file",
         ),
         _ => Failure::bad_input(
             format!("{}: cannot write the scenario: {error}", path.display()),
-            "give a path in a folder that exists and can be written to",
+            "give a path in an existing, writable folder",
         ),
     };
     let mut file = std::fs::File::create_new(path).map_err(refused)?;

@@ -1,10 +1,10 @@
-//! Reading the events of MPTCP connections where that changes nothing.
+//! Reads the events of MPTCP connections where that changes nothing.
 //!
-//! Whoever receives the events lets peers open subflows on connections of the userspace path manager, of whose daemon
-//! the kernel takes him to be. So a bystander listens only while there are no such connections, or while somebody else
-//! listens. Which path manager a connection has is decided when its socket is made, by `net.mptcp.pm_type`
-//! (`net/mptcp/pm.c`, `mptcp_pm_data_reset`). What is not noticed is a socket that was made while that was the userspace
-//! one, and connects after the setting was changed.
+//! The kernel takes whoever receives the events for a path manager, and lets peers open subflows on connections of the
+//! userspace path manager. So a passive listener receives events only while there are no such connections, or while another
+//! program receives them. Which path manager a connection has is decided when its socket is created, by `net.mptcp.pm_type`
+//! (`net/mptcp/pm.c`, `mptcp_pm_data_reset`). One case is not noticed: a socket that was created while that was the
+//! userspace one, and connects after the setting was changed.
 
 use std::fmt;
 use std::os::fd::AsFd;
@@ -14,8 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::error::{Result, While};
-use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, event_listeners, is_bystander};
-use crate::sysctl::Sysctl;
+use crate::kernel::Sysctl;
+use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, event_listeners, is_passive};
 
 /// Which path manager new connections have, by name (since Linux 6.15); the kernel keeps both settings equal.
 const BY_NAME: Sysctl<'_> = Sysctl("mptcp/path_manager");
@@ -24,7 +24,7 @@ const BY_NUMBER: Sysctl<'_> = Sysctl("mptcp/pm_type");
 
 /// Receives the events of the MPTCP connections of a network namespace as long as that changes nothing.
 #[derive(Debug, Default)]
-pub struct Bystander(Option<Listening>);
+pub struct PassiveListener(Option<Listening>);
 
 #[derive(Debug)]
 struct Listening {
@@ -52,7 +52,7 @@ pub enum Unread {
     Failed(String),
 }
 
-impl Bystander {
+impl PassiveListener {
     /// Begins or ends listening in the calling thread's network namespace, as its state demands. `connections` are the
     /// tokens of all connections there. Returns why it does not listen. What was not read before it ends is lost.
     pub fn check(&mut self, connections: impl IntoIterator<Item = u32>) -> Option<Unread> {
@@ -75,7 +75,7 @@ impl Bystander {
     fn listen(&mut self, why: Harmless) -> Result<()> {
         match &mut self.0 {
             Some(listening) => listening.why = why,
-            None => self.0 = Some(Listening { events: MptcpEvents::open_as_bystander()?, why }),
+            None => self.0 = Some(Listening { events: MptcpEvents::open_passively()?, why }),
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Bystander {
         if !userspace && self.0.as_ref().is_some_and(|listening| listening.why == Harmless::NoneConcerned) {
             return Ok(Ok(Harmless::NoneConcerned));
         }
-        if event_listeners()?.into_iter().any(|port| !is_bystander(port)) {
+        if event_listeners()?.into_iter().any(|port| !is_passive(port)) {
             return Ok(Ok(Harmless::OthersListen));
         }
         if userspace {
@@ -127,13 +127,13 @@ fn is_userspace_setting() -> Result<bool> {
 
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const EFFECT: &str = "nobody listens to its events: reading them would let peers open subflows";
+        const EFFECT: &str = "no program reads its events: reading them would let peers open subflows";
         match self {
             Self::UserspaceSetting => {
                 write!(f, "new connections have the userspace path manager (net.mptcp.pm_type=1), and {EFFECT}")
             }
             Self::UserspaceConnections => {
-                write!(f, "there are connections of the userspace path manager (net.mptcp.pm_type=1), and {EFFECT}")
+                write!(f, "some connections have the userspace path manager (net.mptcp.pm_type=1), and {EFFECT}")
             }
             Self::Failed(why) => f.write_str(why),
         }

@@ -1,4 +1,4 @@
-//! How a command ends whose runs are done: results are written, the journal is removed, results are printed, and what
+//! The end of a command whose runs are done: results are written, the journal is removed, results are printed, and what
 //! they say decides on the exit code. Printing comes after all that may not be lost, for it may fail: nobody may read
 //! standard output, or it may be a file on a full disk.
 
@@ -134,7 +134,7 @@ fn all_runs(plan: &Plan, failed: usize) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),
         _ => Err(Failure::RunFailed(format!(
-            "{failed} of {} runs failed; the results lack them, and --resume does them again",
+            "{failed} of {} runs failed; the results do not contain them, and --resume repeats them",
             plan.jobs().len()
         ))),
     }
@@ -155,7 +155,7 @@ fn all_valid(experiment: &Experiment, are_kept: bool) -> Result<(), Failure> {
         invalid => Err(Failure::RunFailed(format!(
             "{invalid} of {} runs are not valid; the results contain them, with the reasons{}",
             experiment.runs.len(),
-            if are_kept { "; the same command with --resume does them again" } else { "" }
+            if are_kept { "; the same command with --resume repeats them" } else { "" }
         ))),
     }
 }

@@ -1,34 +1,17 @@
-//! The arguments of the command line.
+//! The arguments of the command line. Those of the larger commands are in the other files.
 
 mod bench;
 mod compare;
-#[cfg(feature = "conformance")]
-mod conform;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
 #[cfg(feature = "publications")]
 mod reproduce;
-mod start;
 mod sweep;
-#[cfg(all(feature = "linux", target_os = "linux"))]
-mod validate;
 
 use std::path::PathBuf;
 
-pub(crate) use bench::{Bench, BenchProtocol, BenchTun, Benchmark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub(crate) use compare::{Compare, Comparing, Repeating};
-#[cfg(feature = "conformance")]
-pub(crate) use conform::Conform;
-#[cfg(all(feature = "live", target_os = "linux"))]
-pub(crate) use live::{Cc, Paths, Proxy, Watch};
-#[cfg(feature = "publications")]
-pub(crate) use reproduce::Reproduce;
-pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
-pub(crate) use sweep::{Export, Merge, Shard, Source};
-#[cfg(all(feature = "linux", target_os = "linux"))]
-pub(crate) use validate::Validate;
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 pub(crate) use AnyArguments as Validate;
@@ -36,6 +19,13 @@ pub(crate) use AnyArguments as Validate;
 pub(crate) use AnyArguments as Conform;
 #[cfg(not(feature = "publications"))]
 pub(crate) use AnyArguments as Reproduce;
+pub(crate) use bench::{Bench, BenchProtocol, BenchTun, Benchmark};
+pub(crate) use compare::{Compare, Comparing, Repeating};
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub(crate) use live::{Cc, Paths, Proxy, Watch};
+#[cfg(feature = "publications")]
+pub(crate) use reproduce::Reproduce;
+pub(crate) use sweep::{Export, Merge, Shard, Source};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use {AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as Watch};
 
@@ -59,9 +49,9 @@ pub(crate) struct AnyArguments {
 pub(crate) enum Command {
     /// Run a scenario and print what it measured
     Run(Box<Run>),
-    /// Make results of runs in stores, such as those of `run --shard`
+    /// Write the results of runs in stores, such as those of `run --shard`
     Merge(Merge),
-    /// Print the runs of a store as CSV, a line for each flow, also while a sweep is under way
+    /// Print the runs of a store as CSV, a line for each flow, also during a sweep
     Export(Export),
     /// Compare two results, paired by point and seed, and fail if a metric has become worse than a bound allows
     Compare(Compare),
@@ -79,7 +69,7 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Load, list or unload coupled congestion control in this kernel (needs root)
     Cc(Cc),
-    /// Manage the paths of this machine's MPTCP connections until it is ended (needs root)
+    /// Manage the paths of this machine's MPTCP connections until interrupted (needs root)
     Paths(Paths),
     /// Watch this machine's MPTCP connections, their subflows, and which of these share a bottleneck
     Watch(Watch),
@@ -103,7 +93,7 @@ pub(crate) struct Output {
     /// Folder for the results [default: results/NAME with --format text, none otherwise]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write each figure of the report to a file of its own, in the folder for the results
+    /// Also write each figure of the report to a separate file, in the folder for the results
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) figures: Option<Figures>,
     /// What to print
@@ -127,20 +117,20 @@ pub(crate) struct Run {
     pub(crate) comparing: Comparing,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Replace results, captures or event logs of more runs than this command makes
+    /// Replace results, captures or event logs of more runs than this command does
     #[arg(long)]
     pub(crate) force: bool,
-    /// Folder in which each run is kept as it ends; runs that it has are not done again [default: DIR.runs beside the
-    /// folder for the results, until these are written]
+    /// Folder in which each run is kept when it ends; runs that it contains are not repeated [default: DIR.runs beside
+    /// the folder for the results, until these are written]
     #[arg(long, value_name = "DIR", conflicts_with = "pcap")]
     pub(crate) store: Option<PathBuf>,
-    /// Go on with a command that was interrupted: do the runs that are not kept yet
+    /// Continue an interrupted command: do the runs that are not kept yet
     #[arg(long, conflicts_with = "pcap")]
     pub(crate) resume: bool,
-    /// Go on after a run has failed; its error is kept, and --resume tries it again
+    /// Continue after a run has failed; its error is kept, and --resume repeats the run
     #[arg(long, conflicts_with = "pcap")]
     pub(crate) keep_going: bool,
-    /// Do only the K-th of N parts of the runs, into the store; `subflow merge` makes results of them
+    /// Do only the K-th of N parts of the runs, into the store; `subflow merge` writes the results
     #[arg(long, value_name = "K/N", requires = "store")]
     #[arg(conflicts_with_all = ["out", "figures", "pcap", "baseline", "compare"])]
     pub(crate) shard: Option<Shard>,
@@ -153,10 +143,10 @@ pub(crate) struct Run {
     /// Write what connections and schedulers do to event logs in this folder, RUN.jsonl
     #[arg(long, value_name = "DIR", conflicts_with = "shard")]
     pub(crate) events: Option<PathBuf>,
-    /// Where to run it; on Linux each host becomes a network namespace, in real time, which takes root
+    /// Where to run it; on Linux each host becomes a network namespace, in real time (needs root)
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,
-    /// On Linux, what joins the kernels to the links [default: TUN devices, or veth pairs where there are none]
+    /// On Linux, what connects the kernels to the links [default: TUN devices, or veth pairs where there are none]
     #[arg(long, value_enum)]
     pub(crate) device: Option<Device>,
     /// On Linux, what routers become [default: they stay the simulator's]
@@ -183,7 +173,7 @@ pub(crate) enum Platform {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {
-    /// TUN devices; they take /dev/net/tun
+    /// TUN devices, which need /dev/net/tun
     Tun,
     /// veth pairs, read and written by packet sockets
     Veth,
@@ -193,7 +183,7 @@ pub(crate) enum Device {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Also simulate parts of a few runs, and print the CPU time and disk space that all runs are expected to take
+    /// Also simulate parts of a few runs, and print an estimate of the CPU time and disk space of all runs
     #[arg(long)]
     pub(crate) probe: bool,
 }
@@ -214,7 +204,7 @@ pub(crate) enum Catalogue {
     Detectors,
     Profiles,
     Topologies,
-    /// Ways of routing
+    /// Routing modes
     Routing,
     Queues,
     Losses,
@@ -253,4 +243,74 @@ pub(crate) enum BenchFormat {
     Text,
     /// One object
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// What the scenario is about
+    #[arg(value_enum)]
+    pub(crate) kind: Template,
+    /// The file to write, which must not exist [default: KIND.toml]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// MPTCP over two paths, with a sweep of congestion controls
+    TwoPaths,
+    /// A phone with WiFi and LTE whose WiFi becomes slow and fails
+    Mobile,
+    /// MPTCP and TCP at one bottleneck
+    SharedBottleneck,
+    /// A multihomed SCTP association, with and without concurrent multipath transfer
+    Sctp,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The command, such as run
+    pub(crate) command: Option<String>,
+}
+
+#[cfg(all(feature = "linux", target_os = "linux"))]
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// Only this case; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) case: Vec<String>,
+    /// How often the kernel runs each case [default: once; more often for random cases]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: Option<u32>,
+    /// What connects the kernels to the links [default: TUN devices, or veth pairs where there are none]
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<Device>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[cfg(feature = "conformance")]
+#[derive(Debug, Args)]
+pub(crate) struct Conform {
+    /// Scripts, or folders of them
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) scripts: Vec<PathBuf>,
+    /// Where: our stack in virtual time, or the kernel in real time (TCP and MPTCP; needs root)
+    #[arg(long, value_enum, default_value_t = Platform::Simulator)]
+    pub(crate) on: Platform,
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    /// On Linux, a list of scripts that it is known not to pass: NAME and reason
+    #[arg(long, value_name = "FILE")]
+    pub(crate) differences: Option<PathBuf>,
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    /// On Linux, how many scripts to run at once
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) jobs: u32,
 }

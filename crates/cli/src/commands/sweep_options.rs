@@ -19,7 +19,7 @@ fn assignments(text: &str, line: Option<String>) -> Vec<String> {
     let Some((path, list)) = text.split_once('=') else { return vec![text.to_owned()] };
     let values: Array = match list.trim().parse() {
         Ok(Value::Array(array)) => array,
-        _ => pieces(list).into_iter().map(value).collect(),
+        _ => split_at_commas(list).into_iter().map(value).collect(),
     };
     // The scenario is read with the first value, too. Paths that change together have no single value.
     let first = values.get(0).filter(|_| !path.contains(',')).map(|first| {
@@ -49,14 +49,14 @@ pub(super) fn refuse_repetition(source: &Source) -> Result<(), Failure> {
     for (index, path) in swept.iter().enumerate() {
         if swept[..index].contains(path) {
             return Err(Failure::bad_input(
-                format!("--sweep: found {path} twice, expected it once"),
+                format!("--sweep: {path} is given twice"),
                 format!("give all values together: --sweep {path}=V1,V2"),
             ));
         }
         if set.contains(path) {
             return Err(Failure::bad_input(
-                format!("--sweep: found {path}, which --set sets, too"),
-                "drop one of them: --set gives a path one value, --sweep several",
+                format!("--sweep: {path} is also set by --set"),
+                "remove one of them: --set gives a path one value, --sweep several",
             ));
         }
     }
@@ -76,13 +76,13 @@ pub(super) fn design(text: &str) -> String {
 }
 
 /// A value in TOML, or else text, as with `--set`.
-fn value(piece: &str) -> Value {
-    piece.trim().parse().unwrap_or_else(|_| Value::from(piece.trim()))
+fn value(text: &str) -> Value {
+    text.trim().parse().unwrap_or_else(|_| Value::from(text.trim()))
 }
 
 /// The parts of `list` between commas that are not in quotes or brackets.
-fn pieces(list: &str) -> Vec<&str> {
-    let (mut pieces, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0u32, None);
+fn split_at_commas(list: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0u32, None);
     for (at, character) in list.char_indices() {
         match (quote, character) {
             (Some(open), _) => quote = (character != open).then_some(open),
@@ -90,14 +90,14 @@ fn pieces(list: &str) -> Vec<&str> {
             (None, '[' | '{') => depth += 1,
             (None, ']' | '}') => depth = depth.saturating_sub(1),
             (None, ',') if depth == 0 => {
-                pieces.push(&list[begin..at]);
+                parts.push(&list[begin..at]);
                 begin = at + 1;
             }
             _ => {}
         }
     }
-    pieces.push(&list[begin..]);
-    pieces
+    parts.push(&list[begin..]);
+    parts
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
     fn commas_within_a_value_do_not_separate() {
         let found = assignments("links.a.rate={ up = \"1 Mbit/s\", down = \"2 Mbit/s\" },\"3 Mbit/s\"");
         assert!(found[1].ends_with("=[{ up = \"1 Mbit/s\", down = \"2 Mbit/s\" }, \"3 Mbit/s\"]"), "{found:?}");
-        assert_eq!(pieces("\"a,b\",c"), ["\"a,b\"", "c"]);
+        assert_eq!(split_at_commas("\"a,b\",c"), ["\"a,b\"", "c"]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{Error, Pattern, Payload, Result, SctpData, Userspace};
 /// How to use it: call the [`transport`](Self::transport), then [`drain`](Self::drain) the endpoint, run the
 /// [`Emulator`](crate::Emulator), and read the [`events`](Self::take_events).
 #[derive(Debug)]
-pub struct Station {
+pub struct StackHost {
     id: HostId,
     interfaces: Vec<InterfaceId>,
     transport: Host,
@@ -28,7 +28,7 @@ pub struct Station {
     wrong: Option<String>,
 }
 
-impl Station {
+impl StackHost {
     /// Creates the host `id` with all its `interfaces` and their addresses. Its random numbers are the system's.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Station {
     }
 }
 
-impl Userspace for Station {
+impl Userspace for StackHost {
     fn handle_packet(
         &mut self,
         network: &mut Network,

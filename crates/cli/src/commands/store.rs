@@ -1,4 +1,4 @@
-//! `subflow merge`: results of runs in stores.
+//! `subflow merge` and `subflow export`: results and tables of the runs in stores.
 
 use subflow_lab::execute::keeps_series;
 use subflow_scenario::sweep::{Job, Plan, SeriesKept};
@@ -6,10 +6,10 @@ use subflow_store::{Key, Record, Store, StoreError, collect};
 
 use super::check::read_source;
 use super::compare::Prepared;
-use super::conclude::{Results, folder};
-use crate::arguments::Merge;
+use super::results::{Results, folder};
+use crate::arguments::{Export, Merge};
 use crate::failure::Failure;
-use crate::output::{figure_format, say};
+use crate::output::{figure_format, print, say};
 
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     let plan = read_source(&arguments.source)?;
@@ -38,7 +38,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     let failed = collected.experiment.failed.len();
     if failed > 0 && !arguments.keep_going {
         return Err(Failure::RunFailed(format!(
-            "{failed} of {runs} runs failed; do them again, or make results without them (--keep-going)"
+            "{failed} of {runs} runs failed; repeat them, or write the results without them (--keep-going)"
         )));
     }
     comparison.add_baseline(&mut collected.experiment);
@@ -78,4 +78,8 @@ fn first_numbers(jobs: &[Job]) -> String {
     let numbers: Vec<String> = jobs.iter().take(SHOWN).map(|job| job.run.to_string()).collect();
     let more = if jobs.len() > SHOWN { ", …" } else { "" };
     format!("{}{more}", numbers.join(", "))
+}
+
+pub(crate) fn export(arguments: &Export) -> Result<(), Failure> {
+    print(&subflow_store::export(&Store::existing(&arguments.store)?)?.to_csv())
 }
