@@ -1,6 +1,7 @@
 //! Files that outlive a killed process, and tell what has to be undone: their folder, which exists while a file is in it,
 //! and what identifies a network namespace in their names for as long as the machine runs.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -8,7 +9,6 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::str::FromStr;
-use std::{fmt, fs};
 
 use crate::error::{Result, While};
 use crate::namespace::THREAD_NAMESPACE;
