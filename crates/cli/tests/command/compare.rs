@@ -206,7 +206,7 @@ fn a_comparison_of_what_is_not_there_exits_with_2() {
         (&["run", "quick.toml", "--store", "s", "--shard", "1/2", "--compare", "out"], "cannot be used with"),
         (&["run", "quick.toml", "--metric", "goodput"], "--metric requires --baseline or --compare"),
         (&["run", "quick.toml", "--until", "goodput"], "--until"),
-        (&["run", "quick.toml", "--until", "goodput ± 2 %", "--max-repeat", "9"], "expected at least 10"),
+        (&["run", "quick.toml", "--until", "goodput ± 2 %", "--max-repeat", "9"], "must be at least 10"),
         (&["run", "quick.toml", "--until", "goodput ± 2 %", "--format", "json"], "add --store DIR, or --out DIR"),
         (&["run", "quick.toml", "--until", "exchange ± 2 %", "--out", "new"], "no run has the metric exchange"),
         (&["run", "quick.toml", "--max-repeat", "20"], "--until"),

@@ -109,7 +109,7 @@ fn a_command_removes_only_its_own_runs_and_only_from_its_own_journal() {
     let before = stored(&named);
     assert_eq!(before.len(), 2);
     let (code, stderr) = run("2", &["--out", "own", "--force"]);
-    assert!(code == Some(2) && stderr.contains("named by --store") && stderr.contains("--out"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("created with --store") && stderr.contains("--out"), "{stderr}");
     assert_eq!(run("2", &["--out", "own", "--resume"]).0, Some(0));
     assert!(before.keys().all(|run| stored(&named).contains_key(run)), "what was named stays");
 }

@@ -242,8 +242,8 @@ fn what_the_command_line_says_twice_is_refused() {
     let desk = Desk::new(QUICK);
     let cases: &[(&[&str], &str)] = &[
         (&["--sweep", "links.cable.loss=1 %, 1.0 %"], "found \"1 %\" and \"1.0 %\", which are the same"),
-        (&["--sweep", "links.cable.loss=1 %", "--sweep", "links.cable.loss=2 %"], "found links.cable.loss twice"),
-        (&["--sweep", "links.cable.loss=1 %,2 %", "--set", "links.cable.loss=3 %"], "which --set sets, too"),
+        (&["--sweep", "links.cable.loss=1 %", "--sweep", "links.cable.loss=2 %"], "links.cable.loss is given twice"),
+        (&["--sweep", "links.cable.loss=1 %,2 %", "--set", "links.cable.loss=3 %"], "is also set by --set"),
     ];
     for (arguments, expected) in cases {
         let (code, stdout, stderr) = desk.subflow(&[&["check", "quick.toml"], *arguments].concat());

@@ -191,7 +191,7 @@ fn nobody_listens_for_the_sake_of_watching_alone() {
 
     // The connection still has the userspace path manager.
     set_path_manager(host, "0");
-    let still = "there are connections of the userspace path manager";
+    let still = "some connections have the userspace path manager";
     watches.iter().for_each(|watching| {
         wait_until("it says why", || watching.said().contains(still), || watching.said());
     });

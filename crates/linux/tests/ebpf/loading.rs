@@ -110,7 +110,7 @@ fn the_default_congestion_control_is_not_unloaded() {
             Ok(refusal)
         });
         let refusal = refusal.expect("the setting takes it: it is not restricted");
-        assert!(refusal.contains("what new connections get") && refusal.contains("sysctl -w"), "{refusal}");
+        assert!(refusal.contains("is the default of new connections") && refusal.contains("sysctl -w"), "{refusal}");
         assert!(is_offered(balia) && in_the_kernel(balia) > 0);
         assert_eq!(unload(&[balia]).expect("it is the default nowhere"), [Unloaded::Now]);
         assert_gone(balia);

@@ -99,7 +99,7 @@ fn interfaces_that_cannot_be_looked_at_are_looked_at_again() {
     assert_eq!(proxy.end("-TERM"), Some(0));
     let said = heard.join().expect("it is read");
     let position = |words: &str| said.find(words).unwrap_or_else(|| panic!("{words}: {said}"));
-    assert!(position("tried again each second") < position("c1 does not carry IPv4"), "{said}");
+    assert!(position("retrying every second") < position("c1 does not carry IPv4"), "{said}");
 }
 
 #[test]
