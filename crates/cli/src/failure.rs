@@ -147,7 +147,7 @@ impl From<subflow_publications::ReproduceError> for Failure {
         use subflow_publications::ReproduceError;
 
         match error {
-            ReproduceError::BadInput(message) => Self::bad_input(message, ""),
+            ReproduceError::BadInput(problems) => Self::BadInput(problems),
             ReproduceError::Run(error) => error.into(),
             ReproduceError::Store(error) => error.into(),
             ReproduceError::Stopped { .. } => Self::RunFailed(error.to_string()),

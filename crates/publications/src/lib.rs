@@ -22,12 +22,13 @@ mod multiflow2016;
 mod red2018;
 mod study;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use subflow_lab::execute::Progress;
 use subflow_lab::{RunError, Stop};
 use subflow_report::{Finding, Reproduced, Reproduction};
+use subflow_scenario::file::{Problem, Problems};
 use subflow_store::{Store, StoreError};
 
 pub use emulation::{
@@ -35,19 +36,20 @@ pub use emulation::{
 };
 use leitner2019::LEITNER2019;
 use lima2017::LIMA2017;
-pub use linux612::Linux612;
+use linux612::LINUX612;
 use lugowski2017::LUGOWSKI2017;
 use multiflow2016::MULTIFLOW2016;
 pub use red2018::Red2018;
+use study::{Code, Folder, Study};
 
 /// A publication (or a set of measurements) with experiments that we repeat.
 pub trait Paper: Sync {
     /// The name on the command line.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// Author, title and year, for lists.
-    fn title(&self) -> &'static str;
+    fn title(&self) -> &str;
     /// The parts that can be reproduced on their own.
-    fn items(&self) -> &'static [Item];
+    fn items(&self) -> &[Item];
     /// Whether its runs can be kept in a store ([`Request::store`]).
     fn keeps_runs(&self) -> bool {
         false
@@ -84,12 +86,12 @@ impl From<Reproduction> for Done {
 }
 
 /// A part of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The name on the command line.
-    pub name: &'static str,
+    pub name: String,
     /// What it shows, in one line.
-    pub title: &'static str,
+    pub title: String,
 }
 
 /// What to reproduce.
@@ -99,6 +101,8 @@ pub struct Request {
     pub items: Vec<String>,
     /// Fewer and shorter runs, for first results.
     pub quick: bool,
+    /// Where the folder of the paper is, if the program does not contain it.
+    pub folder: Option<PathBuf>,
     /// Threads; 0 takes one for each core.
     pub jobs: usize,
     /// A CSV file of configurations instead of the paper's own.
@@ -118,7 +122,8 @@ pub struct Request {
 impl Request {
     /// What a reproduction of `paper` as requested is, for its page.
     pub fn describe(&self, paper: &dyn Paper) -> Reproduced {
-        let mut command = format!("subflow reproduce {}", paper.name());
+        let named = self.folder.as_ref().map(|folder| format!("--folder {}", folder.display()));
+        let mut command = format!("subflow reproduce {}", named.as_deref().unwrap_or(paper.name()));
         if self.on_linux {
             command += " --on linux";
         }
@@ -152,9 +157,9 @@ impl Request {
 /// Why a reproduction failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// The request is wrong: a bad file of cases.
-    #[error("{0}")]
-    BadInput(String),
+    /// A file of the paper's folder is wrong, or that of `--cases`.
+    #[error(transparent)]
+    BadInput(#[from] Problems),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -171,14 +176,38 @@ pub enum ReproduceError {
     },
 }
 
-/// All papers, in the order of lists.
+impl From<Problem> for ReproduceError {
+    fn from(problem: Problem) -> Self {
+        Self::BadInput(problem.into())
+    }
+}
+
+/// All papers, in the order of lists: those with code, then those that are a folder alone.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    static PAPERS: LazyLock<[&'static dyn Paper; 6]> =
-        LazyLock::new(|| [&*LUGOWSKI2017, &*LIMA2017, &*LEITNER2019, &Red2018, &*MULTIFLOW2016, &Linux612]);
-    &*PAPERS
+    static PAPERS: LazyLock<Vec<&'static dyn Paper>> = LazyLock::new(|| {
+        let mut papers: Vec<&'static dyn Paper> =
+            vec![&*LUGOWSKI2017, &*LIMA2017, &*LEITNER2019, &Red2018, &*MULTIFLOW2016, &*LINUX612];
+        for name in Folder::names_in_program() {
+            if papers.iter().all(|paper| paper.name() != name) {
+                // Papers live as long as the program.
+                papers.push(Box::leak(Box::new(Study::in_program(name, Code::default()))));
+            }
+        }
+        papers
+    });
+    &PAPERS
 }
 
 /// The paper of this name.
 pub fn find(name: &str) -> Option<&'static dyn Paper> {
     registry().iter().copied().find(|paper| paper.name() == name)
+}
+
+/// The paper, or any study, whose folder is at `path`.
+///
+/// # Errors
+///
+/// `paper.toml` or a published table in it is wrong, or cannot be read. Scenarios are read when it is reproduced.
+pub fn open(path: &Path) -> Result<Box<dyn Paper>, Problem> {
+    Ok(Box::new(Study::new(Folder::on_disk(path), Code::default())?))
 }

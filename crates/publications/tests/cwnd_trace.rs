@@ -7,7 +7,7 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 
 /// The kernel's window every 50 ms over 50 Mbit/s, 20 ms and a queue of 100 packets.
-const KERNEL: &str = include_str!("../data/linux612/trace_cwnd_50ms.csv");
+const KERNEL: &str = include_str!("../papers/linux612/measured/trace_cwnd_50ms.csv");
 
 /// Peaks may differ by so much: a sample need not hit the top.
 const PEAK_TOLERANCE: f64 = 0.05;

@@ -9,7 +9,11 @@ use super::{Figures, Format, Platform};
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
     /// The publication, or all; `subflow list papers` names them
-    pub(crate) paper: String,
+    #[arg(required_unless_present = "folder", conflicts_with = "folder")]
+    pub(crate) paper: Option<String>,
+    /// The folder of a study of your own, with its paper.toml, instead of a publication
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
     /// Only this item; may be given several times
     #[arg(long, value_name = "ITEM")]
     pub(crate) item: Vec<String>,

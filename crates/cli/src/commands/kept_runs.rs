@@ -16,7 +16,7 @@ pub(super) struct Kept(Option<Store>);
 
 impl Kept {
     /// The store of the command that reproduces `papers`.
-    pub(super) fn of(arguments: &Reproduce, papers: &[&'static dyn Paper]) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &Reproduce, papers: &[&dyn Paper]) -> Result<Self, Failure> {
         let options = [
             ("--store", arguments.store.is_some()),
             ("--resume", arguments.resume),

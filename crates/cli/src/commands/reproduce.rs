@@ -16,11 +16,14 @@ use crate::progress::Bar;
 const ALL: &str = "all";
 
 pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
-    if arguments.paper == ALL { all(arguments) } else { one(arguments) }
+    match (&arguments.folder, arguments.paper.as_deref()) {
+        (Some(folder), _) => one(&*subflow_publications::open(folder)?, arguments),
+        (None, Some(ALL) | None) => all(arguments),
+        (None, Some(name)) => one(find(name)?, arguments),
+    }
 }
 
-fn one(arguments: &Reproduce) -> Result<(), Failure> {
-    let paper = find(&arguments.paper)?;
+fn one(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failure> {
     check_items(paper, &arguments.item)?;
     if arguments.cases.is_some() && !paper.takes_cases() {
         return Err(Failure::bad_input(format!("{} defines its own configurations", paper.name()), "remove --cases"));
@@ -40,6 +43,7 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
         items: arguments.item.clone(),
         quick: arguments.quick,
         jobs: arguments.jobs.map_or(0, usize::from),
+        folder: arguments.folder.clone(),
         cases: arguments.cases.clone(),
         on_linux: arguments.on == Platform::Linux,
         runs: arguments.repeat.map(u64::from),
@@ -128,7 +132,7 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
 }
 
 /// The folder for the results of these publications, if there is one.
-fn folder(arguments: &Reproduce, papers: &[&'static dyn Paper]) -> Result<Option<Folder>, Failure> {
+fn folder(arguments: &Reproduce, papers: &[&dyn Paper]) -> Result<Option<Folder>, Failure> {
     let suffix = if arguments.on == Platform::Linux { " on Linux" } else { "" };
     let content = Content::Reproductions {
         publications: papers.iter().map(|paper| format!("{}{suffix}", paper.name())).collect(),
@@ -150,7 +154,7 @@ fn find(name: &str) -> Result<&'static dyn Paper, Failure> {
 }
 
 fn check_items(paper: &dyn Paper, items: &[String]) -> Result<(), Failure> {
-    let names = || paper.items().iter().map(|item| item.name);
+    let names = || paper.items().iter().map(|item| item.name.as_str());
     match items.iter().find(|item| !names().any(|name| name == item.as_str())) {
         None => Ok(()),
         Some(unknown) => Err(Failure::bad_input(
@@ -172,7 +176,7 @@ fn check_on_linux(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failur
     if arguments.cases.is_some() {
         return Err(Failure::bad_input("--cases cannot be used with --on linux", "remove one of them"));
     }
-    match arguments.item.iter().find(|item| !items.contains(&item.as_str())) {
+    match arguments.item.iter().find(|item| !items.contains(item)) {
         None => Ok(()),
         Some(other) => Err(Failure::bad_input(
             format!("--item: {other} of {} does not run on Linux; these do: {}", paper.name(), items.join(", ")),

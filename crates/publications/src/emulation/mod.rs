@@ -28,7 +28,7 @@ pub enum Routers {
 /// An experiment that runs in the simulator and on Linux.
 pub struct Emulation {
     /// The item of the paper that it belongs to.
-    pub item: &'static str,
+    pub item: String,
     /// What distinguishes it from others of the item.
     pub case: String,
     /// What the routers become.
@@ -92,10 +92,10 @@ pub struct OnLinux {
 }
 
 /// The names of the items of `paper` that run on Linux, in its order.
-pub fn items_on_linux(paper: &dyn Paper) -> Vec<&'static str> {
+pub fn items_on_linux(paper: &dyn Paper) -> Vec<String> {
     let emulations = paper.emulations(true);
     let has = |name: &str| emulations.iter().any(|emulation| emulation.item == name);
-    paper.items().iter().map(|item| item.name).filter(|name| has(name)).collect()
+    paper.items().iter().map(|item| item.name.clone()).filter(|name| has(name)).collect()
 }
 
 /// Runs the emulations of `paper` that `request` asks for, first in the simulator, then by `emulator`, one after the
@@ -111,7 +111,7 @@ pub fn reproduce_on_linux(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<OnLinux, ReproduceError> {
     let mut emulations = paper.emulations(request.quick);
-    emulations.retain(|emulation| request.wants(emulation.item));
+    emulations.retain(|emulation| request.wants(&emulation.item));
     if let Some(runs) = request.runs {
         emulations.iter_mut().for_each(|emulation| emulation.runs = runs);
     }

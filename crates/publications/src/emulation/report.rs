@@ -46,8 +46,8 @@ pub(super) fn reproduction(paper: &dyn Paper, measured: &[Measured]) -> Reproduc
 }
 
 /// The items with measurements, in their order.
-fn items(measured: &[Measured]) -> Vec<&'static str> {
-    let mut items: Vec<&str> = measured.iter().map(|measured| measured.emulation.item).collect();
+fn items(measured: &[Measured]) -> Vec<&str> {
+    let mut items: Vec<&str> = measured.iter().map(|measured| measured.emulation.item.as_str()).collect();
     items.dedup();
     items
 }
@@ -62,7 +62,7 @@ fn rows(measured: &[Measured]) -> Table {
         for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
             let (simulated, emulated) = (measured.simulated(index), measured.emulated(index));
             let mut row: Vec<Cell> = vec![
-                measured.emulation.item.into(),
+                measured.emulation.item.as_str().into(),
                 measured.emulation.case.as_str().into(),
                 quantity.name.into(),
                 quantity.unit.into(),
@@ -150,7 +150,7 @@ fn agreement(item: &str, measured: &[&Measured]) -> Vec<Finding> {
 }
 
 /// The first figure of each case, in both kinds of runs.
-fn figures(item: &'static str, measured: &[&Measured]) -> Option<Figure> {
+fn figures(item: &str, measured: &[&Measured]) -> Option<Figure> {
     let quantity = measured.first()?.emulation.quantities.first()?;
     let mut bars = Bars::new(Axis::new(quantity.name, quantity.unit));
     for measured in measured {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use subflow_lab::results::RealTime;
 use subflow_scenario::file::Document;
@@ -16,14 +17,18 @@ const TEXT: &str = "duration = '2 s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.
     rate = '5 Mbit/s'\ndelay = '5 ms'\n[flows.file]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\n";
 
 impl Paper for Invented {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "invented"
     }
-    fn title(&self) -> &'static str {
+    fn title(&self) -> &str {
         "Nobody: nothing (1999)"
     }
-    fn items(&self) -> &'static [Item] {
-        &[Item { name: "simulated", title: "in the simulator only" }, Item { name: "both", title: "on Linux, too" }]
+    fn items(&self) -> &[Item] {
+        static ITEMS: LazyLock<[Item; 2]> = LazyLock::new(|| {
+            [("simulated", "in the simulator only"), ("both", "on Linux, too")]
+                .map(|(name, title)| Item { name: name.to_owned(), title: title.to_owned() })
+        });
+        &*ITEMS
     }
     fn emulations(&self, _quick: bool) -> Vec<Emulation> {
         let scenario = |_| {
@@ -38,7 +43,7 @@ impl Paper for Invented {
             of: |result| result.flows[0].goodput_mbps,
         };
         vec![Emulation {
-            item: "both",
+            item: "both".to_owned(),
             case: "one flow".to_owned(),
             routers: Routers::Simulated,
             runs: 2,

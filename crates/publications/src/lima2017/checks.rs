@@ -8,11 +8,10 @@ use subflow_report::Measured;
 
 use super::adaptive::{self, FAR_PCT, NEAR_PCT};
 use super::report::shown;
-use super::verdict::{Ratio, all};
-use super::{CONGESTED, CONGESTION, DESIGN, GOODPUT, MESH, SCHEDULERS, SECONDS, TRANSFER, at, cases, cell};
-use crate::study::{Check, Claim, Outcome, Results, Row};
+use super::{CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, SECONDS, TRANSFER, at, cases, cell};
+use crate::study::{Check, Claim, Outcome, Ratio, Results, Row};
 
-pub(super) const CHECKS: [(&str, Check); 10] = [
+pub(super) const CHECKS: [(&str, Check); 9] = [
     ("slower without loss", slower_without_loss),
     ("wVegas stays level", wvegas_stays_level),
     ("gains over LL", |all, claim| above_ll(all, claim, Ratio::is_in)),
@@ -20,40 +19,9 @@ pub(super) const CHECKS: [(&str, Check); 10] = [
     ("order under loss", order_under_loss),
     ("best", best),
     ("alike under loss", alike_under_loss),
-    ("single-mesh", meshes),
     ("long transfer", long_transfer),
     ("near the best", near_the_best),
 ];
-
-/// Ratios of which each has to lie in `expected`, as `holds` takes it.
-fn judged(
-    ratios: &[Ratio],
-    expected: &RangeInclusive<f64>,
-    holds: fn(Ratio, &RangeInclusive<f64>) -> Option<bool>,
-    complete: bool,
-    evidence: String,
-) -> Outcome {
-    let parts: Vec<Option<bool>> = ratios.iter().map(|ratio| holds(*ratio, expected)).collect();
-    let verdict = all(parts.iter().copied(), complete);
-    let deciding = parts.iter().position(|part| *part == verdict).unwrap_or(0);
-    let measured = ratios.get(deciding).map(|ratio| ratio.measured());
-    Outcome::new(verdict, measured, with_doubt(verdict, complete, evidence))
-}
-
-/// Says why a verdict is open: not all cells were run, or the intervals allow both.
-fn with_doubt(verdict: Option<bool>, complete: bool, evidence: String) -> String {
-    match (verdict, complete) {
-        (None, true) => format!("{evidence}. The intervals allow both verdicts"),
-        (None, false) => format!("{evidence}. Not all cells of the finding were run"),
-        (Some(_), _) => evidence,
-    }
-}
-
-/// The two numbers of a claim's `key`; without a second one there is no upper bound.
-fn range(claim: &Claim, key: &str) -> RangeInclusive<f64> {
-    let ends: Vec<f64> = claim.list(key).iter().filter_map(Value::as_f64).collect();
-    ends[0]..=ends.get(1).copied().unwrap_or(f64::INFINITY)
-}
 
 /// A cell with full-mesh.
 fn full<'m>(measured: &'m Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<&'m Row> {
@@ -65,8 +33,8 @@ fn slower_without_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
     let pairs: Vec<(&str, &Row, &Row)> = ["lia", "olia", "balia"].into_iter().map(pair).collect::<Option<_>>()?;
     let figures = pairs.iter().map(|(cc, at_0, at_1)| format!("{cc} {} and {}", shown(at_0), shown(at_1)));
     let evidence = format!("ll, Mbit/s at 0 and 1 %: {}", figures.collect::<Vec<_>>().join(", "));
-    let ratios: Vec<Ratio> = pairs.iter().map(|(_, at_0, at_1)| Ratio::of(at_0, at_1)).collect();
-    Some(judged(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
+    let ratios: Vec<Ratio> = pairs.iter().map(|(_, at_0, at_1)| Ratio::of(at_0, at_1, GOODPUT)).collect();
+    Some(Ratio::judge(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
 }
 
 fn wvegas_stays_level(measured: &Results, _: &Claim) -> Option<Outcome> {
@@ -74,10 +42,10 @@ fn wvegas_stays_level(measured: &Results, _: &Claim) -> Option<Outcome> {
     let cells: Vec<&Row> =
         losses.iter().map(|&loss| full(measured, CONGESTED, loss, "wvegas", "ll")).collect::<Option<_>>()?;
     let (first, rest) = cells.split_first()?;
-    let ratios: Vec<Ratio> = rest.iter().rev().map(|cell| Ratio::of(cell, first)).collect();
+    let ratios: Vec<Ratio> = rest.iter().rev().map(|cell| Ratio::of(cell, first, GOODPUT)).collect();
     let figures: Vec<String> = cells.iter().map(|cell| shown(cell)).collect();
     let evidence = format!("ll, Mbit/s at {losses:?} %: {}", figures.join(", "));
-    Some(judged(&ratios, &(0.95..=1.05), Ratio::is_about, losses == [0, 1, 2, 3], evidence))
+    Some(Ratio::judge(&ratios, &(0.95..=1.05), Ratio::is_about, losses == [0, 1, 2, 3], evidence))
 }
 
 /// The cases of the first experiment with 4 % loss and more.
@@ -101,14 +69,15 @@ fn above_ll(
     holds: fn(Ratio, &RangeInclusive<f64>) -> Option<bool>,
 ) -> Option<Outcome> {
     let (scheduler, congestion) = (claim.text("scheduler"), claim.texts("congestion"));
-    let expected = range(claim, "percent");
+    let expected: Vec<f64> =
+        claim.arguments["percent"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
     let gain = |&cc| Some((cc, Ratio::mean_of(&over_ll(measured, scheduler, cc)?)?));
     let gains: Vec<(&str, Ratio)> = congestion.iter().map(gain).collect::<Option<_>>()?;
     let figures = gains.iter().map(|(cc, gain)| format!("{cc} {}", gain.as_gain()));
     let evidence = format!("mean gain over ll: {}", figures.collect::<Vec<_>>().join(", "));
-    let expected = 1.0 + expected.start() / 100.0..=1.0 + expected.end() / 100.0;
+    let expected = 1.0 + expected[0] / 100.0..=1.0 + expected[1] / 100.0;
     let ratios: Vec<Ratio> = gains.iter().map(|(_, gain)| *gain).collect();
-    Some(judged(&ratios, &expected, holds, true, evidence))
+    Some(Ratio::judge(&ratios, &expected, holds, true, evidence))
 }
 
 fn order_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
@@ -126,7 +95,7 @@ fn order_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
         let of_cells: Vec<f64> = goodputs(low)?.iter().zip(goodputs(high)?).map(|(low, high)| low / high).collect();
         ratios.push(Ratio::mean_of(&of_cells)?);
     }
-    Some(judged(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
+    Some(Ratio::judge(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
 }
 
 /// Whether a scheduler is at least so many times every other one in an experiment of the design.
@@ -141,13 +110,13 @@ fn best(measured: &Results, claim: &Claim) -> Option<Outcome> {
             let cell = full(measured, DESIGN, case, cc, name)?;
             figures.push(format!("{name} {}", shown(cell)));
             if name != scheduler {
-                ratios.push(Ratio::of(own, cell));
+                ratios.push(Ratio::of(own, cell, GOODPUT));
             }
         }
         evidence.push(format!("{cc}: {}", figures.join(", ")));
     }
     let evidence = format!("Mbit/s under {}", evidence.join("; "));
-    Some(judged(&ratios, &(margin..=f64::INFINITY), Ratio::is_in, true, evidence))
+    Some(Ratio::judge(&ratios, &(margin..=f64::INFINITY), Ratio::is_in, true, evidence))
 }
 
 fn alike_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
@@ -159,34 +128,14 @@ fn alike_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
             SCHEDULERS.into_iter().map(|name| full(measured, DESIGN, case, cc, name)).collect::<Option<_>>()?;
         let worst = cells.iter().min_by(|a, b| a.mean(GOODPUT).total_cmp(&b.mean(GOODPUT)))?;
         let most = cells.iter().max_by(|a, b| a.mean(GOODPUT).total_cmp(&b.mean(GOODPUT)))?;
-        apart.push((Ratio::of(most, worst), case, cc));
+        apart.push((Ratio::of(most, worst, GOODPUT), case, cc));
     }
     apart.sort_by(|a, b| b.0.value.total_cmp(&a.0.value));
     let (widest, case, cc) = apart.first()?;
     let percent = (widest.value - 1.0) * 100.0;
     let evidence = format!("at most {percent:.1} % between the best and the worst (Exp {case}, {cc})");
     let ratios: Vec<Ratio> = apart.iter().map(|(ratio, ..)| *ratio).collect();
-    Some(judged(&ratios, &(0.0..=1.05), Ratio::is_about, complete, evidence))
-}
-
-/// Single-mesh over full-mesh in those of the claim's cases that were run.
-fn meshes(measured: &Results, claim: &Claim) -> Option<Outcome> {
-    let wanted: Vec<i64> = claim.list("cases").iter().filter_map(Value::as_i64).collect();
-    let (congestion, expected) = (claim.texts("congestion"), range(claim, "times"));
-    let run: Vec<i64> = cases(measured, MESH).into_iter().filter(|case| wanted.contains(case)).collect();
-    let mut ratios = Vec::new();
-    for (&case, &cc) in run.iter().flat_map(|case| congestion.iter().map(move |cc| (case, cc))) {
-        let single = cell(measured, MESH, case, cc, "ll", "single-mesh")?;
-        ratios.push((case, cc, Ratio::of(single, full(measured, MESH, case, cc, "ll")?)));
-    }
-    if ratios.is_empty() {
-        return None;
-    }
-    let figures: Vec<String> =
-        ratios.iter().map(|(case, cc, ratio)| format!("Exp {case} {cc} {:.2}", ratio.value)).collect();
-    let evidence = format!("single over full: {}", figures.join(", "));
-    let values: Vec<Ratio> = ratios.iter().map(|(.., ratio)| *ratio).collect();
-    Some(judged(&values, &expected, Ratio::is_in, run == wanted, evidence))
+    Some(Ratio::judge(&ratios, &(0.0..=1.05), Ratio::is_about, complete, evidence))
 }
 
 /// The thesis does not say which congestion control its figure 9 shows: one that loses nothing and takes about as long.
@@ -293,7 +242,8 @@ mod tests {
             };
             let all: Vec<_> = [CONGESTED, DESIGN, MESH].into_iter().flat_map(|item| made(item, goodput).rows).collect();
             let judged = all.iter().filter(|row| is_judged(&row.cell)).cloned().collect();
-            let thesis = |rows| LIMA2017.findings(&Results { rows, runs: 0 }).into_iter().filter(|it| !it.beyond);
+            let thesis =
+                |rows| LIMA2017.findings(&Results { rows, ..Results::default() }).into_iter().filter(|it| !it.beyond);
             assert!(thesis(judged).eq(thesis(all)), "seed {seed}");
         }
     }

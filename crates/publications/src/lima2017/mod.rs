@@ -5,30 +5,22 @@ mod adaptive;
 mod checks;
 mod figures;
 mod report;
-mod verdict;
 
 use std::sync::LazyLock;
 
 use serde_json::Value;
-use subflow_lab::results::RunResult;
 
-use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Sample, Study, folder};
+use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Study};
 use crate::{Quantity, Routers};
 
 /// The thesis.
 pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
-    let folder = folder!(
-        "lima2017": "paper.toml", "scenarios/background.toml", "scenarios/congested.toml",
-        "scenarios/design-exp4.toml", "scenarios/mesh.toml",
-    );
     let code = Code {
-        measure,
         checks: &checks::CHECKS,
         is_judged,
-        rows: report::rows,
-        readable: report::readable,
-        figures: figures::figures,
-        notes: |_| Vec::new(),
+        rows: Some(report::rows),
+        readable: Some(report::readable),
+        figures: Some(figures::figures),
         linux: Some(Linux {
             routers: Routers::Simulated,
             case: |cell| ["case_name", "congestion", "scheduler"].map(|name| cell.text(name)).join(", "),
@@ -44,8 +36,9 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
             },
             findings: OnKernel::Claims(|goodput| vec![goodput[0], f64::NAN, f64::NAN]),
         }),
+        ..Code::default()
     };
-    Study::new(folder, code)
+    Study::in_program("lima2017", code)
 });
 
 /// The items.
@@ -61,20 +54,11 @@ const SCHEDULERS: [&str; 4] = ["ll", "lws", "lts", "hsr"];
 /// Our scheduler that switches among those.
 const ADAPTIVE: &str = "adaptive";
 
-/// What is measured: goodput of the upload in Mbit/s, that of all TCP connections beside it, and how many seconds a
-/// transfer that ends took.
+/// The metrics by their places in the paper's file: goodput of the upload in Mbit/s, that of all TCP connections beside
+/// it, and how many seconds a transfer that ends took.
 const GOODPUT: usize = 0;
 const BACKGROUND_TCP: usize = 1;
 const SECONDS: usize = 2;
-
-fn measure(result: &RunResult) -> Result<Sample, String> {
-    let of = |prefix: &str| {
-        let flows = result.flows.iter().filter(move |flow| flow.name.starts_with(prefix));
-        flows.map(|flow| flow.goodput_mbps).reduce(|sum, goodput| sum + goodput).unwrap_or(f64::NAN)
-    };
-    let seconds = result.flows.iter().find_map(|flow| flow.completion_s);
-    Ok(vec![of("upload"), of("tcp"), seconds.unwrap_or(f64::NAN)])
-}
 
 /// Whether a verdict on one of the thesis's three experiments rests on this cell: those with little loss are mostly
 /// shown and not judged.

@@ -1,58 +1,154 @@
 //! One flow of a configuration beside the kernel's.
 
+use serde_json::Value;
+use subflow_lab::results::{FlowResult, LinkResult, RunResult, goodput_mbps};
 use subflow_lab::statistics::mean;
+use subflow_quantity::Duration;
 
-use super::cases::FlowName;
-use super::configuration::{Configuration, Reference, Workload};
-use super::criteria::{Criterion, criterion};
-use super::run::{Figures, FlowFigures};
+use super::configuration::{Configuration, Reference};
+use super::measurements::{ALL, flow_name};
+use super::outage::{Outage, outage};
+use crate::study::{Results, Row, Sample};
 
-/// A configuration and what came out; no figures where it was not run.
-pub(super) struct Outcome<'a> {
-    pub(super) configuration: &'a Configuration,
-    pub(super) figures: Option<Figures>,
-    /// The runs whose means they are.
-    pub(super) runs: &'a [Figures],
+/// The figures of a flow in a sample, which has those of each flow, then those of all together.
+pub(super) const GOODPUT: usize = 0;
+/// Goodput after the first third of the run.
+pub(super) const TAIL: usize = 1;
+pub(super) const COMPLETION: usize = 2;
+pub(super) const RETRANSMISSIONS: usize = 3;
+const OF_FLOW: usize = 4;
+/// Those of a path, which follow: IP bytes through its queue, drops there, random losses. The goodput of each second of the
+/// first flow comes last, where there are three samples in each.
+pub(super) const BYTES: usize = 0;
+pub(super) const DROPS: usize = 1;
+pub(super) const LOSSES: usize = 2;
+const OF_PATH: usize = 3;
+
+/// The figures of a run.
+pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
+    let mut sample = Sample::new();
+    let two_thirds = Duration::from_secs_f64(result.duration_s / 3.0).saturating_mul(2);
+    let (mut bytes, mut tail_bytes) = (0, 0);
+    for flow in &result.flows {
+        let in_tail = flow.bytes_delivered - delivered_early(result, flow);
+        bytes += flow.bytes_delivered;
+        tail_bytes += in_tail;
+        let (tail, completion) = (goodput_mbps(in_tail, two_thirds), flow.completion_s.unwrap_or(f64::NAN));
+        sample.extend([flow.goodput_mbps, tail, completion, flow.retransmissions as f64]);
+    }
+    let whole = Duration::from_secs_f64(result.duration_s);
+    let retransmissions = result.flows.iter().map(|flow| flow.retransmissions as f64).sum();
+    sample.extend([goodput_mbps(bytes, whole), goodput_mbps(tail_bytes, two_thirds), f64::NAN, retransmissions]);
+    let link = |name: String| result.links.iter().find(|link| link.name == name);
+    let paths = (1..).map_while(|n| Some((link(format!("bottleneck{n}"))?, link(format!("egress{n}"))?)));
+    for (LinkResult { up: queue, .. }, LinkResult { up: wire, .. }) in paths {
+        sample.extend([queue.bytes as f64, queue.drops as f64, wire.losses as f64]);
+    }
+    let first = result.flows.first().map(|flow| goodput(result, flow).collect::<Vec<f64>>()).unwrap_or_default();
+    if first.len() > 3 {
+        sample.extend(first.chunks_exact(3).filter_map(mean));
+    }
+    Ok(sample)
 }
 
-impl Outcome<'_> {
-    /// Whether it was run and no bound is declared for any of its flows.
-    pub(super) fn is_unjudged(&self) -> bool {
-        let is_judged = self.configuration.is_chaotic() || Comparison::of(self).any(|of| of.criterion().is_some());
-        self.figures.is_some() && !is_judged
+/// What a flow had delivered after a third of the run. The last sample may be missing by a rounding.
+fn delivered_early(result: &RunResult, flow: &FlowResult) -> u64 {
+    let third = (goodput(result, flow).count() + 1) / 3;
+    let bytes_per_mbps = result.duration_s / (3 * third) as f64 / 8e-6;
+    goodput(result, flow).take(third).map(|mbps| (mbps * bytes_per_mbps).round() as u64).sum()
+}
+
+/// The samples of a flow's goodput, in Mbit/s.
+fn goodput<'a>(result: &'a RunResult, flow: &'a FlowResult) -> impl Iterator<Item = f64> + 'a {
+    let series = result.series.iter().find(|series| series.of == flow.name && series.metric == "goodput");
+    series.into_iter().flat_map(|series| series.points().iter().map(|point| point.value))
+}
+
+/// A configuration and its runs; none where it was not run.
+pub(super) struct Outcome<'r> {
+    pub(super) configuration: Configuration,
+    pub(super) row: &'r Row,
+}
+
+impl<'r> Outcome<'r> {
+    /// Those of all rows.
+    pub(super) fn all(results: &'r Results) -> Vec<Self> {
+        let configuration = |row: &Row| {
+            let variables = row.cell.variables.clone().into_iter().collect();
+            serde_json::from_value(Value::Object(variables)).expect("each cell is a configuration")
+        };
+        results.rows.iter().map(|row| Self { configuration: configuration(row), row }).collect()
+    }
+
+    pub(super) fn is_run(&self) -> bool {
+        !self.row.runs.is_empty()
+    }
+
+    /// A figure of each run; `None` if one lacks it, such as a transfer that did not end, or nothing was run.
+    pub(super) fn samples(&self, flow: u32, figure: usize) -> Option<Vec<f64>> {
+        let flows = self.configuration.flows.len();
+        let index = if flow == ALL { flows } else { flow as usize - 1 };
+        self.samples_at(OF_FLOW * index + figure)
+    }
+
+    fn samples_at(&self, place: usize) -> Option<Vec<f64>> {
+        let samples = self.row.samples(place);
+        (self.is_run() && samples.len() == self.row.runs.len()).then_some(samples)
+    }
+
+    /// The mean of a figure of a flow.
+    pub(super) fn flow(&self, flow: u32, figure: usize) -> Option<f64> {
+        mean(&self.samples(flow, figure)?)
+    }
+
+    /// The mean of a figure of a path, by its place.
+    pub(super) fn path(&self, path: usize, figure: usize) -> Option<f64> {
+        (path < self.configuration.paths.len()).then_some(())?;
+        mean(&self.samples_at(self.behind_flows() + OF_PATH * path + figure)?)
+    }
+
+    fn behind_flows(&self) -> usize {
+        OF_FLOW * (self.configuration.flows.len() + 1)
+    }
+
+    /// What the failure of a path cost, on average, where one failed.
+    pub(super) fn outage(&self) -> Option<Outage> {
+        let seconds = self.behind_flows() + OF_PATH * self.configuration.paths.len();
+        let outages: Option<Vec<Outage>> =
+            self.row.runs.iter().map(|run| outage(&self.configuration, run.get(seconds..)?)).collect();
+        let outages = outages.filter(|outages| !outages.is_empty())?;
+        let over = |of: fn(&Outage) -> f64| mean(&outages.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
+        Some(Outage { stall_s: over(|one| one.stall_s), return_s: over(|one| one.return_s) })
+    }
+
+    /// Each flow beside the kernel's.
+    pub(super) fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
+        self.configuration.references.iter().map(|reference| Comparison { outcome: self, reference })
     }
 }
 
 /// One flow of an outcome next to the kernel's.
-pub(super) struct Comparison<'a> {
-    pub(super) outcome: &'a Outcome<'a>,
-    pub(super) reference: &'a Reference,
-    pub(super) ours: Option<&'a FlowFigures>,
+pub(super) struct Comparison<'o> {
+    pub(super) outcome: &'o Outcome<'o>,
+    pub(super) reference: &'o Reference,
 }
 
-impl<'a> Comparison<'a> {
-    pub(super) fn of(outcome: &'a Outcome<'a>) -> impl Iterator<Item = Self> {
-        let flow = |figures: &'a Figures, name| match name {
-            FlowName::All => &figures.together,
-            FlowName::Number(number) => &figures.flows[number as usize - 1],
-        };
-        outcome.configuration.references.iter().map(move |reference| Self {
-            outcome,
-            reference,
-            ours: outcome.figures.as_ref().map(|figures| flow(figures, reference.flow)),
-        })
+impl<'o> Comparison<'o> {
+    pub(super) fn ours_of(&self, figure: usize) -> Option<f64> {
+        self.outcome.flow(self.reference.flow, figure)
     }
 
-    pub(super) fn is_transfer(&self) -> bool {
-        matches!(self.outcome.configuration.workload, Workload::Bytes(_))
-    }
-
-    /// What counts: the completion time of a transfer, else the goodput.
+    /// What counts of ours: the completion time where a size is sent, else goodput.
     pub(super) fn ours(&self) -> Option<f64> {
-        if self.is_transfer() { self.ours?.completion_s } else { Some(self.ours?.goodput_mbps) }
+        self.ours_of(if self.outcome.configuration.transfer { COMPLETION } else { GOODPUT })
     }
 
-    /// The same of the kernel.
+    /// The same of the kernel's repetitions.
+    pub(super) fn reference_samples(&self) -> &'o [f64] {
+        if self.outcome.configuration.transfer { &self.reference.completion_s } else { &self.reference.goodput_mbps }
+    }
+
+    /// Their mean.
     pub(super) fn kernel(&self) -> Option<f64> {
         mean(self.reference_samples())
     }
@@ -66,42 +162,36 @@ impl<'a> Comparison<'a> {
         self.figures().map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
     }
 
-    /// Largest less smallest of the kernel's repetitions, in percent of their mean.
-    pub(super) fn spread_pct(&self) -> Option<f64> {
-        let samples = self.reference_samples();
-        let (low, high) = samples.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
-        mean(samples).filter(|&mean| mean > 0.0).map(|mean| (high - low) / mean * 100.0)
+    /// The smallest and the largest of the kernel's repetitions.
+    pub(super) fn reference_ends(&self) -> (f64, f64) {
+        self.reference_samples().iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)))
     }
 
-    /// What counts of the kernel's repetitions.
-    pub(super) fn reference_samples(&self) -> &'a [f64] {
-        if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps }
+    /// Largest less smallest of the kernel's repetitions, in percent of their mean.
+    pub(super) fn spread_pct(&self) -> Option<f64> {
+        let (low, high) = self.reference_ends();
+        self.kernel().filter(|&mean| mean > 0.0).map(|mean| (high - low) / mean * 100.0)
     }
 
     /// The title of the table that it stands in.
     pub(super) fn table_title(&self) -> String {
-        let letter = self.outcome.configuration.case.chars().next().unwrap_or('?');
-        let what = if self.is_transfer() { "completion in s" } else { "goodput in Mbit/s" };
-        format!("{letter}, {what}")
+        let what = if self.outcome.configuration.transfer { "completion in s" } else { "goodput in Mbit/s" };
+        format!("{}, {what}", self.outcome.configuration.letter)
     }
 
     /// Configuration and flow in one line.
     pub(super) fn name(&self) -> String {
-        let configuration = self.outcome.configuration;
+        let configuration = &self.outcome.configuration;
         let mut name = format!("{} {} {}", configuration.case, self.reference.protocol, configuration.paths_text);
         if self.reference.cc != "-" {
             name += &format!(" {}", self.reference.cc);
         }
-        if configuration.is_lossy() {
+        if configuration.lossy {
             name += &format!(", {} %", configuration.loss_text);
         }
         if configuration.flows.len() > 1 {
-            name += &format!(", flow {}", self.reference.flow);
+            name += &format!(", flow {}", flow_name(self.reference.flow));
         }
         name
-    }
-
-    pub(super) fn criterion(&self) -> Option<Criterion> {
-        criterion(self.outcome.configuration, self.reference.flow)
     }
 }

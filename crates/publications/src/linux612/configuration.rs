@@ -1,57 +1,100 @@
-//! From rows to configurations: the repetitions of one configuration come together.
+//! From rows to configurations: the repetitions of one configuration come together, as the variables of a cell.
 
-use super::cases::{FlowName, PathSpec, Record};
+use serde::{Deserialize, Serialize};
 
-/// Something that was measured, with all that the kernel did in its repetitions.
-#[derive(Clone, Debug, PartialEq)]
+use super::measurements::{ALL, PathSpec, Record};
+
+/// Something that was measured, with all that the kernel did in its repetitions. `paper.toml` makes a scenario of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Configuration {
     pub(super) case: String,
+    /// The letter that the case begins with: its item.
+    pub(super) letter: String,
     pub(super) paths_text: String,
-    pub(super) paths: Vec<PathSpec>,
     pub(super) loss_text: String,
-    pub(super) loss_pct: Vec<f64>,
-    pub(super) workload: Workload,
-    pub(super) failure: Option<Failure>,
+    pub(super) paths: Vec<PathSpec>,
     /// The flows in the order of their numbers.
     pub(super) flows: Vec<FlowSpec>,
+    /// The hosts, and the links of the clients among them.
+    hosts: Vec<HostSpec>,
+    accesses: Vec<Access>,
+    /// A path that loses everything from 10 s to 20 s, if one does.
+    pub(super) failures: Vec<Failure>,
+    duration_s: f64,
+    sample_interval_s: String,
+    /// Whether a size is sent, so that the completion time counts.
+    pub(super) transfer: bool,
+    /// Whether packets get lost at random.
+    pub(super) lossy: bool,
+    equal_paths: bool,
+    /// Whether all flows are SCTP's.
+    sctp: bool,
+    /// 1 where means of several runs are compared, else 0.
+    random: u8,
+    /// 1 where distributions of runs are compared, which the H at the start of the case says, else 0.
+    chaotic: u8,
+    /// 1 unless the measurements say too little to repeat it, as with SCTP over several paths: not how these were used.
+    supported: u8,
     /// What the kernel did: each flow, then all of them where a row says so.
     pub(super) references: Vec<Reference>,
 }
 
-/// No transfer in a case's name is larger: a thousand terabytes.
-const MOST_BYTES: u64 = 1_000_000_000_000_000;
-
-/// What every flow of a configuration sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Workload {
-    /// As much as goes in so many seconds.
-    Seconds(f64),
-    /// So many bytes; the completion time counts.
-    Bytes(u64),
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct FlowSpec {
+    /// Its number from 1.
+    n: usize,
+    /// The number of its host.
+    client: usize,
+    protocol: String,
+    cc: String,
+    congestion: String,
+    /// The earliest start in any repetition, in microseconds.
+    start_us: u64,
+    /// 1 for flows after the first, whose starts are spread, else 0.
+    later: u8,
+    send_bytes: u64,
+    message_bytes: u32,
+    /// Those of MPTCP besides the initial one.
+    subflows: Vec<Subflow>,
 }
 
-/// A path that loses everything from 10 s to 20 s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Subflow {
+    from: String,
+    to: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct HostSpec {
+    name: String,
+    interfaces: Vec<String>,
+}
+
+/// The link of an interface of a client to its path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Access {
+    client: usize,
+    n: usize,
+    path: usize,
+    delay_ms: f64,
+}
+
+/// A path that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failure {
-    /// Index of the path.
+    /// The number of the path.
     pub(super) path: usize,
     /// Whether acknowledgments get lost, too.
-    pub(super) both: bool,
-}
-
-/// One flow.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct FlowSpec {
-    pub(super) protocol: String,
-    pub(super) cc: String,
-    /// The earliest start in any repetition.
-    pub(super) start_s: f64,
+    both: bool,
+    /// The path's random loss before and after, in percent.
+    loss_pct: f64,
 }
 
 /// What the kernel did with one flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Reference {
-    pub(super) flow: FlowName,
+    pub(super) flow: u32,
     pub(super) protocol: String,
     pub(super) cc: String,
     /// By repetition.
@@ -64,48 +107,58 @@ pub(super) struct Reference {
     pub(super) per_second: Vec<f64>,
 }
 
+/// No transfer in a case's name is larger: a thousand terabytes.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
 /// The message that fills a packet of 1500 bytes.
 const FULL_MESSAGE: u32 = 1452;
 /// More is no message.
 const MOST_MESSAGE: u32 = 4 << 20;
+/// The means of starts, in seconds after the nominal ones: of later flows, and of all where distributions are compared.
+const LATER_S: f64 = 0.015;
+const CHAOTIC_S: f64 = 0.002;
 
 impl Configuration {
-    /// Whether the measurements say enough to repeat it: with SCTP over several paths they do not say how they were
-    /// used.
-    pub(super) fn is_supported(&self) -> bool {
-        self.paths.len() == 1 || self.flows.iter().all(|flow| flow.protocol != "sctp")
-    }
-
-    /// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one
-    /// full packet where it does not.
-    pub(super) fn message_bytes(&self) -> u32 {
-        let text = self.case.rsplit('-').next().unwrap_or_default();
-        let (digits, unit) = text.strip_suffix('k').map_or((text, 1), |digits| (digits, 1024));
-        let count = digits.parse::<u32>().ok().and_then(|count| count.checked_mul(unit));
-        count.filter(|bytes| (1..=MOST_MESSAGE).contains(bytes)).unwrap_or(FULL_MESSAGE)
-    }
-
-    /// Whether packets get lost at random.
-    pub(super) fn is_lossy(&self) -> bool {
-        self.loss_pct.iter().any(|&loss| loss > 0.0)
-    }
-
-    /// Whether it is chaotic, which the H at the start of its name says: distributions of runs are compared.
     pub(super) fn is_chaotic(&self) -> bool {
-        self.case.starts_with('H')
+        self.chaotic == 1
+    }
+
+    /// How long it runs, in seconds, unless a size is sent.
+    pub(super) fn duration_s(&self) -> Option<f64> {
+        (!self.transfer).then_some(self.duration_s)
+    }
+
+    /// The mean start of a flow over the runs, in seconds.
+    pub(super) fn start_s(&self, flow: u32) -> Option<f64> {
+        let FlowSpec { start_us, later, .. } = self.flows.get((flow as usize).checked_sub(1)?)?;
+        let late = if self.is_chaotic() { CHAOTIC_S } else { LATER_S * f64::from(*later) };
+        Some(*start_us as f64 / 1e6 + late)
+    }
+
+    /// Completes what follows from the repetitions of all its flows.
+    fn complete(&mut self) {
+        if self.transfer {
+            // A transfer gets ten times what the kernel took.
+            let taken = self.references.iter().flat_map(|reference| &reference.completion_s);
+            self.duration_s = 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b));
+        }
+        // A sample after each third says what the last two thirds begin with. Where a path fails, there are three in each
+        // second, so that thirds and seconds begin with one.
+        let samples = if self.failures.is_empty() { 3 } else { 3 * self.duration_s.ceil() as u32 };
+        self.sample_interval_s = format!("{:.9}", self.duration_s / f64::from(samples));
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        let same_flow = |a: &FlowSpec, b: &FlowSpec| (&a.protocol, &a.cc) == (&b.protocol, &b.cc);
+        let of_flows =
+            |of: &Self| of.flows.iter().map(|flow| [flow.protocol.clone(), flow.cc.clone()]).collect::<Vec<_>>();
+        let is_as_long = self.transfer || self.duration_s == other.duration_s;
         (&self.case, &self.paths_text, &self.loss_text) == (&other.case, &other.paths_text, &other.loss_text)
-            && self.workload == other.workload
-            && self.flows.len() == other.flows.len()
-            && self.flows.iter().zip(&other.flows).all(|(a, b)| same_flow(a, b))
+            && is_as_long
+            && of_flows(self) == of_flows(other)
     }
 
     fn merge(&mut self, other: Self) {
         for (mine, theirs) in self.flows.iter_mut().zip(&other.flows) {
-            mine.start_s = mine.start_s.min(theirs.start_s);
+            mine.start_us = mine.start_us.min(theirs.start_us);
         }
         for theirs in other.references {
             match self.references.iter_mut().find(|mine| mine.flow == theirs.flow) {
@@ -140,6 +193,7 @@ pub(super) fn group(name: &str, records: &[Record]) -> Result<Vec<Configuration>
             None => configurations.push(run),
         }
     }
+    configurations.iter_mut().for_each(Configuration::complete);
     Ok(configurations)
 }
 
@@ -152,30 +206,29 @@ fn continues(rows: &[Record], next: &Record) -> bool {
     same(first, next) && next.flow > last.flow
 }
 
-fn run(rows: &[Record]) -> Result<Configuration, String> {
+/// The flows of a run, counted from 1.
+fn numbered(rows: &[Record]) -> Result<Vec<&Record>, String> {
+    let numbered: Vec<&Record> = rows.iter().filter(|row| row.flow != ALL).collect();
+    if let Some((row, _)) = numbered.iter().zip(1..).find(|(row, n)| row.flow != *n) {
+        let flow = row.flow;
+        return Err(format!("flow: found \"{flow}\", expected the rows of a run to count their flows from 1"));
+    }
     let first = &rows[0];
-    let numbered: Vec<&Record> = rows.iter().filter(|row| row.flow != FlowName::All).collect();
-    for (index, row) in numbered.iter().enumerate() {
-        if row.flow != FlowName::Number(index as u32 + 1) {
-            return Err(format!(
-                "flow: found \"{}\", expected the rows of a run to count their flows from 1",
-                row.flow
-            ));
+    match numbered.len() {
+        0 => Err("flow: found a row of all flows without a row for each of them before it".to_owned()),
+        2.. if first.paths.len() > 1 => {
+            Err(format!("paths: found {}, expected one path where several flows share it", first.paths_text))
         }
+        _ => match numbered.iter().find(|row| row.protocol == "tcp" && row.paths.len() > 1) {
+            Some(row) => Err(format!("paths: found {}, expected one path for TCP", row.paths_text)),
+            None => Ok(numbered),
+        },
     }
-    if numbered.is_empty() {
-        return Err("flow: found a row of all flows without a row for each of them before it".to_owned());
-    }
-    if numbered.len() > 1 && first.paths.len() > 1 {
-        return Err(format!("paths: found {}, expected one path where several flows share it", first.paths_text));
-    }
-    if let Some(row) = numbered.iter().find(|row| row.protocol == "tcp" && row.paths.len() > 1) {
-        return Err(format!("paths: found {}, expected one path for TCP", row.paths_text));
-    }
-    let workload = match sent_size(&first.case)? {
-        Some(bytes) => Workload::Bytes(bytes),
-        None => Workload::Seconds(first.duration_s),
-    };
+}
+
+fn run(rows: &[Record]) -> Result<Configuration, String> {
+    let (first, numbered) = (&rows[0], numbered(rows)?);
+    let sent = sent_size(&first.case)?;
     let reference = |row: &Record| Reference {
         flow: row.flow,
         protocol: row.protocol.clone(),
@@ -185,18 +238,84 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         path_bytes: row.path_bytes.iter().map(|bytes| bytes.iter().copied().collect()).collect(),
         per_second: Vec::new(),
     };
-    let spec = |row: &&Record| FlowSpec { protocol: row.protocol.clone(), cc: row.cc.clone(), start_s: row.start_s };
+    let paths = &first.paths;
+    // Flows that share a path have a client each, and an MPTCP flow on a shared path a second interface of it there.
+    let is_shared = numbered.len() > 1;
+    let subflows = |client: usize| match is_shared {
+        true => vec![Subflow { from: format!("client{client}.c2"), to: "server.s1".to_owned() }],
+        false => {
+            (2..=paths.len()).map(|n| Subflow { from: format!("client1.c{n}"), to: format!("server.s{n}") }).collect()
+        }
+    };
+    let flow = |(row, n): (&&Record, usize)| FlowSpec {
+        n,
+        client: n,
+        protocol: row.protocol.clone(),
+        cc: row.cc.clone(),
+        congestion: if row.protocol == "sctp" { "sctp".to_owned() } else { row.cc.clone() },
+        start_us: (row.start_s * 1e6).round() as u64,
+        later: u8::from(n > 1),
+        send_bytes: sent.unwrap_or(0),
+        message_bytes: message_bytes(&first.case),
+        subflows: subflows(n),
+    };
+    let interface = |client, n, path: &PathSpec| Access { client, n, path: path.n, delay_ms: path.delay_ms };
+    let accesses: Vec<Access> = match is_shared {
+        true => numbered
+            .iter()
+            .zip(1..)
+            .flat_map(|(row, client)| {
+                let interfaces = if row.protocol == "mptcp" { 2 } else { 1 };
+                (1..=interfaces).map(move |n| interface(client, n, &paths[0]))
+            })
+            .collect(),
+        false => paths.iter().map(|path| interface(1, path.n, path)).collect(),
+    };
+    let client = |client: usize| HostSpec {
+        name: format!("client{client}"),
+        interfaces: accesses
+            .iter()
+            .filter(|access| access.client == client)
+            .map(|access| format!("c{}", access.n))
+            .collect(),
+    };
+    let server =
+        HostSpec { name: "server".to_owned(), interfaces: paths.iter().map(|path| format!("s{}", path.n)).collect() };
+    let letter: String = first.case.chars().take(1).collect();
+    let (lossy, is_chaotic) = (paths.iter().any(|path| path.loss_pct > 0.0), letter == "H");
+    let is_alike = |path: &PathSpec| {
+        (path.rate_mbps, path.delay_ms, path.queue) == (paths[0].rate_mbps, paths[0].delay_ms, paths[0].queue)
+    };
     Ok(Configuration {
         case: first.case.clone(),
         paths_text: first.paths_text.clone(),
-        paths: first.paths.clone(),
         loss_text: first.loss_text.clone(),
-        loss_pct: first.loss_pct.clone(),
-        workload,
-        failure: failure(&first.case, first.paths.len())?,
-        flows: numbered.iter().map(spec).collect(),
+        paths: paths.clone(),
+        flows: numbered.iter().zip(1..).map(flow).collect(),
+        hosts: (1..=numbered.len()).map(client).chain([server]).collect(),
+        failures: failure(&first.case, paths)?.into_iter().collect(),
+        duration_s: first.duration_s,
+        sample_interval_s: String::new(),
+        transfer: sent.is_some(),
+        lossy,
+        equal_paths: paths.iter().all(is_alike),
+        sctp: numbered.iter().all(|row| row.protocol == "sctp"),
+        random: u8::from((is_shared || lossy) && !is_chaotic),
+        chaotic: u8::from(is_chaotic),
+        supported: u8::from(paths.len() == 1 || numbered.iter().all(|row| row.protocol != "sctp")),
         references: rows.iter().map(reference).collect(),
+        accesses,
+        letter,
     })
+}
+
+/// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one full packet
+/// where it does not.
+fn message_bytes(case: &str) -> u32 {
+    let text = case.rsplit('-').next().unwrap_or_default();
+    let (digits, unit) = text.strip_suffix('k').map_or((text, 1), |digits| (digits, 1024));
+    let count = digits.parse::<u32>().ok().and_then(|count| count.checked_mul(unit));
+    count.filter(|bytes| (1..=MOST_MESSAGE).contains(bytes)).unwrap_or(FULL_MESSAGE)
 }
 
 /// The size that a case's name ends with, as in `F-100kB`. A last part from a digit to a B is meant as one.
@@ -219,21 +338,24 @@ fn sent_size(case: &str) -> Result<Option<u64>, String> {
 }
 
 /// The failure that a case's name tells of, as in `G-fail-path1-data`.
-fn failure(case: &str, paths: usize) -> Result<Option<Failure>, String> {
-    let Some((_, text)) = case.split_once("-fail-") else {
-        return Ok(None);
-    };
+fn failure(case: &str, paths: &[PathSpec]) -> Result<Option<Failure>, String> {
+    let Some((_, text)) = case.split_once("-fail-") else { return Ok(None) };
     let (path, direction) = text.strip_prefix("path").and_then(|rest| rest.split_once('-')).unwrap_or(("", ""));
-    let path = path.parse().ok().filter(|path| (1..=paths).contains(path));
+    let path = path.parse().ok().and_then(|n: usize| paths.iter().find(|path| path.n == n));
     match (path, direction) {
-        (Some(path), "data" | "both") => Ok(Some(Failure { path: path - 1, both: direction == "both" })),
-        _ => Err(format!("case: found {case:?}, expected …-fail-pathN-data or …-fail-pathN-both with N up to {paths}")),
+        (Some(path), "data" | "both") => {
+            Ok(Some(Failure { path: path.n, both: direction == "both", loss_pct: path.loss_pct }))
+        }
+        _ => Err(format!(
+            "case: found {case:?}, expected …-fail-pathN-data or …-fail-pathN-both with N up to {}",
+            paths.len()
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::parse;
+    use super::super::measurements::parse;
     use super::*;
 
     const HEADER: &str = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps,completion_s,flow_start_s\n";
@@ -253,11 +375,11 @@ mod tests {
         assert_eq!(configurations.len(), 2);
         let two = &configurations[0];
         assert_eq!(
-            two.flows.iter().map(|flow| (flow.cc.as_str(), flow.start_s)).collect::<Vec<_>>(),
-            [("reno", 0.0), ("cubic", 1.0)]
+            two.flows.iter().map(|flow| (flow.cc.as_str(), flow.start_us)).collect::<Vec<_>>(),
+            [("reno", 0), ("cubic", 1_000_000)]
         );
         assert_eq!(two.references[0].goodput_mbps, [9.0, 8.0]);
-        assert_eq!(two.references[2].flow, FlowName::All);
+        assert_eq!(two.references[2].flow, ALL);
     }
 
     #[test]
@@ -266,17 +388,14 @@ mod tests {
             grouped("F-100kB,tcp,reno,10/20/50,0,0.19,1,1,4,0.19,0\nF-100kB,tcp,reno,10/20/50,0,0.2,2,1,4,0.2,0\n");
         let configurations = configurations.expect("good");
         assert_eq!(configurations.len(), 1);
-        assert_eq!(configurations[0].workload, Workload::Bytes(100_000));
+        assert!(configurations[0].transfer && configurations[0].flows[0].send_bytes == 100_000);
         assert_eq!(configurations[0].references[0].completion_s, [0.19, 0.2]);
     }
 
     #[test]
     fn names_of_cases_say_how_large_messages_are() {
-        let of = |case: &str| {
-            let rows = format!("{case},sctp,-,50/20/250,0,30,1,1,46,,0\n");
-            grouped(&rows).expect("good")[0].message_bytes()
-        };
-        assert_eq!(["G-sctp-64k", "G-sctp-1452", "G-sctp", "G-sctp-9999999k"].map(of), [65_536, 1452, 1452, 1452]);
+        let of = ["G-sctp-64k", "G-sctp-1452", "G-sctp", "G-sctp-9999999k"].map(message_bytes);
+        assert_eq!(of, [65_536, 1452, 1452, 1452]);
     }
 
     #[test]
@@ -287,9 +406,10 @@ mod tests {
             [Ok(None), Ok(None), Ok(None), Ok(None)]
         );
         assert!(["F-10XB", "F-0B", "F-99999999999GB"].iter().all(|case| sent_size(case).is_err()));
-        assert_eq!(failure("G-fail-path2-both", 2), Ok(Some(Failure { path: 1, both: true })));
-        assert!(failure("G-fail-path3-data", 2).is_err());
-        assert_eq!(failure("A", 1), Ok(None));
+        let paths = [1, 2].map(|n| PathSpec { n, rate_mbps: 20.0, delay_ms: 10.0, queue: 50, loss_pct: 0.0 });
+        assert_eq!(failure("G-fail-path2-both", &paths), Ok(Some(Failure { path: 2, both: true, loss_pct: 0.0 })));
+        assert!(failure("G-fail-path3-data", &paths).is_err());
+        assert_eq!(failure("A", &paths), Ok(None));
     }
 
     #[test]

@@ -4,9 +4,9 @@
 use subflow_lab::statistics::{KolmogorovSmirnov, holm, kolmogorov_smirnov, quantile};
 use subflow_report::{Axis, Boxes, Cell, Figure, Finding, Table, Verdict};
 
-use super::cases::FlowName;
-use super::comparison::{Comparison, Outcome};
-use super::configuration::{Configuration, Reference, Workload};
+use super::comparison::{COMPLETION, Comparison, GOODPUT, Outcome};
+use super::configuration::{Configuration, Reference};
+use super::measurements::ALL;
 
 /// The columns that rows have in addition.
 pub(super) const COLUMNS: [&str; 14] = [
@@ -85,45 +85,32 @@ pub(super) fn all<'a>(outcomes: &'a [Outcome<'a>]) -> Vec<Distribution<'a>> {
 }
 
 fn of<'a>(outcome: &'a Outcome<'a>) -> Vec<Distribution<'a>> {
-    let references = &outcome.configuration.references;
-    let flows = references.iter().filter(|reference| reference.flow != FlowName::All);
-    let mut found: Vec<Distribution<'a>> = flows.filter_map(|reference| of_flow(outcome, reference)).collect();
-    let whole = references.iter().find(|reference| reference.flow == FlowName::All);
+    let flows = outcome.comparisons().filter(|comparison| comparison.reference.flow != ALL);
+    let mut found: Vec<Distribution<'a>> = flows.filter_map(|comparison| of_flow(&comparison)).collect();
+    let whole = outcome.comparisons().find(|comparison| comparison.reference.flow == ALL);
     if let ([first, second], Some(whole)) = (found.as_slice(), whole) {
         let share = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a / (a + b)).collect();
         let (ours, kernel) = (share(&first.ours, &second.ours), share(&first.kernel, &second.kernel));
-        found.extend(Distribution::new(outcome, whole, Quantity::Share, ours, kernel));
+        found.extend(Distribution::new(&whole, Quantity::Share, ours, kernel));
     }
     found
 }
 
 /// One flow; `None` if one of our runs did not finish its transfer.
-fn of_flow<'a>(outcome: &'a Outcome<'a>, reference: &'a Reference) -> Option<Distribution<'a>> {
-    let FlowName::Number(number) = reference.flow else { return None };
-    let flows = outcome.runs.iter().map(|run| &run.flows[number as usize - 1]);
-    match outcome.configuration.workload {
-        Workload::Seconds(_) => {
-            let ours = flows.map(|flow| flow.goodput_mbps).collect();
-            Distribution::new(outcome, reference, Quantity::Goodput, ours, reference.goodput_mbps.clone())
-        }
-        Workload::Bytes(_) => {
-            let ours: Option<Vec<f64>> = flows.map(|flow| flow.completion_s).collect();
-            Distribution::new(outcome, reference, Quantity::Completion, ours?, reference.completion_s.clone())
-        }
-    }
+fn of_flow<'a>(comparison: &Comparison<'a>) -> Option<Distribution<'a>> {
+    let (figure, quantity) = match comparison.outcome.configuration.transfer {
+        false => (GOODPUT, Quantity::Goodput),
+        true => (COMPLETION, Quantity::Completion),
+    };
+    let ours = comparison.outcome.samples(comparison.reference.flow, figure)?;
+    Distribution::new(comparison, quantity, ours, comparison.reference_samples().to_vec())
 }
 
 impl<'a> Distribution<'a> {
     /// `None` where one of the two has no runs.
-    fn new(
-        outcome: &'a Outcome<'a>,
-        reference: &'a Reference,
-        quantity: Quantity,
-        ours: Vec<f64>,
-        kernel: Vec<f64>,
-    ) -> Option<Self> {
+    fn new(comparison: &Comparison<'a>, quantity: Quantity, ours: Vec<f64>, kernel: Vec<f64>) -> Option<Self> {
         let test = kolmogorov_smirnov(&ours, &kernel)?;
-        let configuration = outcome.configuration;
+        let (configuration, reference) = (&comparison.outcome.configuration, comparison.reference);
         Some(Self { configuration, reference, quantity, ours, kernel, test, holm: test.p_value })
     }
 
@@ -233,50 +220,43 @@ pub(super) fn figures(distributions: &[Distribution<'_>]) -> Vec<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::parse;
-    use super::super::configuration::group;
-    use super::super::run::{Figures, FlowFigures};
+    use super::super::LINUX612;
     use super::*;
+    use crate::study::{Effort, Results};
 
-    /// Two flows whose kernel gave the first 10, 11, 12 … Mbit/s in 20 runs, and always 5 to the second.
-    fn measured() -> Configuration {
-        let mut text = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps\n".to_owned();
-        for rep in 1..=20 {
-            for (flow, goodput) in [("1", 9 + rep), ("2", 5), ("all", 14 + rep)] {
-                let (protocol, cc) = if flow == "all" { ("tcp+tcp", "reno+reno") } else { ("tcp", "reno") };
-                text += &format!("H,{protocol},{cc},20/10/50,0,30,{rep},{flow},{goodput}\n");
-            }
-        }
-        group("x.csv", &parse("x.csv", &text).expect("good rows")).expect("good").remove(0)
-    }
-
-    /// The verdicts and statistics if our runs are `by` Mbit/s faster in the first flow.
-    fn judged(by: f64) -> Vec<(Verdict, f64)> {
-        let configuration = measured();
-        let flow = |goodput_mbps| FlowFigures { goodput_mbps, ..FlowFigures::default() };
-        let run = |rep| Figures { flows: vec![flow(9.0 + f64::from(rep) + by), flow(5.0)], ..Figures::default() };
-        let runs: Vec<Figures> = (1..=20).map(run).collect();
-        let outcomes = [Outcome { configuration: &configuration, figures: None, runs: &runs }];
-        all(&outcomes).iter().map(|one| (one.verdict(), one.test.statistic)).collect()
+    /// Two flows whose runs gave the first what the kernel's gave it, and `by` Mbit/s more, and the second what they gave.
+    fn shifted(by: f64) -> Results {
+        let mut all = LINUX612.invented(Effort::Full, |_| Vec::new());
+        all.rows.retain(|row| row.cell.is("case", "H-cubic-cubic"));
+        let kernel = |flow: usize| Outcome::all(&all)[0].configuration.references[flow].goodput_mbps.clone();
+        let run = |(first, second): (f64, f64)| vec![first + by, 0.0, 0.0, 0.0, second, 0.0, 0.0, 0.0];
+        all.rows[0].runs = kernel(0).into_iter().zip(kernel(1)).map(run).collect();
+        all
     }
 
     #[test]
     fn each_flow_and_the_share_of_the_first_are_compared() {
-        assert_eq!(judged(0.0), [(Verdict::Confirmed, 0.0); 3]);
+        let results = shifted(0.0);
+        let outcomes = Outcome::all(&results);
+        let found = all(&outcomes).iter().map(|one| (one.verdict(), one.test.statistic)).collect::<Vec<_>>();
+        assert_eq!(found, [(Verdict::Confirmed, 0.0); 3]);
     }
 
     #[test]
-    fn a_shift_of_half_the_range_is_another_distribution() {
-        let [first, second, share] = judged(10.0)[..] else { panic!("three are compared") };
-        assert_eq!(first, (Verdict::NotConfirmed, 0.5));
-        assert_eq!(second, (Verdict::Confirmed, 0.0));
-        assert_eq!(share, (Verdict::NotConfirmed, 0.5));
+    fn a_shift_beyond_the_range_is_another_distribution() {
+        let results = shifted(20.0);
+        let outcomes = Outcome::all(&results);
+        let found = all(&outcomes).iter().map(|one| (one.verdict(), one.test.statistic)).collect::<Vec<_>>();
+        let other = (Verdict::NotConfirmed, 1.0);
+        assert_eq!(found, [other, (Verdict::Confirmed, 0.0), other]);
     }
 
     #[test]
     fn what_only_one_of_several_tests_rejects_is_undecided() {
-        // D = 9/20 has p = 0.034 alone, and three times that with three tests.
-        let [first, _, _] = judged(9.0)[..] else { panic!("three are compared") };
-        assert_eq!(first, (Verdict::Undecided, 0.45));
+        let results = shifted(0.0);
+        let outcomes = Outcome::all(&results);
+        let mut first = all(&outcomes).swap_remove(0);
+        (first.test.p_value, first.holm) = (0.034, 0.102);
+        assert_eq!(first.verdict(), Verdict::Undecided);
     }
 }

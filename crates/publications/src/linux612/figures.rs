@@ -3,25 +3,21 @@
 use subflow_report::{Axis, Bars, Figure};
 
 use super::comparison::{Comparison, Outcome};
-use super::distributions::{self, Distribution};
+use super::distributions;
+use crate::study::{Results, distinct};
 
 /// For each letter that cases begin with: the deviations, then both figures. Then the distributions.
-pub(super) fn figures(outcomes: &[Outcome<'_>], distributions: &[Distribution<'_>]) -> Vec<Figure> {
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let outcomes = Outcome::all(results);
     let single = outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic());
-    let comparisons: Vec<Comparison<'_>> = single.flat_map(Comparison::of).collect();
-    let mut titles: Vec<String> = comparisons.iter().map(Comparison::table_title).collect();
-    titles.dedup();
-    let mut done: Vec<&String> = Vec::new();
+    let comparisons: Vec<Comparison<'_>> = single.flat_map(Outcome::comparisons).collect();
     let mut figures = Vec::new();
-    for title in &titles {
-        if !done.contains(&title) {
-            done.push(title);
-            let of_title: Vec<&Comparison<'_>> =
-                comparisons.iter().filter(|comparison| comparison.table_title() == *title).collect();
-            figures.extend([deviations(title, &of_title), both(title, &of_title)]);
-        }
+    for title in distinct(comparisons.iter().map(Comparison::table_title)) {
+        let of_title: Vec<&Comparison<'_>> =
+            comparisons.iter().filter(|comparison| comparison.table_title() == title).collect();
+        figures.extend([deviations(&title, &of_title), both(&title, &of_title)]);
     }
-    figures.extend(distributions::figures(distributions));
+    figures.extend(distributions::figures(&distributions::all(&outcomes)));
     figures
 }
 
@@ -38,18 +34,21 @@ fn deviations(title: &str, comparisons: &[&Comparison<'_>]) -> Figure {
 }
 
 fn both(title: &str, comparisons: &[&Comparison<'_>]) -> Figure {
-    let axis = match comparisons.iter().any(|comparison| comparison.is_transfer()) {
+    let axis = match comparisons.iter().any(|comparison| comparison.outcome.configuration.transfer) {
         true => Axis::new("completion", "s"),
         false => Axis::new("goodput", "Mbit/s"),
     };
     let mut bars = Bars::new(axis);
     for comparison in comparisons {
         let Some(ours) = comparison.ours() else { continue };
-        let samples = comparison.reference_samples();
-        let ends = samples.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
         bars.add(comparison.name(), "ours", ours, None);
         if let Some(kernel) = comparison.kernel() {
-            bars.add(comparison.name(), "Linux 6.12", kernel, (samples.len() > 1).then_some(ends));
+            bars.add(
+                comparison.name(),
+                "Linux 6.12",
+                kernel,
+                (comparison.reference_samples().len() > 1).then(|| comparison.reference_ends()),
+            );
         }
     }
     Figure::bars(format!("{title}: ours and Linux 6.12"), bars)

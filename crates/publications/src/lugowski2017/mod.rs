@@ -9,40 +9,25 @@ use std::sync::LazyLock;
 
 use subflow_lab::statistics::{self, Interval, mean, median_interval};
 
-use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Sample, Study, folder};
+use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Sample, Study};
 use crate::{Quantity, Routers};
 
 /// The thesis.
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
-    let folder = folder!(
-        "lugowski2017": "paper.toml", "scenarios/bottleneck-20ms.toml", "scenarios/bottleneck-red.toml",
-        "scenarios/bottleneck.toml", "scenarios/half-bottleneck.toml", "scenarios/wvegas-jitter.toml",
-        "scenarios/traces/dummynet-10mbit.up", "scenarios/traces/dummynet-20mbit.up",
-        "scenarios/traces/dummynet-30mbit.up", "scenarios/traces/dummynet-40mbit.up",
-        "scenarios/traces/dummynet-50mbit.up", "scenarios/traces/dummynet-60mbit.up",
-        "scenarios/traces/dummynet-70mbit.up", "scenarios/traces/dummynet-80mbit.up",
-        "scenarios/traces/dummynet-90mbit.up", "scenarios/traces/dummynet-100mbit.up",
-        "published/A.1.csv", "published/A.2.csv", "published/A.3.csv", "published/A.4.csv", "published/A.5.csv",
-        "published/A.6.csv", "published/A.7.csv", "published/A.8.csv", "published/A.9.csv", "published/A.10.csv",
-        "published/A.11.csv", "published/A.12.csv", "published/A.13.csv", "published/A.14.csv", "published/A.15.csv",
-        "published/A.16.csv", "published/A.17.csv",
-    );
     let code = Code {
-        measure: |result| Ok(result.flows.iter().map(|flow| flow.goodput_mbps).collect()),
         checks: &findings::CHECKS,
-        is_judged: |_| true,
-        rows: report::rows,
-        readable: report::readable,
-        figures: figures::figures,
-        notes: |_| Vec::new(),
+        rows: Some(report::rows),
+        readable: Some(report::readable),
+        figures: Some(figures::figures),
         linux: Some(Linux {
             routers: Routers::Simulated,
             case: |cell| format!("{} Mbit/s, {}", cell.text("capacity_mbps"), cell.text("case")),
             quantities,
             findings: OnKernel::Claims(|goodput| goodput[..2].to_vec()),
         }),
+        ..Code::default()
     };
-    Study::new(folder, code)
+    Study::in_program("lugowski2017", code)
 });
 
 /// The largest deviation of MPTCP's mean share on Linux from the simulator's, as a part of it, with which both agree.

@@ -11,30 +11,25 @@ use subflow_lab::results::RunResult;
 use subflow_lab::statistics::{Interval, jain_index, mean};
 
 use crate::Routers;
-use crate::study::{Code, Linux, OnKernel, Results, Row, Sample, Study, folder};
+use crate::study::{Code, Linux, OnKernel, Results, Row, Sample, Study};
 
 /// The paper.
 pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
-    let folder = folder!(
-        "multiflow2016": "paper.toml", "published.csv", "diamond.toml", "scenarios/fat-tree.toml",
-        "scenarios/inter-domain.toml", "scenarios/load.toml", "scenarios/resilience.toml", "scenarios/ring.toml",
-    );
     let code = Code {
-        measure,
+        measure: Some(measure),
         checks: &findings::CHECKS,
-        is_judged: |_| true,
-        rows: report::rows,
-        readable: report::readable,
-        figures: report::figures,
-        notes: |_| Vec::new(),
+        rows: Some(report::rows),
+        readable: Some(report::readable),
+        figures: Some(report::figures),
         linux: Some(Linux {
             routers: Routers::OpenVSwitch,
             case: |cell| format!("{}, {}", cell.text("case"), cell.text("mode")),
             quantities: on_linux::quantities,
             findings: OnKernel::Own(on_linux::findings),
         }),
+        ..Code::default()
     };
-    Study::new(folder, code)
+    Study::in_program("multiflow2016", code)
 });
 
 /// What is measured, in the order of a sample. Goodput in Mbit/s: of the file, of all pairs together, or before the cut.

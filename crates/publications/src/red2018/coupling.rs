@@ -2,21 +2,16 @@
 //! keeps two subflows of a connection to what one TCP would get on the better path, wherever they go. That is right
 //! where they share a bottleneck, and gives capacity away where they do not.
 
-use subflow_lab::results::RunResult;
 use subflow_lab::statistics::{mean, mean_interval};
 use subflow_report::{Axis, Bars, Cell, Figure, Reference, Table};
 
 use super::part::{Part, all, less, shown};
-use crate::study::{Results, Row, Sample};
+use crate::study::{Results, Row};
 
-/// What is measured: goodput of the MPTCP connection in Mbit/s, and the mean of the TCP connections.
+/// The metrics of the paper's file, by their places: goodput of the MPTCP connection in Mbit/s, and the mean of the TCP
+/// connections.
 const MPTCP: usize = 0;
 const TCP: usize = 1;
-
-pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
-    let tcp: Vec<f64> = result.flows[1..].iter().map(|flow| flow.goodput_mbps).collect();
-    Ok(vec![result.flows[0].goodput_mbps, mean(&tcp).unwrap_or(0.0)])
-}
 
 /// Item `coupling`.
 pub(super) fn coupling(results: &Results) -> Part {
@@ -84,15 +79,15 @@ fn judge(part: &mut Part, results: &Results) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Data;
+    use super::super::cells;
     use super::*;
-    use crate::study::Effort;
+    use crate::study::{Effort, Sample};
 
     /// Results with these runs of MPTCP and TCP, by paths and way.
     fn made(runs: impl Fn(bool, usize) -> Vec<Sample>) -> Results {
-        let cells = Data::get().cells("coupling", Effort::Quick, None, &|_| true).into_iter().enumerate();
+        let cells = cells("coupling", Effort::Quick, None, &|_| true).into_iter().enumerate();
         let rows = cells.map(|(index, cell)| Row { runs: runs(cell.is("paths", "shared"), index % 6), cell });
-        Results { rows: rows.collect(), runs: 0 }
+        Results { rows: rows.collect(), ..Results::default() }
     }
 
     #[test]

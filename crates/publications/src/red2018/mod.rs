@@ -9,16 +9,18 @@ mod replay;
 mod scaling;
 mod scheduler;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
+use indexmap::IndexMap;
 use subflow_lab::RunError;
 use subflow_lab::execute::{Progress, run_all};
+use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_report::{Finding, Reproduction};
 
 use super::{Done, Item, Paper, ReproduceError, Request};
-use crate::study::{Cell, Choice, Description, Effort, Folder, Runs, cells, folder};
+use crate::study::{Cell, Choice, Code, Effort, Study};
 use correlation::{BOUNDS, SKEWNESS, Verdicts};
 use part::Part;
 use replay::{VARIANTS, replay, replay_variant, replay_within};
@@ -40,61 +42,37 @@ const PUBLISHED: [&str; 3] = ["correlation", "roc", "scheduler"];
 const TESTBED: &str = "scheduler";
 
 /// The paper's folder.
-struct Data {
-    folder: Folder,
-    description: Description,
-    items: &'static [Item],
-}
+static FOLDER: LazyLock<Study> = LazyLock::new(|| Study::in_program("red2018", Code::default()));
 
-impl Data {
-    fn get() -> &'static Self {
-        static DATA: OnceLock<Data> = OnceLock::new();
-        DATA.get_or_init(|| {
-            let folder = folder!(
-                "red2018": "paper.toml", "testbed.toml", "testbed-mesh.toml", "coupling-disjoint.toml",
-                "coupling-shared.toml",
-            );
-            let description = Description::read(&folder);
-            Self { items: description.leaked_items(), folder, description }
-        })
-    }
-
-    /// The cells of an item. Degrees are those of the plain redundant scheduler.
-    fn cells(&self, item: &str, effort: Effort, choice: Option<&Choice>, wanted: &dyn Fn(&str) -> bool) -> Vec<Cell> {
-        let experiments = self.description.experiments.iter().filter(|experiment| experiment.item == item);
-        let all = experiments.flat_map(|experiment| cells(&self.description, experiment, effort, choice));
-        all.filter(|cell| match item {
-            TESTBED if wanted(TESTBED) => true,
-            TESTBED => cell.is("scheduler", SCHEDULERS[0]) && (wanted("correlation") || wanted("roc")),
-            _ => wanted(item),
-        })
-        .collect()
-    }
-
-    /// A variable that is a number.
-    fn number(&self, name: &str, effort: Effort) -> u64 {
-        effort.choose(&self.description.variables[name]).as_integer().expect("it is a number").unsigned_abs()
-    }
+/// The cells of an item. Degrees are those of the plain redundant scheduler.
+fn cells(item: &str, effort: Effort, choice: Option<&Choice>, wanted: &dyn Fn(&str) -> bool) -> Vec<Cell> {
+    let is_wanted = |cell: &Cell| match cell.item.as_str() {
+        _ if cell.item != item => false,
+        TESTBED if wanted(TESTBED) => true,
+        TESTBED => cell.is("scheduler", SCHEDULERS[0]) && (wanted("correlation") || wanted("roc")),
+        _ => wanted(item),
+    };
+    FOLDER.cells(effort, choice, &[], &is_wanted).expect("tests read each cell of the program")
 }
 
 impl Paper for Red2018 {
-    fn name(&self) -> &'static str {
-        "red2018"
+    fn name(&self) -> &str {
+        FOLDER.name()
     }
 
-    fn title(&self) -> &'static str {
-        &Data::get().description.title
+    fn title(&self) -> &str {
+        FOLDER.title()
     }
 
-    fn items(&self) -> &'static [Item] {
-        Data::get().items
+    fn items(&self) -> &[Item] {
+        FOLDER.items()
     }
 
     fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
-        let (data, effort) = (Data::get(), Effort::of(request));
+        let effort = Effort::of(request);
         let wanted = |name: &str| request.wants(name) || (request.is_only_sensitivity() && PUBLISHED.contains(&name));
         let run = |cells: Vec<Cell>, of_red: bool| testbed(cells, of_red, request.jobs, progress);
-        let runs = run(data.cells(TESTBED, effort, None, &wanted), false)?;
+        let runs = run(cells(TESTBED, effort, None, &wanted), false)?;
         let of_load = |load: &str| runs.iter().filter(|(cell, ..)| cell.is("load", load)).collect::<TestbedRuns>();
         let of_testbed = LOADS.map(|load| {
             let parts = of_load(load).parts(&wanted);
@@ -103,25 +81,25 @@ impl Paper for Red2018 {
         let [mut findings, of_bulk] = of_testbed.each_ref().map(|parts| findings_of(parts));
         findings.iter_mut().for_each(|finding| finding.compare_with(LOADS[1], &of_bulk));
         if request.wants_alternatives() {
-            for choice in &data.description.choices {
+            for choice in &FOLDER.description.choices {
                 let only_red = choice.variables.contains_key("only_red");
                 let wanted = |name: &str| wanted(name) && !(only_red && name != TESTBED);
-                let runs = run(data.cells(TESTBED, effort.alternatives(), Some(choice), &wanted), only_red)?;
+                let runs = run(cells(TESTBED, effort.alternatives(), Some(choice), &wanted), only_red)?;
                 let others = findings_of(&runs.iter().collect::<TestbedRuns>().parts(&wanted));
                 findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others));
             }
         }
         let mut others = Vec::new();
         if wanted("scaling") {
-            others.push(scaling_of(data, effort, request.jobs, progress)?);
+            others.push(scaling_of(&cells("scaling", effort, None, &wanted), request.jobs, progress)?);
         }
         if wanted("coupling") {
-            let runs = Runs::new(&data.folder, coupling::measure, request, progress);
-            others.push(coupling::coupling(&runs.of(data.cells("coupling", effort, None, &wanted))?));
+            let cells = cells("coupling", effort, None, &wanted);
+            others.push(coupling::coupling(&FOLDER.run(cells, request, progress)?));
         }
         findings.extend(findings_of(&others));
         let parts: Vec<Part> = of_testbed.into_iter().flatten().chain(others).collect();
-        let mut notes = data.description.notes(effort, &[]);
+        let mut notes = FOLDER.description.notes(effort, IndexMap::default())?;
         notes.extend(parts.iter().flat_map(|part| part.notes.clone()));
         Ok(Reproduction {
             paper: self.name().to_owned(),
@@ -149,29 +127,38 @@ fn testbed(
     threads: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<TestbedRun>, RunError> {
-    let jobs: Vec<(&Cell, u64)> =
-        cells.iter().flat_map(|cell| (1..=cell.runs()).map(move |seed| (cell, seed))).collect();
-    run_all(&jobs, threads, progress, |&(cell, seed)| {
-        let scenario = cell.scenario(&Data::get().folder, seed);
-        let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
+    let verdicts_of = |cell: &Cell, result: &RunResult| {
         let asked = cell.is("scheduler", SCHEDULERS[0]) && !of_red;
-        Ok((cell.clone(), SchedulerRun::of(&result), asked.then(|| verdicts(&result.paths[0]))))
-    })
+        (SchedulerRun::of(result), asked.then(|| verdicts(&result.paths[0])))
+    };
+    let runs = recorded(&cells, threads, progress, verdicts_of)?;
+    Ok(runs.into_iter().map(|(cell, (run, verdicts))| (cell.clone(), run, verdicts)).collect())
 }
 
-fn scaling_of(
-    data: &Data,
-    effort: Effort,
+fn scaling_of(cells: &[Cell], threads: usize, progress: &(dyn Fn(Progress) + Sync)) -> Result<Part, RunError> {
+    let size = |cell: &Cell| cell.integer("size") as usize;
+    let scores = recorded(cells, threads, progress, |cell, result| scaling::scores(size(cell), &result.paths[0]))?;
+    let of_cell = |cell| {
+        let own = scores.iter().filter(|(other, _)| size(other) == size(cell));
+        (size(cell), own.map(|(_, scores)| scores.clone()).collect())
+    };
+    Ok(scaling::scaling(&cells.iter().map(of_cell).collect::<Vec<_>>()))
+}
+
+/// Does the runs of cells, each with the samples that its connection recorded, which `measure` reads.
+fn recorded<'c, T: Send>(
+    cells: &'c [Cell],
     threads: usize,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Part, RunError> {
-    let sizes = effort.choose(&data.description.variables["paths_to_scale"]).as_array().expect("it is a list");
-    let sizes: Vec<usize> = sizes.iter().filter_map(|size| Some(size.as_integer()? as usize)).collect();
-    let [runs, seconds] = ["scaling_runs", "scaling_s"].map(|name| data.number(name, effort));
-    let jobs: Vec<(usize, u64)> = sizes.iter().flat_map(|&paths| (1..=runs).map(move |seed| (paths, seed))).collect();
-    let scores = run_all(&jobs, threads, progress, |&(paths, seed)| scaling::run(paths, seconds as u32, seed))?;
-    let by_size = scores.chunks(runs as usize).map(<[_]>::to_vec);
-    Ok(scaling::scaling(&sizes.into_iter().zip(by_size).collect::<Vec<_>>()))
+    measure: impl Fn(&Cell, &RunResult) -> T + Sync,
+) -> Result<Vec<(&'c Cell, T)>, RunError> {
+    let runs_of = |cell: &'c Cell| (1..=cell.runs()).map(move |seed| (cell, seed));
+    let jobs: Vec<(&Cell, u64)> = cells.iter().flat_map(runs_of).collect();
+    run_all(&jobs, threads, progress, |&(cell, seed)| {
+        let scenario = cell.scenario(&FOLDER.folder, seed).expect("tests read each scenario of the program");
+        let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
+        Ok((cell, measure(cell, &result)))
+    })
 }
 
 /// What every detector says of a run.
@@ -247,7 +234,7 @@ mod tests {
         for finding in &findings {
             let choices: Vec<_> = finding.alternatives.iter().map(|alternative| alternative.choice.as_str()).collect();
             let about_red = ["fig. 8a, b", "fig. 8c, d", "fig. 9", "fig. 10"].contains(&finding.source.as_str());
-            let all = &Data::get().description.choices;
+            let all = &FOLDER.description.choices;
             let tried = all.iter().filter(|choice| choices.contains(&choice.name.as_str())).count();
             assert_eq!(tried, if about_red { all.len() } else { 2 }, "{}", finding.statement);
         }
@@ -256,7 +243,7 @@ mod tests {
     #[test]
     fn items_ask_for_the_runs_they_need() {
         let runs = |item: &str, wanted: &'static str| {
-            let cells = Data::get().cells(item, Effort::Quick, None, &|name| name == wanted);
+            let cells = cells(item, Effort::Quick, None, &|name| name == wanted);
             cells.iter().map(Cell::runs).sum::<u64>()
         };
         assert_eq!(runs("scheduler", "roc"), 6);
@@ -266,10 +253,9 @@ mod tests {
 
     #[test]
     fn on_the_full_mesh_two_paths_share_the_bottleneck_and_the_others_nothing() {
-        let data = Data::get();
-        let mesh = data.description.choices.iter().find(|choice| choice.scenario.is_some());
-        let cells = data.cells("scheduler", Effort::QuickAlternatives, mesh, &|_| true);
-        let mut scenario = cells[0].scenario(&data.folder, 1);
+        let mesh = FOLDER.description.choices.iter().find(|choice| choice.scenario.is_some());
+        let cells = cells("scheduler", Effort::QuickAlternatives, mesh, &|_| true);
+        let mut scenario = cells[0].scenario(&FOLDER.folder, 1).expect("a good scenario");
         scenario.duration = subflow_quantity::Duration::from_secs(3);
         let result = simulate(&scenario, 1, &RunOptions::default()).expect("it runs");
         let carried: Vec<bool> = result.flows[0].subflows.iter().map(|subflow| subflow.packets_sent > 10).collect();

@@ -1,70 +1,310 @@
-//! Checks of claims that need no code of a paper: how two rows compare in each of several cases.
+//! Checks of claims that need no code of a paper: what a claim's keys say of the means of its cells.
 //!
 //! | key of the claim | what it is |
 //! |---|---|
-//! | `item` | where the rows are |
-//! | `cases` | values of the variable `case` |
-//! | `modes` | two values of the variable `mode` |
-//! | `metric`, `unit` | the place of the figure in a sample, 0 unless given; its unit |
-//! | `percent` | of `equal`: how far apart the means may be |
+//! | `item`, `where` | which cells: the item, and the values of further variables |
+//! | `each` | variables and their values; it has to hold for each combination of these |
+//! | `compare` | one variable and the two values of it that are compared |
+//! | `metric` | the name of a metric; the first one unless given |
+//! | `unit`, `words` | the unit, and what is said of `ratio` before its figures, if others than usual |
 //!
-//! `ahead` holds where the interval of the first mean lies above that of the second. `equal` holds where the means are
-//! within `percent` of the larger one.
+//! | check | it holds where |
+//! |---|---|
+//! | `ahead` | the interval of the first mean lies above that of the second |
+//! | `equal` | the means are within `percent` of the larger one |
+//! | `ratio` | the first mean is so many times the second as the two `times` say |
+//! | `within` | the interval of the mean lies from the first to the second of `bounds` |
+//! | `rises`, `falls` | from each value of the variable `along` to the next, the interval moves up, or down |
+//! | `near published` | the mean is within `percent` of the published figure |
+//!
+//! Intervals are those of 95 %. One cell that fails refutes a claim; those that hold confirm it only where all were run,
+//! and none is undecided, as where intervals overlap.
 
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
 use subflow_lab::statistics::Interval;
 use subflow_report::Measured;
+use subflow_scenario::file::{Problem, list};
+use subflow_scenario::sweep::Parameters;
 
-use super::description::Claim;
-use super::results::{Results, Row};
-use super::{Check, Outcome};
+use super::keys::Keys;
+use super::metrics::Metric;
+use super::ratio::{Ratio, all, is_between, with_doubt};
+use super::results::{Outcome, Results, Row};
+use super::template::shown;
 
-/// The checks by name.
-pub(super) const CHECKS: [(&str, Check); 2] = [("ahead", ahead), ("equal", equal)];
+/// The names of all.
+pub(super) const NAMES: [&str; 7] = ["ahead", "equal", "ratio", "within", "rises", "falls", "near published"];
 
-/// Where the intervals overlap it is undecided.
-fn ahead(all: &Results, claim: &Claim) -> Option<Outcome> {
-    compare(all, claim, |a, b, metric| match (a.ends(metric), b.ends(metric)) {
-        ((low, _), (_, high)) if low > high => Some(true),
-        ((_, high), (low, _)) if high <= low => Some(false),
-        _ => None,
-    })
+/// A claim's check.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    kind: Kind,
+    metric: usize,
+    /// The metric's name.
+    name: String,
+    unit: String,
+    item: String,
+    only: Parameters,
+    /// The combinations of the values of `each`.
+    each: Vec<Parameters>,
 }
 
-fn equal(all: &Results, claim: &Claim) -> Option<Outcome> {
-    let share = claim.number("percent") / 100.0;
-    compare(all, claim, |a, b, metric| {
-        let (a, b) = (a.mean(metric), b.mean(metric));
-        Some((a - b).abs() <= share * a.max(b))
-    })
+#[derive(Clone, Debug)]
+enum Kind {
+    Ahead(Pair),
+    /// How far apart the means may be, as a share of the larger.
+    Equal(Pair, f64),
+    Ratio(Pair, RangeInclusive<f64>, String),
+    Within(RangeInclusive<f64>),
+    /// Along a variable, upwards or downwards.
+    Moves(String, bool),
+    Near(f64),
 }
 
-/// Compares the two modes of a claim in each of its cases by `holds`: one case that fails refutes, and those that hold
-/// confirm only where all were run and none is undecided.
-fn compare(all: &Results, claim: &Claim, holds: impl Fn(&Row, &Row, usize) -> Option<bool>) -> Option<Outcome> {
-    let (item, cases, modes) = (claim.text("item"), claim.texts("cases"), claim.texts("modes"));
-    let metric = claim.arguments.get("metric").and_then(serde_json::Value::as_u64).unwrap_or(0) as usize;
-    let at = |case: &str, mode: &str| all.find(item, [("case", case.into()), ("mode", mode.into())]);
-    let pairs: Vec<[&Row; 2]> =
-        cases.iter().filter_map(|case| Some([at(case, modes[0])?, at(case, modes[1])?])).collect();
-    if pairs.is_empty() {
-        return None;
+/// A variable, and the two values of it that are compared.
+#[derive(Clone, Debug)]
+struct Pair {
+    variable: String,
+    values: [Value; 2],
+}
+
+impl Rule {
+    /// The check of a claim; `None` where its name is none of these.
+    pub(super) fn read(keys: &Keys, metrics: &[Metric]) -> Result<Option<Self>, Problem> {
+        let name = keys.needed("check")?;
+        if !NAMES.contains(&name.as_str()) {
+            return Ok(None);
+        }
+        keys.only(&[
+            "statement",
+            "source",
+            "published",
+            "beyond",
+            "on_linux",
+            "check",
+            "item",
+            "where",
+            "each",
+            "compare",
+            "metric",
+            "unit",
+            "words",
+            "percent",
+            "times",
+            "bounds",
+            "along",
+        ])?;
+        let needed =
+            |key| keys.number(key)?.ok_or_else(|| keys.problem(key, format!("it is missing; {name} needs it")));
+        let kind = match name.as_str() {
+            "ahead" => Kind::Ahead(Pair::read(keys)?),
+            "equal" => Kind::Equal(Pair::read(keys)?, needed("percent")? / 100.0),
+            "ratio" => {
+                let pair = Pair::read(keys)?;
+                let words = keys.text("words")?;
+                let words = words.unwrap_or_else(|| format!("{} over {}", pair.name(0), pair.name(1)));
+                Kind::Ratio(pair, range(keys, "times")?, words)
+            }
+            "within" => Kind::Within(range(keys, "bounds")?),
+            "rises" | "falls" => Kind::Moves(keys.needed("along")?, name == "rises"),
+            _ => Kind::Near(needed("percent")? / 100.0),
+        };
+        let wanted = keys.text("metric")?;
+        let metric = metrics.iter().position(|metric| wanted.as_ref().is_none_or(|wanted| metric.name == *wanted));
+        let names = || list(metrics.iter().map(|metric| metric.name.as_str()));
+        let metric = match (metric, wanted) {
+            (Some(metric), _) => metric,
+            // What the paper's code measures has no names.
+            (None, None) => 0,
+            (None, Some(_)) => return Err(keys.problem("metric", format!("expected one of the metrics: {}", names()))),
+        };
+        let unit = keys.text("unit")?.or_else(|| metrics.get(metric).map(|metric| metric.unit.clone()));
+        let name = metrics.get(metric).map_or_else(String::new, |metric| metric.name.clone());
+        let (item, only, each) = (keys.needed("item")?, keys.table("where")?, combinations(keys)?);
+        Ok(Some(Self { kind, metric, name, unit: unit.unwrap_or_default(), item, only, each }))
     }
-    let compared = pairs.iter().map(|[a, b]| {
-        let [of_a, of_b] = [a, b].map(|row| row.shown(metric, 2, " ± "));
-        format!("{}: {} {of_a}, {} {of_b}", a.cell.text("case"), modes[0], modes[1])
-    });
-    let evidence = format!("{} {}", compared.collect::<Vec<_>>().join("; "), claim.text("unit"));
-    let verdicts: Vec<Option<bool>> = pairs.iter().map(|[a, b]| holds(a, b, metric)).collect();
-    let confirmed = match verdicts.len() == cases.len() {
-        _ if verdicts.contains(&Some(false)) => Some(false),
-        true if !verdicts.contains(&None) => Some(true),
-        _ => None,
-    };
-    let [a, b] = pairs[verdicts.iter().position(|verdict| *verdict == confirmed).unwrap_or(0)];
-    // With the ends of both intervals: it leaves out 1 where they lie apart.
-    let ((low, high), (least, most)) = (a.ends(metric), b.ends(metric));
-    let interval = (least > 0.0).then(|| Interval { low: low / most, high: high / least, confidence: 0.95 });
-    Some(Outcome::new(confirmed, Measured::new(a.mean(metric) / b.mean(metric), interval, "times"), evidence))
+
+    /// What our figures say of the claim; `None` where none of its cells was run.
+    pub(super) fn judge(&self, results: &Results) -> Option<Outcome> {
+        match &self.kind {
+            Kind::Ahead(pair) => self.compare(results, pair, |a, b| is_above(a.ends(self.metric), b.ends(self.metric))),
+            Kind::Equal(pair, share) => self.compare(results, pair, |a, b| {
+                let (a, b) = (a.mean(self.metric), b.mean(self.metric));
+                Some((a - b).abs() <= share * a.max(b))
+            }),
+            Kind::Ratio(pair, times, words) => self.ratios(results, pair, times, words),
+            Kind::Within(bounds) => self.within(results, bounds),
+            Kind::Moves(along, is_up) => self.moves(results, along, *is_up),
+            Kind::Near(share) => self.near(results, *share),
+        }
+    }
+
+    /// The rows of a combination.
+    fn rows<'r>(&'r self, results: &'r Results, each: &'r Parameters) -> impl Iterator<Item = &'r Row> {
+        let has = |row: &Row, wanted: &Parameters| wanted.iter().all(|(name, value)| row.cell.is(name, value.clone()));
+        results.of(&self.item).filter(move |row| has(row, &self.only) && has(row, each))
+    }
+
+    /// The combinations of which both values of a pair were run.
+    fn pairs<'r>(&'r self, results: &'r Results, pair: &Pair) -> Vec<(String, [&'r Row; 2])> {
+        let of = |each: &'r Parameters| {
+            let at = |value: &Value| self.rows(results, each).find(|row| row.cell.is(&pair.variable, value.clone()));
+            Some((label(each), [at(&pair.values[0])?, at(&pair.values[1])?]))
+        };
+        self.each.iter().filter_map(of).collect()
+    }
+
+    fn compare(&self, results: &Results, pair: &Pair, holds: impl Fn(&Row, &Row) -> Option<bool>) -> Option<Outcome> {
+        let pairs = self.pairs(results, pair);
+        let compared = pairs.iter().map(|(label, rows)| {
+            let [a, b] = rows.map(|row| self.shown(row));
+            let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
+            format!("{label}{} {a}, {} {b}", pair.name(0), pair.name(1))
+        });
+        let evidence = self.with_unit(compared.collect::<Vec<_>>().join("; "));
+        let verdicts: Vec<Option<bool>> = pairs.iter().map(|(_, [a, b])| holds(a, b)).collect();
+        let confirmed = all(verdicts.iter().copied(), verdicts.len() == self.each.len());
+        let (_, [a, b]) = pairs.get(verdicts.iter().position(|verdict| *verdict == confirmed).unwrap_or(0))?;
+        // With the ends of both intervals: it leaves out 1 where they lie apart.
+        let ((low, high), (least, most)) = (a.ends(self.metric), b.ends(self.metric));
+        let interval = (least > 0.0).then(|| Interval { low: low / most, high: high / least, confidence: 0.95 });
+        let ratio = a.mean(self.metric) / b.mean(self.metric);
+        Some(Outcome::new(confirmed, Measured::new(ratio, interval, "times"), evidence))
+    }
+
+    fn ratios(&self, results: &Results, pair: &Pair, times: &RangeInclusive<f64>, words: &str) -> Option<Outcome> {
+        let of = |(label, [a, b]): (String, [&Row; 2])| (label, Ratio::of(a, b, self.metric));
+        let ratios: Vec<(String, Ratio)> = self.pairs(results, pair).into_iter().map(of).collect();
+        let figures: Vec<String> =
+            ratios.iter().map(|(label, ratio)| format!("{label} {:.2}", ratio.value).trim_start().to_owned()).collect();
+        let evidence = format!("{words}: {}", figures.join(", "));
+        let values: Vec<Ratio> = ratios.iter().map(|(_, ratio)| *ratio).collect();
+        let complete = values.len() == self.each.len();
+        (!values.is_empty()).then(|| Ratio::judge(&values, times, Ratio::is_in, complete, evidence))
+    }
+
+    fn within(&self, results: &Results, bounds: &RangeInclusive<f64>) -> Option<Outcome> {
+        let of_each = || self.each.iter().map(|each| self.rows(results, each));
+        let complete = of_each().all(|mut rows| rows.next().is_some());
+        let rows: Vec<&Row> = of_each().flatten().collect();
+        let holds = |row: &&Row| is_between(row.ends(self.metric), bounds);
+        let parts: Vec<Option<bool>> = rows.iter().map(holds).collect();
+        let verdict = all(parts.iter().copied(), complete);
+        let deciding = rows.get(parts.iter().position(|part| *part == verdict).unwrap_or(0))?;
+        let figures = rows.iter().map(|row| format!("{} {}", row.cell.name(), self.shown(row)).trim_start().to_owned());
+        let evidence = self.with_unit(figures.collect::<Vec<_>>().join(", "));
+        Some(Outcome::new(verdict, self.measured(deciding), with_doubt(verdict, complete, evidence)))
+    }
+
+    fn moves(&self, results: &Results, along: &str, is_up: bool) -> Option<Outcome> {
+        let (mut parts, mut figures, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        for each in &self.each {
+            let mut rows: Vec<&Row> = self.rows(results, each).collect();
+            rows.sort_by(|a, b| a.cell.number(along).total_cmp(&b.cell.number(along)));
+            let moves = |[one, next]: [&Row; 2]| match is_up {
+                true => is_above(next.ends(self.metric), one.ends(self.metric)),
+                false => is_above(one.ends(self.metric), next.ends(self.metric)),
+            };
+            parts.extend(rows.windows(2).map(|pair| moves([pair[0], pair[1]])));
+            let shown = rows.iter().map(|row| format!("{} at {}", self.shown(row), row.cell.text(along)));
+            figures.push(format!("{} {}", label(each), shown.collect::<Vec<_>>().join(", ")).trim_start().to_owned());
+            last.extend(rows.last().copied());
+        }
+        let complete = last.len() == self.each.len() && !parts.is_empty();
+        let verdict = all(parts, complete);
+        let evidence = with_doubt(verdict, complete, self.with_unit(figures.join("; ")));
+        last.first().map(|row| Outcome::new(verdict, self.measured(row), evidence))
+    }
+
+    fn near(&self, results: &Results, share: f64) -> Option<Outcome> {
+        let published = |row: &Row| results.published.of_metric(&row.cell, self.metric, &self.name);
+        let rows = self.each.iter().flat_map(|each| self.rows(results, each));
+        let found: Vec<(&Row, f64)> = rows.filter_map(|row| Some((row, published(row)?))).collect();
+        let deviation = |(row, published): &(&Row, f64)| row.mean(self.metric) / published - 1.0;
+        let worst = found.iter().max_by(|a, b| deviation(a).abs().total_cmp(&deviation(b).abs()))?;
+        let met = found.iter().filter(|one| deviation(one).abs() <= share).count();
+        let evidence = format!(
+            "{met} of {} figures; the worst is {:+.1} % ({}, {:.2} instead of {:.2})",
+            found.len(),
+            100.0 * deviation(worst),
+            worst.0.cell.name(),
+            worst.0.mean(self.metric),
+            worst.1,
+        );
+        let measured = Measured::new(100.0 * deviation(worst), None, "% off");
+        Some(Outcome::new(Some(met == found.len()), measured, evidence))
+    }
+
+    fn shown(&self, row: &Row) -> String {
+        row.shown(self.metric, 2, " ± ")
+    }
+
+    fn with_unit(&self, figures: String) -> String {
+        if self.unit.is_empty() { figures } else { format!("{figures} {}", self.unit) }
+    }
+
+    fn measured(&self, row: &Row) -> Measured {
+        Measured::new(row.mean(self.metric), row.interval(self.metric), &self.unit)
+    }
+}
+
+impl Pair {
+    fn read(keys: &Keys) -> Result<Self, Problem> {
+        let mut variables = keys.table("compare")?.into_iter();
+        let (Some((variable, values)), None) = (variables.next(), variables.next()) else {
+            return Err(
+                keys.problem("compare", "expected one variable with two values, as in { mode = [\"a\", \"b\"] }")
+            );
+        };
+        match values.as_array().map(Vec::as_slice) {
+            Some([a, b]) => Ok(Self { variable, values: [a.clone(), b.clone()] }),
+            _ => Err(keys.problem("compare", format!("{variable}: found {values}, expected a list of two values"))),
+        }
+    }
+
+    fn name(&self, which: usize) -> String {
+        shown(&self.values[which])
+    }
+}
+
+/// Whether one interval lies above another; `None` where they overlap.
+fn is_above((low, high): (f64, f64), (least, most): (f64, f64)) -> Option<bool> {
+    match () {
+        () if low > most => Some(true),
+        () if high <= least => Some(false),
+        () => None,
+    }
+}
+
+/// The two numbers of a key.
+fn range(keys: &Keys, key: &str) -> Result<RangeInclusive<f64>, Problem> {
+    match keys.numbers(key)?.as_slice() {
+        &[low, high] if low <= high => Ok(low..=high),
+        _ => Err(keys.problem(key, "expected two numbers, the smaller one first; the second may be inf")),
+    }
+}
+
+/// All combinations of the values of `each`; one that is empty without any.
+fn combinations(keys: &Keys) -> Result<Vec<Parameters>, Problem> {
+    let mut all = vec![Parameters::new()];
+    for (name, values) in keys.table("each")? {
+        let Some(values) = values.as_array() else {
+            return Err(keys.problem("each", format!("{name}: found {values}, expected a list of values")));
+        };
+        let with = |one: &Parameters, value: &Value| {
+            let further = [(name.clone(), value.clone())];
+            one.clone().into_iter().chain(further).collect()
+        };
+        all = all.iter().flat_map(|one| values.iter().map(|value| with(one, value))).collect();
+    }
+    Ok(all)
+}
+
+/// What a combination is called.
+fn label(each: &Parameters) -> String {
+    each.values().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How much is run.
 
-use toml_edit::Value;
+use serde_json::Value;
 
 use crate::Request;
 
@@ -47,17 +47,17 @@ impl Effort {
 
     /// A text that may be for some efforts only: `{ hurried = "…" }`.
     pub(crate) fn text_of(self, value: &Value) -> Option<&str> {
-        match value.as_inline_table() {
-            Some(table) => self.keys().iter().find_map(|key| table.get(key)?.as_str()),
+        match value.as_object() {
+            Some(table) => self.keys().iter().find_map(|key| table.get(*key)?.as_str()),
             None => value.as_str(),
         }
     }
 
     /// What `value` is at this effort.
     pub(crate) fn choose(self, value: &Value) -> &Value {
-        match value.as_inline_table() {
+        match value.as_object() {
             Some(table) if table.contains_key("full") => {
-                self.keys().iter().find_map(|key| table.get(key)).expect("it has the key full")
+                self.keys().iter().find_map(|key| table.get(*key)).expect("it has the key full")
             }
             _ => value,
         }

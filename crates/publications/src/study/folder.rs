@@ -1,95 +1,101 @@
-//! The folder of a paper, which the crate contains, and the published tables in it.
+//! The folder of a paper: one that the program contains, or one on disk.
 
-use super::grid::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The files of a folder by their paths in it.
-#[derive(Clone, Copy, Debug)]
+use subflow_scenario::file::{Document, Origin, Problem, Source};
+use subflow_scenario::input;
+
+include!(concat!(env!("OUT_DIR"), "/folders.rs"));
+
+/// A larger file is assumed to be a mistake.
+const LARGEST_FILE_MIB: u64 = 16;
+
+/// Files by their paths in a folder, and their texts.
+type Files = &'static [(&'static str, &'static str)];
+
+/// The folder of a paper.
+#[derive(Clone, Debug)]
 pub(crate) struct Folder {
     /// The paper's name.
-    pub(crate) name: &'static str,
-    /// Path and text.
-    pub(crate) files: &'static [(&'static str, &'static str)],
+    pub(crate) name: String,
+    place: PlaceOfFiles,
 }
 
-/// The folder `papers/NAME` with these files.
-macro_rules! folder {
-    ($name:literal: $($file:literal),+ $(,)?) => {
-        $crate::study::Folder {
-            name: $name,
-            files: &[$(($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/papers/", $name, "/", $file)))),+],
-        }
-    };
+#[derive(Clone, Debug)]
+enum PlaceOfFiles {
+    Program(Files),
+    Disk(PathBuf),
 }
-pub(crate) use folder;
 
 impl Folder {
-    /// The text of a file.
-    ///
-    /// # Panics
-    ///
-    /// Without such a file.
-    pub(crate) fn text(&self, path: &str) -> &'static str {
-        let file = self.files.iter().find(|(known, _)| *known == path);
-        file.unwrap_or_else(|| panic!("{}: there is no file {path}", self.name)).1
-    }
-}
-
-/// A published table, as printed. Its last column has the figures, the others the variables of their cells, or what sets several figures of a
-/// cell apart.
-#[derive(Clone, Debug)]
-pub(super) struct Published {
-    columns: Vec<String>,
-    rows: Vec<(Vec<String>, f64)>,
-}
-
-impl Published {
-    /// The tables of a folder: its files that end with `.csv`.
-    ///
-    /// # Panics
-    ///
-    /// A table is wrong. A test reads each.
-    pub(super) fn all(folder: &Folder) -> Vec<Self> {
-        let tables = folder.files.iter().filter(|(path, _)| path.ends_with(".csv"));
-        tables.map(|(path, text)| Self::read(text).unwrap_or_else(|error| panic!("{path}: {error}"))).collect()
+    /// The folder `papers/NAME` of this crate.
+    pub(crate) fn in_program(name: &str) -> Option<Self> {
+        let (name, files) = FOLDERS.iter().find(|(known, _)| *known == name)?;
+        Some(Self { name: (*name).to_owned(), place: PlaceOfFiles::Program(files) })
     }
 
-    fn read(text: &str) -> Result<Self, csv::Error> {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let mut columns: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
-        columns.pop();
-        let mut rows = Vec::new();
-        for row in reader.records() {
-            let row = row?;
-            let figure = row.iter().next_back().and_then(|figure| figure.parse().ok()).unwrap_or(f64::NAN);
-            rows.push((row.iter().take(columns.len()).map(str::to_owned).collect(), figure));
-        }
-        Ok(Self { columns, rows })
+    /// The names of all folders of this crate.
+    pub(crate) fn names_in_program() -> impl Iterator<Item = &'static str> {
+        FOLDERS.iter().map(|(name, _)| *name)
     }
 
-    /// The figure of `cell` with these values of further columns.
-    pub(super) fn value(&self, cell: &Cell, further: &[(&str, &str)]) -> Option<f64> {
-        self.rows.iter().find(|(values, _)| self.is_of(values, cell, further)).map(|(_, figure)| *figure)
+    /// The folder at `path`.
+    pub(crate) fn on_disk(path: &Path) -> Self {
+        let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let name = whole.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned());
+        Self { name, place: PlaceOfFiles::Disk(path.to_owned()) }
     }
 
-    /// Whether a row with these values is of `cell`.
-    fn is_of(&self, values: &[String], cell: &Cell, further: &[(&str, &str)]) -> bool {
-        self.columns.iter().zip(values).all(|(column, value)| match further.iter().find(|(name, _)| name == column) {
-            Some((_, wanted)) => value == wanted,
-            None if column == "item" => *value == cell.item,
-            None => cell.says(column, value),
-        })
-    }
-}
-
-#[cfg(test)]
-impl Published {
-    /// The rows that are of none of `cells`.
-    pub(super) fn unused(&self, cells: &[Cell]) -> Vec<&[String]> {
-        let is_of = |values: &[String], cell: &Cell| {
-            let known = self.columns.iter().zip(values).filter(|(name, _)| cell.variables.contains_key(*name));
-            known.clone().count() > 1 && known.into_iter().all(|(name, value)| cell.says(name, value))
+    /// The text of a file, as the source that problems show.
+    pub(crate) fn source(&self, file: &str) -> Result<Arc<Source>, Problem> {
+        let path = self.path_of(file);
+        let name = path.display().to_string();
+        let text = match &self.place {
+            PlaceOfFiles::Program(files) => {
+                let found = files.iter().find(|(known, _)| *known == file);
+                found.ok_or_else(|| Problem::nowhere(format!("{name}: there is no such file")))?.1.to_owned()
+            }
+            PlaceOfFiles::Disk(_) => {
+                let unreadable = |why: String| Problem::nowhere(format!("{name}: cannot read the file: {why}"));
+                let bytes = input::read(&path, LARGEST_FILE_MIB).map_err(|error| unreadable(error.to_string()))?;
+                String::from_utf8(bytes).map_err(|error| unreadable(error.utf8_error().to_string()))?
+            }
         };
-        let unused = |(values, _): &&(Vec<String>, f64)| !cells.iter().any(|cell| is_of(values, cell));
-        self.rows.iter().filter(unused).map(|(values, _)| values.as_slice()).collect()
+        Ok(Arc::new(Source { origin: Origin::User, name, text }))
+    }
+
+    /// A scenario. Traces that it names are beside it.
+    pub(crate) fn scenario(&self, file: &str) -> Result<Document, Problem> {
+        let path = self.path_of(file);
+        let PlaceOfFiles::Program(files) = self.place else { return Document::load(&path) };
+        let mut document = Document::parse(&path, self.source(file)?.text.clone())?;
+        let directory = file.rsplit_once('/').map_or(0, |(directory, _)| directory.len() + 1);
+        for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".up")) {
+            document.add_trace(&path[directory..], text);
+        }
+        Ok(document)
+    }
+
+    /// The files of published figures: `published.csv`, and all tables in the folder `published`.
+    pub(crate) fn published(&self) -> Vec<String> {
+        let mut found: Vec<String> = match &self.place {
+            PlaceOfFiles::Program(files) => files.iter().map(|(path, _)| (*path).to_owned()).collect(),
+            PlaceOfFiles::Disk(root) => {
+                let entries = std::fs::read_dir(root.join("published")).into_iter().flatten().flatten();
+                let tables = entries.map(|entry| format!("published/{}", entry.file_name().to_string_lossy()));
+                tables.chain(root.join("published.csv").exists().then(|| "published.csv".to_owned())).collect()
+            }
+        };
+        found.retain(|path| path == "published.csv" || (path.starts_with("published/") && path.ends_with(".csv")));
+        found.sort();
+        found
+    }
+
+    fn path_of(&self, file: &str) -> PathBuf {
+        match &self.place {
+            PlaceOfFiles::Program(_) => Path::new(&self.name).join(file),
+            PlaceOfFiles::Disk(root) => root.join(file),
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 use subflow_report::Finding;
 
-use super::results::{Results, Row, Sample};
-use super::{Cell, Effort, Study, claims, grid};
+use super::Study;
+use super::effort::Effort;
+use super::grid::Cell;
+use super::results::{Row, Sample};
 use crate::{Emulation, Measured, Quantity, Routers};
 
 /// What of runs on Linux is no data.
@@ -26,23 +28,20 @@ pub(crate) enum OnKernel {
 }
 
 impl Study {
-    fn cells_on_linux(&self, effort: Effort) -> Vec<Cell> {
-        let experiments = self.description.experiments.iter().filter(|experiment| experiment.on_linux);
-        experiments.flat_map(|experiment| grid::cells(&self.description, experiment, effort, None)).collect()
-    }
-
     /// The experiments, for [`crate::Paper::emulations`].
     pub(super) fn emulations_of(&self, linux: &Linux, quick: bool) -> Vec<Emulation> {
         let effort = if quick { Effort::Quick } else { Effort::Full };
-        let folder = self.folder;
         let emulation = |cell: Cell| Emulation {
-            item: self.items.iter().find(|item| item.name == cell.item).expect("an item of the paper").name,
+            item: cell.item.clone(),
             case: (linux.case)(&cell),
             routers: linux.routers,
             runs: cell.runs(),
             series: cell.series,
             quantities: (linux.quantities)(&cell),
-            scenario: Box::new(move |seed| cell.scenario(&folder, seed)),
+            scenario: {
+                let folder = self.folder.clone();
+                Box::new(move |seed| cell.scenario(&folder, seed).expect("tests read each scenario of the program"))
+            },
         };
         self.cells_on_linux(effort).into_iter().map(emulation).collect()
     }
@@ -60,7 +59,8 @@ impl Study {
             (!runs.is_empty()).then_some(Row { cell, runs })
         };
         let rows = self.cells_on_linux(Effort::Full).into_iter().filter_map(row).collect();
-        let results = Results { rows, runs: 0 };
-        claims::findings_on_linux(&self.description.claims, self.code.checks, &results)
+        let results = self.results_of(rows);
+        let claims = self.description.claims.iter();
+        claims.filter_map(|claim| claim.finding_on_linux(self.code.checks, &results)).collect()
     }
 }

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 use subflow_lab::statistics::{Interval, mean, mean_interval};
+use subflow_report::Measured;
 
 use super::grid::Cell;
+use super::published::Published;
 
 /// The figures of one run, in the order of the paper's metrics; NaN where the run has none.
 pub(crate) type Sample = Vec<f64>;
@@ -19,7 +21,12 @@ pub(crate) struct Row {
 impl Row {
     /// A figure of each run that has it.
     pub(crate) fn samples(&self, metric: usize) -> Vec<f64> {
-        self.runs.iter().map(|run| run[metric]).filter(|value| !value.is_nan()).collect()
+        self.runs.iter().filter_map(|run| run.get(metric).copied()).filter(|value| !value.is_nan()).collect()
+    }
+
+    /// Whether a run has a figure.
+    pub(crate) fn has(&self, metric: usize) -> bool {
+        !self.samples(metric).is_empty()
     }
 
     /// The mean of a figure; 0 without runs.
@@ -51,6 +58,26 @@ pub(crate) struct Results {
     pub(crate) rows: Vec<Row>,
     /// How many runs that took: cells with the same scenario share theirs.
     pub(crate) runs: usize,
+    /// The published tables.
+    pub(crate) published: Published,
+}
+
+/// What our figures say of a claim.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Whether it holds; `None` where the runs cannot tell.
+    pub(crate) verdict: Option<bool>,
+    /// The figure that decides.
+    pub(crate) measured: Option<Measured>,
+    /// All figures, in words.
+    pub(crate) evidence: String,
+}
+
+impl Outcome {
+    /// A verdict with the figure that decides, and all figures.
+    pub(crate) fn new(verdict: Option<bool>, measured: impl Into<Option<Measured>>, evidence: String) -> Self {
+        Self { verdict, measured: measured.into(), evidence }
+    }
 }
 
 impl Results {

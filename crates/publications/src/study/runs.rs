@@ -10,16 +10,18 @@ use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate, simulate_flows};
 use subflow_quantity::Duration;
 use subflow_scenario::Scenario;
+use subflow_scenario::file::Problems;
 use subflow_scenario::sweep::{Job, Plan, Point, SeriesKept};
 use subflow_store::{Key, Record, Settings, Store, fill_with};
 
-use super::Folder;
+use super::folder::Folder;
 use super::grid::Cell;
+use super::published::Published;
 use super::results::{Results, Row, Sample};
 use crate::{ReproduceError, Request};
 
 /// What is measured of a run.
-pub(crate) type Measure = fn(&RunResult) -> Result<Sample, String>;
+pub(crate) type Measure<'a> = &'a (dyn Fn(&RunResult) -> Result<Sample, String> + Sync);
 
 /// What identifies a run: the digest of its scenario, and its seed.
 type Identity = ([u8; 32], u64);
@@ -28,7 +30,7 @@ type Identity = ([u8; 32], u64);
 /// scenario.
 pub(crate) struct Runs<'a> {
     folder: &'a Folder,
-    measure: Measure,
+    measure: Measure<'a>,
     request: &'a Request,
     progress: &'a (dyn Fn(Progress) + Sync),
     done: RefCell<BTreeMap<Identity, Option<Sample>>>,
@@ -39,7 +41,7 @@ impl<'a> Runs<'a> {
     /// None so far.
     pub(crate) fn new(
         folder: &'a Folder,
-        measure: Measure,
+        measure: Measure<'a>,
         request: &'a Request,
         progress: &'a (dyn Fn(Progress) + Sync),
     ) -> Self {
@@ -58,7 +60,7 @@ impl<'a> Runs<'a> {
             let mut points = Points::default();
             let is_of = |cell: &Cell| (cell.series, cell.until_complete) == kind;
             for (cell, identities) in cells.iter().zip(&mut identities).filter(|(cell, _)| is_of(cell)) {
-                *identities = points.add(cell, self.folder);
+                *identities = points.add(cell, self.folder)?;
             }
             self.run(points, kind)?;
         }
@@ -68,9 +70,10 @@ impl<'a> Runs<'a> {
             cell,
             runs: identities.iter().filter_map(|identity| done[identity].clone()).collect(),
         };
-        // A cell whose runs have all failed is like one that was not run.
-        let rows = cells.into_iter().zip(identities).map(row).filter(|row| !row.runs.is_empty()).collect();
-        Ok(Results { rows, runs })
+        // A cell whose runs have all failed is like one that was not run; one of no runs is only shown.
+        let is_shown = |row: &Row| !row.runs.is_empty() || row.cell.runs() == 0;
+        let rows = cells.into_iter().zip(identities).map(row).filter(is_shown).collect();
+        Ok(Results { rows, runs, published: Published::default() })
     }
 
     fn run(
@@ -132,7 +135,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-fn measured(measure: Measure, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
+fn measured(measure: Measure<'_>, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
     measure(&result).map_err(|problem| RunError::Result(problem).in_job(plan, job))
 }
 
@@ -146,12 +149,19 @@ struct Points {
 
 impl Points {
     /// Adds the runs of `cell`.
-    fn add(&mut self, cell: &Cell, folder: &Folder) -> Vec<Identity> {
+    fn add(&mut self, cell: &Cell, folder: &Folder) -> Result<Vec<Identity>, Problems> {
         let seeds = 1..=cell.runs();
+        let mut identities = Vec::new();
         match cell.varies() {
-            false => self.point(plan_of(cell, folder, 1), seeds),
-            true => seeds.flat_map(|seed| self.point(plan_of(cell, folder, seed), seed..=seed)).collect(),
+            _ if seeds.is_empty() => {}
+            false => identities = self.point(plan_of(cell, folder, 1)?, seeds),
+            true => {
+                for seed in seeds {
+                    identities.extend(self.point(plan_of(cell, folder, seed)?, seed..=seed));
+                }
+            }
         }
+        Ok(identities)
     }
 
     fn point(&mut self, mut read: Plan, seeds: impl Iterator<Item = u64>) -> Vec<Identity> {
@@ -169,12 +179,12 @@ impl Points {
 }
 
 /// The plan of a cell. Stores tell runs that end early from whole ones.
-fn plan_of(cell: &Cell, folder: &Folder, seed: u64) -> Plan {
-    let mut plan = cell.plan(folder, seed);
+fn plan_of(cell: &Cell, folder: &Folder, seed: u64) -> Result<Plan, Problems> {
+    let mut plan = cell.plan(folder, seed)?;
     if cell.until_complete {
         plan.identify_by("ends when the first flow has completed");
     }
-    plan
+    Ok(plan)
 }
 
 /// Like [`simulate`], but ends in the second in which the first flow completes, and has figures of flows only: what goes
@@ -183,7 +193,7 @@ fn simulate_until_complete(scenario: &Scenario, seed: u64, _: &RunOptions) -> Re
     let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
     let mut seen = Vec::new();
     simulate_flows(scenario, seed, seconds, |flows| {
-        let is_complete = flows[0].completion_s.is_some();
+        let is_complete = flows.first().is_none_or(|flow| flow.completion_s.is_some());
         seen = flows;
         if is_complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
@@ -201,7 +211,7 @@ mod tests {
     fn a_flow_has_the_goodput_of_a_whole_run() {
         let cells = MULTIFLOW2016.invented(Effort::Quick, |_| Vec::new()).rows.into_iter().map(|row| row.cell);
         let cell = cells.into_iter().find(|cell| cell.until_complete).expect("there is one");
-        let scenario = cell.scenario(&MULTIFLOW2016.folder, 2);
+        let scenario = cell.scenario(&MULTIFLOW2016.folder, 2).expect("a good scenario");
         let [whole, ended] = [simulate, simulate_until_complete]
             .map(|run| run(&scenario, 2, &RunOptions::default()).expect("it runs").flows.swap_remove(0));
         assert!(whole.completion_s.is_some_and(|seconds| seconds < 20.0), "most of the run follows it");

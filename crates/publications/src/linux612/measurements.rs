@@ -1,7 +1,8 @@
-//! The CSV files of cases: what was configured and what the kernel did, one row for each flow of each repetition.
+//! The CSV files of measurements: what was configured and what the kernel did, one row for each flow of each repetition.
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use subflow_policy::congestion::Algorithm;
 use subflow_scenario::input;
 
@@ -35,14 +36,18 @@ const REQUIRED: usize = 9;
 const PROTOCOLS: [&str; 3] = ["tcp", "mptcp", "sctp"];
 
 /// One path, written `R/D/Q`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PathSpec {
+    /// Its number from 1.
+    pub(super) n: usize,
     /// Rate in Mbit/s.
     pub(super) rate_mbps: f64,
     /// One-way delay in milliseconds.
     pub(super) delay_ms: f64,
     /// Packets that the queue holds, the one in transmission included.
     pub(super) queue: u32,
+    /// Random loss in percent.
+    pub(super) loss_pct: f64,
 }
 
 /// One row.
@@ -59,11 +64,10 @@ pub(super) struct Record {
     pub(super) paths: Vec<PathSpec>,
     /// As written.
     pub(super) loss_text: String,
-    /// For each path, in percent.
-    pub(super) loss_pct: Vec<f64>,
     pub(super) duration_s: f64,
     pub(super) rep: u32,
-    pub(super) flow: FlowName,
+    /// The flow's number from 1, or [`ALL`].
+    pub(super) flow: u32,
     pub(super) goodput_mbps: f64,
     pub(super) completion_s: Option<f64>,
     /// IP bytes through the queue of each path, as far as the row has them.
@@ -71,22 +75,12 @@ pub(super) struct Record {
     pub(super) start_s: f64,
 }
 
-/// Which flow of a run a row is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FlowName {
-    /// A flow by its number from 1.
-    Number(u32),
-    /// All of them together.
-    All,
-}
+/// The number of a row of all flows together.
+pub(super) const ALL: u32 = u32::MAX;
 
-impl std::fmt::Display for FlowName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::All => f.write_str("all"),
-        }
-    }
+/// The number of a flow, as rows have it.
+pub(super) fn flow_name(flow: u32) -> String {
+    if flow == ALL { "all".to_owned() } else { flow.to_string() }
 }
 
 /// More is no table of cases but a mistake.
@@ -143,7 +137,7 @@ struct Row<'a> {
 impl Row<'_> {
     fn read(&self) -> Result<Record, String> {
         let paths_text = self.cell("paths").to_owned();
-        let paths = paths_text.split(';').map(|path| self.path(path)).collect::<Result<Vec<_>, _>>()?;
+        let mut paths = paths_text.split(';').map(|path| self.path(path)).collect::<Result<Vec<_>, _>>()?;
         let loss_text = self.cell("loss_pct").to_owned();
         let mut loss_pct = Vec::new();
         for loss in loss_text.split(';') {
@@ -156,9 +150,11 @@ impl Row<'_> {
             let expected = format!("one, or one for each of the {} paths", paths.len());
             return Err(self.complaint("loss_pct", &loss_text, &expected));
         }
+        paths.iter_mut().zip(1..).for_each(|(path, n)| path.n = n);
+        paths.iter_mut().zip(loss_pct).for_each(|(path, loss)| path.loss_pct = loss);
         let flow = match self.cell("flow") {
-            "all" => FlowName::All,
-            number => FlowName::Number(self.count("flow", number, "the number of a flow from 1, or \"all\"")?),
+            "all" => ALL,
+            number => self.count("flow", number, "the number of a flow from 1, or \"all\"")?,
         };
         let case = self.cell("case").to_owned();
         if case.is_empty() {
@@ -176,7 +172,6 @@ impl Row<'_> {
             paths_text,
             paths,
             loss_text,
-            loss_pct,
             duration_s,
             rep: self.count("rep", self.cell("rep"), "the number of a repetition from 1")?,
             flow,
@@ -226,16 +221,18 @@ impl Row<'_> {
             return Err(complaint());
         };
         Ok(PathSpec {
+            n: 0,
+            loss_pct: 0.0,
             rate_mbps: self.number_in("paths", rate, EXPECTED, |x| (0.001..=100_000.0).contains(&x))?,
             delay_ms: self.number_in("paths", delay, EXPECTED, |x| x <= 100_000.0)?,
             queue: queue.trim().parse().ok().filter(|&queue| queue > 0).ok_or_else(complaint)?,
         })
     }
 
-    fn protocols(&self, flow: FlowName) -> Result<String, String> {
+    fn protocols(&self, flow: u32) -> Result<String, String> {
         let text = self.cell("protocol");
         let known = text.split('+').all(|protocol| PROTOCOLS.contains(&protocol));
-        if !known || (text.contains('+') && flow != FlowName::All) {
+        if !known || (text.contains('+') && flow != ALL) {
             return Err(self.complaint("protocol", text, "tcp, mptcp or sctp (joined by + where flow is \"all\")"));
         }
         Ok(text.to_owned())
@@ -266,9 +263,8 @@ mod tests {
         let text = format!("{HEADER}D,mptcp,reno,20/10/50;10/2.5/40,0;1,60,2,1,28.4,0.5\n");
         let records = parse("x.csv", &text).expect("good");
         let record = &records[0];
-        assert_eq!(record.paths[1], PathSpec { rate_mbps: 10.0, delay_ms: 2.5, queue: 40 });
-        assert_eq!((record.line, record.rep, record.flow), (2, 2, FlowName::Number(1)));
-        assert_eq!((record.loss_pct.as_slice(), record.start_s), ([0.0, 1.0].as_slice(), 0.5));
+        assert_eq!(record.paths[1], PathSpec { n: 2, rate_mbps: 10.0, delay_ms: 2.5, queue: 40, loss_pct: 1.0 });
+        assert_eq!((record.line, record.rep, record.flow, record.start_s), (2, 2, 1, 0.5));
     }
 
     #[test]

@@ -1,0 +1,126 @@
+//! Rows in the measurements' columns, and tables to read.
+
+use subflow_lab::statistics::mean;
+use subflow_report::{Cell, Table};
+
+use super::checks::{self, verdict};
+use super::comparison::{BYTES, COMPLETION, Comparison, DROPS, GOODPUT, LOSSES, Outcome, RETRANSMISSIONS, TAIL};
+use super::distributions::{self, Distribution};
+use super::measurements::{ALL, COLUMNS, flow_name};
+use super::outage::outage;
+use crate::study::Results;
+
+/// What stands next to the columns of the measurements, before those of distributions and the status.
+const ADDED: [&str; 12] = [
+    "reference_goodput_mbps",
+    "reference_completion_s",
+    "reference_path1_bytes",
+    "reference_path2_bytes",
+    "stall_s",
+    "reference_stall_s",
+    "return_s",
+    "reference_return_s",
+    "deviation_pct",
+    "runs",
+    "reference_reps",
+    "reference_spread_pct",
+];
+
+/// All rows. The columns of distributions are there if a row has them.
+pub(super) fn rows(results: &Results) -> Table {
+    let outcomes = Outcome::all(results);
+    let distributions = distributions::all(&outcomes);
+    let of_distributions: &[&str] = if distributions.is_empty() { &[] } else { &distributions::COLUMNS };
+    let columns = COLUMNS.into_iter().chain(ADDED).chain(of_distributions.iter().copied());
+    let mut table = Table::new(columns.chain(["status"]));
+    for comparison in outcomes.iter().flat_map(Outcome::comparisons) {
+        let of_it = distributions.iter().find(|distribution| distribution.is_of(&comparison));
+        let added = of_it.map_or_else(|| vec![Cell::Empty; of_distributions.len()], Distribution::cells);
+        let status = if comparison.outcome.is_run() { "ok" } else { "not supported" };
+        table.row(cells(&comparison).into_iter().chain(added).chain([status.into()]));
+    }
+    table
+}
+
+fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
+    let Comparison { outcome, reference } = comparison;
+    let configuration = &outcome.configuration;
+    // Queues and losses are of all flows together: where flows share them, only the row of all has them.
+    let own_paths = configuration.flows.len() == 1 || reference.flow == ALL;
+    let path = |path: usize, figure: usize| if own_paths { outcome.path(path, figure) } else { None };
+    let drops: Option<f64> = (0..configuration.paths.len()).map(|index| path(index, DROPS)).sum();
+    let flow = if reference.flow == ALL { "all".into() } else { Cell::Integer(reference.flow.into()) };
+    let ours = |figure: usize| comparison.ours_of(figure);
+    let kernel_path = |index: usize| reference.path_bytes.get(index).and_then(|bytes| mean(bytes));
+    let (our_outage, kernel_outage) = (outcome.outage(), outage(configuration, &reference.per_second));
+    vec![
+        configuration.case.as_str().into(),
+        reference.protocol.as_str().into(),
+        reference.cc.as_str().into(),
+        configuration.paths_text.as_str().into(),
+        configuration.loss_text.as_str().into(),
+        configuration.duration_s().or_else(|| ours(COMPLETION)).into(),
+        Cell::Integer(1),
+        flow,
+        ours(GOODPUT).into(),
+        if configuration.transfer { Cell::Empty } else { ours(TAIL).into() },
+        ours(COMPLETION).into(),
+        ours(RETRANSMISSIONS).into(),
+        drops.into(),
+        path(0, BYTES).into(),
+        path(1, BYTES).into(),
+        path(0, DROPS).into(),
+        path(1, DROPS).into(),
+        path(0, LOSSES).into(),
+        path(1, LOSSES).into(),
+        outcome.is_run().then(|| configuration.start_s(reference.flow)).flatten().into(),
+        mean(&reference.goodput_mbps).into(),
+        mean(&reference.completion_s).into(),
+        kernel_path(0).into(),
+        kernel_path(1).into(),
+        our_outage.map(|outage| outage.stall_s).into(),
+        kernel_outage.map(|outage| outage.stall_s).into(),
+        our_outage.map(|outage| outage.return_s).into(),
+        kernel_outage.map(|outage| outage.return_s).into(),
+        comparison.deviation_pct().into(),
+        Cell::Integer(outcome.row.runs.len() as i64),
+        Cell::Integer(reference.goodput_mbps.len() as i64),
+        comparison.spread_pct().into(),
+    ]
+}
+
+/// The same to read: a table for each letter that cases begin with, transfers on their own, and one of distributions.
+pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
+    let outcomes = Outcome::all(results);
+    let mut tables: Vec<(String, Table)> = Vec::new();
+    for comparison in
+        outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic()).flat_map(Outcome::comparisons)
+    {
+        let configuration = &comparison.outcome.configuration;
+        let title = comparison.table_title();
+        if tables.iter().all(|(known, _)| *known != title) {
+            let columns =
+                ["case", "protocol", "cc", "paths", "loss", "flow", "ours", "kernel", "dev %", "spread %", "verdict"];
+            tables.push((title.clone(), Table::new(columns)));
+        }
+        let (_, table) = tables.iter_mut().find(|(known, _)| *known == title).expect("it was made if it was missing");
+        let decimals = |x: f64| if configuration.transfer { format!("{x:.4}") } else { format!("{x:.2}") };
+        let figure = |figure: Option<f64>| figure.map_or_else(|| "–".to_owned(), decimals);
+        table.row([
+            configuration.case.as_str().into(),
+            comparison.reference.protocol.as_str().into(),
+            comparison.reference.cc.as_str().into(),
+            configuration.paths_text.as_str().into(),
+            configuration.loss_text.as_str().into(),
+            flow_name(comparison.reference.flow).into(),
+            figure(comparison.ours()).into(),
+            figure(comparison.kernel()).into(),
+            comparison.deviation_pct().into(),
+            comparison.spread_pct().into(),
+            verdict(&comparison).into(),
+        ]);
+    }
+    tables.extend(checks::readable(&outcomes.iter().flat_map(Outcome::comparisons).collect::<Vec<_>>()));
+    tables.extend(distributions::readable(&distributions::all(&outcomes)));
+    tables
+}

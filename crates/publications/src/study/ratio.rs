@@ -1,0 +1,154 @@
+//! Ratios of means, and what a few runs leave open.
+
+use std::ops::RangeInclusive;
+
+use subflow_lab::statistics::{Interval, mean, mean_interval};
+use subflow_report::Measured;
+
+use super::results::{Outcome, Row};
+
+/// A ratio of two means, or the mean of many ratios, and the bounds between which it lies at 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    pub(crate) value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Ratio {
+    /// How many times the mean of `b` that of `a` is. Bounds are those of the intervals of both; they are open where a
+    /// cell has been run once. For figures that have no negative side, which intervals of two runs do not know.
+    pub(crate) fn of(a: &Row, b: &Row, metric: usize) -> Self {
+        let open = Interval { low: 0.0, high: f64::INFINITY, confidence: 0.95 };
+        let [of_a, of_b] = [a, b].map(|row| row.interval(metric).unwrap_or(open));
+        let high = if of_b.low > 0.0 { of_a.high / of_b.low } else { f64::INFINITY };
+        Self { value: a.mean(metric) / b.mean(metric), low: of_a.low.max(0.0) / of_b.high, high }
+    }
+
+    /// The mean of ratios from cells that differ in what does not matter, with the interval of that mean.
+    pub(crate) fn mean_of(ratios: &[f64]) -> Option<Self> {
+        let value = mean(ratios)?;
+        let interval = mean_interval(ratios, 0.95);
+        let (low, high) = interval.map_or((0.0, f64::INFINITY), |interval| (interval.low, interval.high));
+        Some(Self { value, low, high })
+    }
+
+    fn measured(self) -> Measured {
+        let is_known = self.high.is_finite();
+        let interval = is_known.then_some(Interval { low: self.low, high: self.high, confidence: 0.95 });
+        Measured::new(self.value, interval, "times")
+    }
+
+    /// As a gain in percent with half its interval.
+    pub(crate) fn as_gain(self) -> String {
+        let half = (self.high - self.low) / 2.0;
+        let interval = if half.is_finite() { format!(" ± {:.1}", half * 100.0) } else { String::new() };
+        format!("{:+.1}{interval} %", (self.value - 1.0) * 100.0)
+    }
+
+    /// Whether it is in `range`; `None` where some of what lies between the bounds is and some is not.
+    pub(crate) fn is_in(self, range: &RangeInclusive<f64>) -> Option<bool> {
+        is_between((self.low, self.high), range)
+    }
+
+    /// Whether two means are about equal: they are by their values, and are not where no value between the bounds is
+    /// in `range`.
+    pub(crate) fn is_about(self, range: &RangeInclusive<f64>) -> Option<bool> {
+        if range.contains(&self.value) { Some(true) } else { self.is_in(range).filter(|within| !within) }
+    }
+
+    /// Whether each of `ratios` lies in `expected`, as `holds` takes it.
+    pub(crate) fn judge(
+        ratios: &[Self],
+        expected: &RangeInclusive<f64>,
+        holds: fn(Self, &RangeInclusive<f64>) -> Option<bool>,
+        complete: bool,
+        evidence: String,
+    ) -> Outcome {
+        let parts: Vec<Option<bool>> = ratios.iter().map(|ratio| holds(*ratio, expected)).collect();
+        let verdict = all(parts.iter().copied(), complete);
+        let deciding = parts.iter().position(|part| *part == verdict).unwrap_or(0);
+        let measured = ratios.get(deciding).map(|ratio| ratio.measured());
+        Outcome::new(verdict, measured, with_doubt(verdict, complete, evidence))
+    }
+}
+
+/// Whether what lies from `low` to `high` is in `range`; `None` where some of it is and some is not.
+pub(super) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -> Option<bool> {
+    match () {
+        () if range.contains(&low) && range.contains(&high) => Some(true),
+        () if low > *range.end() || high < *range.start() => Some(false),
+        () => None,
+    }
+}
+
+/// Whether all of `parts` hold: one that fails refutes the whole, one that is open leaves it open, and so do parts that
+/// are missing, where it is not `complete`.
+pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
+    let parts: Vec<_> = parts.into_iter().collect();
+    match () {
+        () if parts.contains(&Some(false)) => Some(false),
+        () if complete && !parts.contains(&None) => Some(true),
+        () => None,
+    }
+}
+
+/// Says why a verdict is open: not all cells were run, or the intervals allow both.
+pub(super) fn with_doubt(verdict: Option<bool>, complete: bool, evidence: String) -> String {
+    match (verdict, complete) {
+        (None, true) => format!("{evidence}. The intervals allow both verdicts"),
+        (None, false) => format!("{evidence}. Not all cells of the finding were run"),
+        (Some(_), _) => evidence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lima2017::LIMA2017;
+    use crate::study::Effort;
+
+    fn measured(runs: &[f64]) -> Row {
+        let row = LIMA2017.invented(Effort::Quick, |_| Vec::new()).rows.swap_remove(0);
+        Row { runs: runs.iter().map(|&mptcp| vec![mptcp]).collect(), ..row }
+    }
+
+    fn ratio(a: &Row, b: &Row) -> Ratio {
+        Ratio::of(a, b, 0)
+    }
+
+    #[test]
+    fn intervals_that_overlap_leave_an_order_open() {
+        let (low, high) = (measured(&[10.0, 10.1, 9.9]), measured(&[20.0, 20.1, 19.9]));
+        assert_eq!(ratio(&low, &high).is_in(&(0.0..=1.0)), Some(true));
+        assert_eq!(ratio(&high, &low).is_in(&(0.0..=1.0)), Some(false));
+        assert_eq!(ratio(&measured(&[9.0, 11.0, 10.5]), &low).is_in(&(0.0..=1.0)), None);
+        assert_eq!(ratio(&low, &measured(&[1.0, 39.0])).is_in(&(0.0..=1.0)), None, "an interval below zero");
+        assert_eq!(ratio(&low, &measured(&[99.0])).is_in(&(0.0..=1.0)), None, "one run has no interval");
+    }
+
+    #[test]
+    fn alike_is_what_differs_little_and_apart_what_surely_differs() {
+        let about = |runs: &[f64]| ratio(&measured(runs), &measured(&[10.0, 10.0])).is_about(&(0.95..=1.05));
+        assert_eq!(about(&[9.0, 11.2]), Some(true));
+        assert_eq!(about(&[10.0, 12.0]), None);
+        assert_eq!(about(&[11.9, 12.0]), Some(false));
+    }
+
+    #[test]
+    fn many_ratios_have_a_mean_with_an_interval() {
+        let ratio = Ratio::mean_of(&[1.06, 1.08, 1.07]).expect("three ratios");
+        assert_eq!((ratio.is_in(&(1.0..=1.2)), ratio.is_in(&(1.2..=1.5))), (Some(true), Some(false)));
+        let alone = Ratio::mean_of(&[1.07]).and_then(|ratio| ratio.is_in(&(1.0..=1.2)));
+        assert_eq!(alone, None, "a single one tells nothing");
+        assert_eq!(Ratio::mean_of(&[]), None);
+    }
+
+    #[test]
+    fn one_part_that_fails_refutes_and_one_that_is_missing_does_not_confirm() {
+        assert_eq!(all([None, Some(false)], false), Some(false));
+        assert_eq!(all([None, Some(true)], true), None);
+        assert_eq!(all([Some(true); 2], true), Some(true));
+        assert_eq!(all([Some(true); 2], false), None);
+    }
+}
