@@ -228,8 +228,39 @@ fn numbered(rows: &[Record]) -> Result<Vec<&Record>, String> {
 
 fn run(rows: &[Record]) -> Result<Configuration, String> {
     let (first, numbered) = (&rows[0], numbered(rows)?);
-    let sent = sent_size(&first.case)?;
-    let reference = |row: &Record| Reference {
+    let paths = &first.paths;
+    let (sent, failure) = (sent_size(&first.case)?, failure(&first.case, paths)?);
+    let accesses = accesses(&numbered, paths);
+    let letter: String = first.case.chars().take(1).collect();
+    let (lossy, is_chaotic) = (paths.iter().any(|path| path.loss_pct > 0.0), letter == "H");
+    let shape = |path: &PathSpec| (path.rate_mbps, path.delay_ms, path.queue);
+    let sctp = numbered.iter().all(|row| row.protocol == "sctp");
+    let is_sctp = |row: &&Record| row.protocol == "sctp";
+    Ok(Configuration {
+        case: first.case.clone(),
+        paths_text: first.paths_text.clone(),
+        loss_text: first.loss_text.clone(),
+        paths: paths.clone(),
+        flows: numbered.iter().zip(1..).map(|(row, n)| flow(row, n, numbered.len() > 1, sent)).collect(),
+        hosts: hosts(numbered.len(), &accesses, paths),
+        failures: failure.into_iter().collect(),
+        duration_s: first.duration_s,
+        sample_interval_s: String::new(),
+        transfer: sent.is_some(),
+        lossy,
+        equal_paths: paths.iter().all(|path| shape(path) == shape(&paths[0])),
+        sctp,
+        random: u8::from((numbered.len() > 1 || lossy) && !is_chaotic),
+        chaotic: u8::from(is_chaotic),
+        supported: u8::from(paths.len() == 1 || !numbered.iter().any(is_sctp)),
+        references: rows.iter().map(reference).collect(),
+        accesses,
+        letter,
+    })
+}
+
+fn reference(row: &Record) -> Reference {
+    Reference {
         flow: row.flow,
         protocol: row.protocol.clone(),
         cc: row.cc.clone(),
@@ -237,17 +268,17 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         completion_s: row.completion_s.into_iter().collect(),
         path_bytes: row.path_bytes.iter().map(|bytes| bytes.iter().copied().collect()).collect(),
         per_second: Vec::new(),
+    }
+}
+
+fn flow(row: &Record, n: usize, is_shared: bool, sent: Option<u64>) -> FlowSpec {
+    let subflow = |(interface, path): (usize, usize)| Subflow {
+        from: format!("client{n}.c{interface}"),
+        to: format!("server.s{path}"),
     };
-    let paths = &first.paths;
-    // Flows that share a path have a client each, and an MPTCP flow on a shared path a second interface of it there.
-    let is_shared = numbered.len() > 1;
-    let subflows = |client: usize| match is_shared {
-        true => vec![Subflow { from: format!("client{client}.c2"), to: "server.s1".to_owned() }],
-        false => {
-            (2..=paths.len()).map(|n| Subflow { from: format!("client1.c{n}"), to: format!("server.s{n}") }).collect()
-        }
-    };
-    let flow = |(row, n): (&&Record, usize)| FlowSpec {
+    let further: Vec<(usize, usize)> =
+        if is_shared { vec![(2, 1)] } else { row.paths.iter().skip(1).map(|path| (path.n, path.n)).collect() };
+    FlowSpec {
         n,
         client: n,
         protocol: row.protocol.clone(),
@@ -256,57 +287,31 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         start_us: (row.start_s * 1e6).round() as u64,
         later: u8::from(n > 1),
         send_bytes: sent.unwrap_or(0),
-        message_bytes: message_bytes(&first.case),
-        subflows: subflows(n),
-    };
-    let interface = |client, n, path: &PathSpec| Access { client, n, path: path.n, delay_ms: path.delay_ms };
-    let accesses: Vec<Access> = match is_shared {
-        true => numbered
-            .iter()
-            .zip(1..)
-            .flat_map(|(row, client)| {
-                let interfaces = if row.protocol == "mptcp" { 2 } else { 1 };
-                (1..=interfaces).map(move |n| interface(client, n, &paths[0]))
-            })
-            .collect(),
-        false => paths.iter().map(|path| interface(1, path.n, path)).collect(),
-    };
+        message_bytes: message_bytes(&row.case),
+        subflows: further.into_iter().map(subflow).collect(),
+    }
+}
+
+/// The links of the clients. Flows that share a path have a client each, and an MPTCP flow on a shared path a second
+/// interface of it there.
+fn accesses(flows: &[&Record], paths: &[PathSpec]) -> Vec<Access> {
+    let access = |client, n, path: &PathSpec| Access { client, n, path: path.n, delay_ms: path.delay_ms };
+    if flows.len() == 1 {
+        return paths.iter().map(|path| access(1, path.n, path)).collect();
+    }
+    let interfaces = |row: &Record| 1..=if row.protocol == "mptcp" { 2 } else { 1 };
+    let of_client = |(row, client): (&&Record, usize)| interfaces(row).map(move |n| access(client, n, &paths[0]));
+    flows.iter().zip(1..).flat_map(of_client).collect()
+}
+
+fn hosts(clients: usize, accesses: &[Access], paths: &[PathSpec]) -> Vec<HostSpec> {
+    let interfaces = |client: usize| accesses.iter().filter(move |access| access.client == client);
     let client = |client: usize| HostSpec {
         name: format!("client{client}"),
-        interfaces: accesses
-            .iter()
-            .filter(|access| access.client == client)
-            .map(|access| format!("c{}", access.n))
-            .collect(),
+        interfaces: interfaces(client).map(|access| format!("c{}", access.n)).collect(),
     };
-    let server =
-        HostSpec { name: "server".to_owned(), interfaces: paths.iter().map(|path| format!("s{}", path.n)).collect() };
-    let letter: String = first.case.chars().take(1).collect();
-    let (lossy, is_chaotic) = (paths.iter().any(|path| path.loss_pct > 0.0), letter == "H");
-    let is_alike = |path: &PathSpec| {
-        (path.rate_mbps, path.delay_ms, path.queue) == (paths[0].rate_mbps, paths[0].delay_ms, paths[0].queue)
-    };
-    Ok(Configuration {
-        case: first.case.clone(),
-        paths_text: first.paths_text.clone(),
-        loss_text: first.loss_text.clone(),
-        paths: paths.clone(),
-        flows: numbered.iter().zip(1..).map(flow).collect(),
-        hosts: (1..=numbered.len()).map(client).chain([server]).collect(),
-        failures: failure(&first.case, paths)?.into_iter().collect(),
-        duration_s: first.duration_s,
-        sample_interval_s: String::new(),
-        transfer: sent.is_some(),
-        lossy,
-        equal_paths: paths.iter().all(is_alike),
-        sctp: numbered.iter().all(|row| row.protocol == "sctp"),
-        random: u8::from((is_shared || lossy) && !is_chaotic),
-        chaotic: u8::from(is_chaotic),
-        supported: u8::from(paths.len() == 1 || numbered.iter().all(|row| row.protocol != "sctp")),
-        references: rows.iter().map(reference).collect(),
-        accesses,
-        letter,
-    })
+    let interfaces = paths.iter().map(|path| format!("s{}", path.n)).collect();
+    (1..=clients).map(client).chain([HostSpec { name: "server".to_owned(), interfaces }]).collect()
 }
 
 /// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one full packet

@@ -10,8 +10,8 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problem, Problems};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
-use super::description::{Choice, Description, Draw, Each, Experiment, at};
 use super::effort::Effort;
+use super::experiment::{Choice, Common, Draw, Each, Experiment, at};
 use super::folder::Folder;
 use super::template::{fill, fill_all, shown, to_toml};
 
@@ -174,15 +174,15 @@ fn assign(all: &mut Parameters, set: &Parameters, variables: &Parameters) -> Res
 /// The cells of `experiment` at this effort, under `choice` if there is one. `cases` are further variables, of one cell
 /// each, for an experiment that has such.
 pub(crate) fn cells(
-    description: &Description,
+    all: &Common,
     experiment: &Experiment,
     effort: Effort,
     choice: Option<&Choice>,
     cases: &[Parameters],
 ) -> Result<Vec<Cell>, Problem> {
-    let mut common = at(&description.variables, effort);
+    let mut common = at(&all.variables, effort);
     common.extend(at(&experiment.variables, effort));
-    let (mut set, mut axes) = (description.set.clone(), description.axes.clone());
+    let (mut set, mut axes) = (all.set.clone(), all.axes.clone());
     set.extend(experiment.set.clone());
     if let Some(choice) = choice {
         common.extend(at(&choice.variables, effort));
@@ -191,7 +191,7 @@ pub(crate) fn cells(
     }
     let other = choice.and_then(|choice| choice.scenario.as_ref());
     let scenario = other.unwrap_or(&experiment.scenario);
-    let (each, draws) = (Arc::new(experiment.each.clone()), Arc::new(description.draws.clone()));
+    let (each, draws) = (Arc::new(experiment.each.clone()), Arc::new(all.draws.clone()));
     let names = experiment.sweep.keys().flat_map(|names| names.split(',').map(str::trim));
     let swept = Arc::new(names.filter(|name| *name != SET).map(str::to_owned).collect::<Vec<_>>());
     let cell = |step: Step| -> Result<Cell, String> {

@@ -5,7 +5,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the files of a folder | `folder.rs`; published tables: `published.rs` |
-//! | what `paper.toml` may contain | `description.rs`; how its tables are read: `keys.rs` |
+//! | what `paper.toml` may contain | `description.rs`, `experiment.rs`; how its tables are read: `keys.rs` |
 //! | values that depend on variables | `template.rs`; on how much is run: `effort.rs` |
 //! | the cells of an experiment, and their scenarios | `grid.rs` |
 //! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs` |
@@ -17,6 +17,7 @@ mod checks;
 mod claims;
 mod description;
 mod effort;
+mod experiment;
 mod folder;
 mod grid;
 mod keys;
@@ -38,8 +39,8 @@ use subflow_scenario::file::{Problem, list};
 use subflow_scenario::sweep::Parameters;
 
 pub(crate) use claims::{Check, Claim};
-pub(crate) use description::{Choice, Description};
 pub(crate) use effort::Effort;
+pub(crate) use experiment::Choice;
 pub(crate) use folder::Folder;
 pub(crate) use grid::Cell;
 pub(crate) use linux::{Linux, OnKernel};
@@ -47,6 +48,7 @@ pub(crate) use ratio::Ratio;
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
 
 use crate::{Done, Emulation, Item, Measured, Paper, ReproduceError, Request};
+use description::Description;
 use grid::cells;
 use published::Published;
 use runs::Runs;
@@ -149,7 +151,8 @@ impl Study {
     ) -> Result<Vec<Cell>, Problem> {
         let mut found = Vec::new();
         for experiment in self.description.experiments.iter().filter(|experiment| !experiment.on_linux) {
-            found.extend(cells(&self.description, experiment, effort, choice, cases)?.into_iter().filter(wanted));
+            found
+                .extend(cells(&self.description.common, experiment, effort, choice, cases)?.into_iter().filter(wanted));
         }
         Ok(found)
     }
@@ -157,7 +160,7 @@ impl Study {
     /// The cells of experiments on Linux, which only papers in the program have.
     fn cells_on_linux(&self, effort: Effort) -> Vec<Cell> {
         let experiments = self.description.experiments.iter().filter(|experiment| experiment.on_linux);
-        let cells = |experiment| cells(&self.description, experiment, effort, None, &[]);
+        let cells = |experiment| cells(&self.description.common, experiment, effort, None, &[]);
         experiments.flat_map(|experiment| cells(experiment).expect("tests read each cell of the program")).collect()
     }
 

@@ -1,5 +1,6 @@
 //! Tables and figures of papers without their own: each metric by the variables that are swept.
 
+use serde_json::Value;
 use subflow_report::{Axis, Bars, Cell, Figure, Table};
 
 use super::metrics::Metric;
@@ -22,7 +23,7 @@ pub(super) fn rows(metrics: &[Metric], all: &Results) -> Table {
     let mut table = Table::new(columns.iter().map(String::as_str));
     for row in &all.rows {
         let mut cells = vec![Cell::from(row.cell.item.as_str())];
-        cells.extend(variables.iter().map(|name| Cell::from(row.cell.text(name))));
+        cells.extend(variables.iter().map(|name| variable(row, name)));
         cells.push(Cell::Integer(row.runs.len() as i64));
         for (place, (metric, is_published)) in metrics.iter().zip(&published).enumerate() {
             let interval = row.interval(place);
@@ -43,13 +44,24 @@ pub(super) fn readable(metrics: &[Metric], all: &Results) -> Vec<(String, Table)
         let headings: Vec<String> = variables.iter().map(|name| (*name).clone()).chain(headings).collect();
         let mut table = Table::new(headings.iter().map(String::as_str));
         for row in all.of(item) {
-            let variables = variables.iter().map(|name| Cell::from(row.cell.text(name)));
+            let variables = variables.iter().map(|name| variable(row, name));
             let figures = metrics.iter().enumerate().map(|(place, metric)| shown(all, row, place, metric));
             table.row(variables.chain(figures));
         }
         table
     };
     all.items().into_iter().map(|item| (format!("{item}: means ± half their 95 % intervals"), of_item(item))).collect()
+}
+
+/// The value of a variable, as a number if it is one.
+fn variable(row: &Row, name: &str) -> Cell {
+    match row.cell.variables.get(name) {
+        Some(Value::Number(number)) => match number.as_i64() {
+            Some(whole) => Cell::Integer(whole),
+            None => number.as_f64().into(),
+        },
+        _ => row.cell.text(name).into(),
+    }
 }
 
 fn heading(metric: &Metric) -> String {
