@@ -309,9 +309,11 @@ fn label(each: &Parameters) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::multiflow2016::MULTIFLOW2016;
-    use crate::study::Effort;
+    use crate::study::{Cell, Code, Effort, Folder, Study};
 
     /// Results of the ring in which MultiFlow has 9.1 Mbit/s and ECMP by flow 7.1, but for files of 10 MB what `ecmp` says.
     fn ring(ecmp: [f64; 3], sizes: &[&str]) -> Results {
@@ -344,5 +346,27 @@ mod tests {
     fn a_case_that_was_not_run_leaves_it_undecided() {
         let findings = MULTIFLOW2016.findings(&ring([7.0, 7.1, 7.2], &["1 MB"]));
         assert_eq!(findings[0].verdict.confirmed(), None);
+    }
+
+    /// The verdicts of the study that the book explains, where the goodput of its cells is what `goodput` says.
+    fn verdicts(goodput: impl Fn(&Cell) -> f64) -> Vec<Option<bool>> {
+        let folder = Folder::on_disk(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two-paths")));
+        let study = Study::new(folder, Code::default()).expect("a good folder");
+        let runs = |cell: &Cell| [0.99, 1.0, 1.0, 1.01].map(|x| vec![x * goodput(cell), 0.0]).to_vec();
+        study.findings(&study.invented(Effort::Full, runs)).iter().map(|finding| finding.verdict.confirmed()).collect()
+    }
+
+    #[test]
+    fn claims_of_a_folder_alone_are_confirmed_refuted_or_left_open() {
+        let with = |tcp: f64, mptcp: f64, slope: f64| {
+            verdicts(move |cell| match cell.text("protocol").as_str() {
+                "tcp" => tcp,
+                _ if cell.item == "gain" => mptcp,
+                _ => 25.0 / (1.0 + slope * cell.number("loss")),
+            })
+        };
+        assert_eq!(with(18.0, 27.0, 10.0), [Some(true); 5]);
+        assert_eq!(with(27.0, 18.0, -0.05), [Some(false); 5]);
+        assert_eq!(with(19.9, 24.0, 0.1), [Some(true), None, None, Some(true), None]);
     }
 }
