@@ -181,7 +181,7 @@ mod tests {
     use rand_core::RngCore;
 
     use super::super::tests::made;
-    use super::super::{ADAPTIVE, LIMA2017, is_judged};
+    use super::super::{ADAPTIVE, LIMA2017, MESH, is_judged};
     use super::*;
     use crate::study::Cell;
 
