@@ -13,7 +13,8 @@ use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, sctp};
 
-use super::{InterfaceIndex, SizeDistribution};
+use crate::random::uniform;
+use crate::{InterfaceIndex, SizeDistribution};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug)]
@@ -271,14 +272,4 @@ impl Period {
             }
         }
     }
-}
-
-/// A random number above 0, at most 1, with 53 random bits.
-pub(crate) fn uniform(rng: &mut impl RngCore) -> f64 {
-    ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
-}
-
-/// A random whole number below `of`, which is above 0: the high half of the product with 64 random bits.
-pub(crate) fn below(of: u64, rng: &mut impl RngCore) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(of)) >> 64) as u64
 }

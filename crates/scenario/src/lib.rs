@@ -45,6 +45,7 @@ mod flow;
 mod groups;
 pub mod input;
 mod options;
+mod random;
 mod read;
 pub mod schema;
 mod sizes;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 
 use crate::csv_table::{Cause, LineError, Record, records};
-use crate::flow::{below, uniform};
+use crate::random::{below, standard_normal, uniform};
 
 /// The maximum number of bytes of a transfer.
 pub(crate) const MOST_BYTES: u64 = 1 << 60;
@@ -152,12 +152,6 @@ fn number(
 
 fn whole(bytes: f64) -> u64 {
     bytes.round().clamp(1.0, MOST_BYTES as f64) as u64
-}
-
-/// A draw of the standard normal distribution (Box and Muller 1958).
-fn standard_normal(rng: &mut impl RngCore) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(uniform(rng)));
-    radius * libm::cos(core::f64::consts::TAU * uniform(rng))
 }
 
 #[cfg(test)]

@@ -82,6 +82,11 @@ impl<'a> Field<'a> {
         Problem::at(self.place(), format!("{}: {message}", self.name()))
     }
 
+    /// The warning that this value, which stands at `path`, has no effect.
+    pub(crate) fn without_effect(&self, path: &str, why: &str) -> Problem {
+        Problem::at(self.place(), format!("{path} has no effect: {why}")).label("without effect")
+    }
+
     /// The text of a string.
     pub(crate) fn string(&self, expected: &str) -> Result<&str, Problem> {
         match self.value() {
@@ -194,6 +199,13 @@ impl<'a> Section<'a> {
             let path = format!("{path}.{}", entry.key);
             (entry.key.as_str(), Field { path, node: Cow::Borrowed(&entry.node), doc: "" })
         })
+    }
+
+    /// Calls `act` with each entry of the table under `key`, if the file has one whose keys are names of a `kind`.
+    pub(crate) fn each(&self, key: &'static str, kind: &str, mut act: impl FnMut(&str, &Field<'_>)) {
+        if let Some(field) = self.given(key) {
+            field.named_entries(kind).iter().flatten().for_each(|(name, entry)| act(name, entry));
+        }
     }
 
     /// The value of `key`: that of the file, or the default.

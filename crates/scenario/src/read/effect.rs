@@ -19,7 +19,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
     let mut found = Vec::new();
     let Ok(section) = root.section(&schema::ROOT) else { return found };
     let mut is_changed = false;
-    each(&section, "flows", "flow", |name, flow| {
+    section.each("flows", "flow", |name, flow| {
         if let Ok(section) = flow.section(&schema::FLOW) {
             keys_of_other_protocols(&section, scenario, name, &mut found);
             late::ends(&section, &root, scenario, name, &mut found);
@@ -37,7 +37,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
     if are_switches_told {
         switches::of_all(&section, scenario, "", &mut found);
     }
-    each(&section, "hosts", "host", |name, host| {
+    section.each("hosts", "host", |name, host| {
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
             let prefix = format!("hosts.{name}.");
@@ -65,7 +65,7 @@ fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &st
         let why =
             if (kind, *key) == (ProtocolName::Sctp, "scheduler") { "SCTP has one path without sctp.cmt" } else { why };
         if let Some(given) = section.given(key).filter(|given| !is_left_over(section, given)) {
-            found.push(idle(&given, &format!("flows.{name}.{key}"), why));
+            found.push(given.without_effect(&format!("flows.{name}.{key}"), why));
         }
     }
 }
@@ -84,7 +84,7 @@ fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut 
     let has_sctp = protocols().any(|protocol| matches!(protocol, Protocol::Sctp(_)));
     for (key, is_used) in [("mptcp", has_mptcp), ("sctp", has_sctp)] {
         if let Some(given) = section.given(key).filter(|_| !is_used) {
-            found.push(idle(&given, &format!("{prefix}{key}"), &format!("no flow's protocol is {key}")));
+            found.push(given.without_effect(&format!("{prefix}{key}"), &format!("no flow's protocol is {key}")));
         }
     }
 }
@@ -92,20 +92,4 @@ fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut 
 fn is_sctp_without_cmt(scenario: &Scenario, name: &str) -> bool {
     let flow = scenario.flows.iter().find(|flow| flow.key() == name);
     flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !is_multipath(&sctp.ends.from)))
-}
-
-pub(super) fn each(
-    section: &Section<'_>,
-    key: &'static str,
-    what: &'static str,
-    mut act: impl FnMut(&str, &Field<'_>),
-) {
-    if let Some(field) = section.given(key) {
-        field.named_entries(what).iter().flatten().for_each(|(name, entry)| act(name, entry));
-    }
-}
-
-/// The warning that `field`, which stands at `path`, has no effect.
-pub(crate) fn idle(field: &Field<'_>, path: &str, why: &str) -> Problem {
-    Problem::at(field.place(), format!("{path} has no effect: {why}")).label("without effect")
 }

@@ -2,7 +2,6 @@
 
 use subflow_quantity::Duration;
 
-use super::effect::{each, idle};
 use super::traces::Traces;
 use crate::file::{Field, Problem, Section, Value};
 use crate::{Scenario, schema};
@@ -20,7 +19,9 @@ pub(super) fn ends(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, na
     for (key, what) in [("until", "arrivals end"), ("stop", "sending ends"), ("duration", "sending ends")] {
         let Some(given) = flow.given(key) else { continue };
         if !is_shortened(run.as_ref(), &given) && given.duration().is_ok_and(|time| is_late(key, time)) {
-            found.push(idle(&given, &format!("flows.{name}.{key}"), &format!("{what} with the run, after {end}")));
+            found.push(
+                given.without_effect(&format!("flows.{name}.{key}"), &format!("{what} with the run, after {end}")),
+            );
         }
     }
 }
@@ -49,7 +50,7 @@ pub(super) fn traces(top: &Section<'_>, scenario: &Scenario, traces: &Traces, fo
     let run = top.given("duration");
     let end = scenario.duration;
     let is_late = |field: &Field<'_>, first: Duration| first >= end && !is_shortened(run.as_ref(), field);
-    each(top, "links", "link", |name, link| {
+    top.each("links", "link", |name, link| {
         let Ok(link) = link.section(&schema::LINK) else { return };
         let Some(rate) = link.given("rate") else { return };
         for field in in_directions(&rate) {
@@ -73,7 +74,7 @@ pub(super) fn traces(top: &Section<'_>, scenario: &Scenario, traces: &Traces, fo
         let first = at.saturating_add(*first);
         if is_late(&trace, first) {
             let why = format!("its first change comes after {first}, and the run ends after {end}");
-            found.push(idle(&trace, "timeline.trace", &why));
+            found.push(trace.without_effect("timeline.trace", &why));
         }
     }
 }

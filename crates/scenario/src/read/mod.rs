@@ -33,7 +33,7 @@ use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
 use super::{CustomAlgorithms, Scenario, schema};
-pub(crate) use effect::{idle, without_effect};
+pub(crate) use effect::without_effect;
 use stacks::Stacks;
 use topology::Topology;
 pub(crate) use traces::Traces;

@@ -2,7 +2,6 @@
 
 use subflow_policy::congestion::Algorithm;
 
-use super::effect::{each, idle};
 use crate::file::{Field, Problem, Section};
 use crate::{Flow, Scenario, schema, switches};
 
@@ -14,7 +13,7 @@ pub(super) fn of_flow(flow: &Section<'_>, scenario: &Scenario, name: &str, found
         let Some(congestion) = flow_of_name.and_then(Flow::congestion).map(Algorithm::name) else { return };
         if !readers.contains(&congestion) && !is_left_over(flow, field) {
             let why = format!("the flow's congestion control is {congestion}");
-            found.push(idle(field, &format!("flows.{name}.tcp.{key}"), &why));
+            found.push(field.without_effect(&format!("flows.{name}.tcp.{key}"), &why));
         }
     });
 }
@@ -27,7 +26,7 @@ pub(super) fn of_all(section: &Section<'_>, scenario: &Scenario, prefix: &str, f
     in_table(section, |key, readers, field| {
         if !is_read(readers) {
             let why = format!("no flow's congestion control is {}", readers.join(" or "));
-            found.push(idle(field, &format!("{prefix}tcp.{key}"), &why));
+            found.push(field.without_effect(&format!("{prefix}tcp.{key}"), &why));
         }
     });
 }
@@ -36,7 +35,7 @@ pub(super) fn of_all(section: &Section<'_>, scenario: &Scenario, prefix: &str, f
 /// once.
 pub(super) fn are_left_over(top: &Section<'_>) -> bool {
     let mut is_chosen = false;
-    each(top, "flows", "flow", |_, flow| {
+    top.each("flows", "flow", |_, flow| {
         if let Ok(section) = flow.section(&schema::FLOW) {
             is_chosen |= is_left_over(&section, section.field());
         }

@@ -6,10 +6,9 @@ use rand_core::RngCore;
 
 use super::Plan;
 use super::canonical::canonical;
-use super::design::one_in_each;
 use super::range::{self, Meaning, Span};
 use crate::file::{DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
-use crate::flow::below;
+use crate::random::{below, one_in_each};
 use crate::schema;
 
 /// One key of `[sweep]`: one path or several.

@@ -21,9 +21,8 @@ use subflow_network::stream;
 use super::MOST_POINTS;
 use super::axis::Axis;
 use crate::file::{Field, Problem, Value};
-use crate::flow::below;
-use crate::schema;
-use crate::schema::{DESIGNS, Sampling};
+use crate::random::{below, shuffle};
+use crate::schema::{self, DESIGNS, Sampling};
 
 /// Which combinations of the swept values have runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +38,6 @@ pub enum Design {
         /// The seed of the design. It does not depend on the seeds of runs.
         seed: u64,
     },
-}
-
-/// A whole number below `count` for each of `parts` equal parts, at the same random place in all of them: all numbers
-/// are equally probable, and different if there are at least as many as parts.
-pub(super) fn one_in_each(parts: u64, count: u64, rng: &mut impl RngCore) -> Vec<u64> {
-    let place = u128::from(below(count, rng));
-    (0..parts).map(|part| ((u128::from(part) * u128::from(count) + place) / u128::from(parts)) as u64).collect()
 }
 
 impl Design {
@@ -160,13 +152,6 @@ fn latin_hypercube(axes: &[Axis], points: usize, streams: &mut [impl RngCore]) -
         choices.iter_mut().zip(places).for_each(|(choice, place)| choice.push(place));
     }
     separate(choices, streams)
-}
-
-/// Fisher and Yates.
-fn shuffle(places: &mut [u64], rng: &mut impl RngCore) {
-    for last in (1..places.len()).rev() {
-        places.swap(last, below(last as u64 + 1, rng) as usize);
-    }
 }
 
 /// Exchanges values between points until all are different: lists with fewer values than points repeat theirs. Each

@@ -16,7 +16,6 @@ use sha2::{Digest, Sha256};
 
 use crate::Scenario;
 use crate::file::{Collector, Document, Field, Problem, Problems};
-use crate::read::idle;
 pub use crate::schema::Sampling;
 use crate::{Traces, schema, without_effect};
 use axis::Axis;
@@ -222,7 +221,7 @@ impl Sweep {
         let design = if axes.is_empty() { Design::Full } else { design };
         let idle_design = given
             .filter(|_| axes.is_empty() && !document.has_ended_sweep)
-            .map(|field| idle(&field, "sweep.design", "no path is swept"));
+            .map(|field| field.without_effect("sweep.design", "no path is swept"));
         if design == Design::Full {
             axes.iter().try_for_each(Axis::check_steps)?;
         }

@@ -4,9 +4,8 @@
 use rand_core::RngCore;
 
 use super::MOST_POINTS;
-use super::design::one_in_each;
 use crate::file::{Node, Problem, Value};
-use crate::flow::{below, uniform};
+use crate::random::{below, one_in_each, uniform};
 
 const HELP: &str =
     "for example \"10 ms .. 50 ms step 10 ms\", or \"1 .. 1000 log 4\" for four values with equal factors";

@@ -11,7 +11,7 @@ use subflow_transport::sctp::config::{
 use super::notation::{
     BUFFER, COUNT, Notation, duration, flag, flag_for, one_of, positive_duration, size, unlimited_or, whole,
 };
-use super::sctp_failures::{failover, handshake, retransmission};
+use super::sctp_failures::{VALUE_OF_CMT, failover, handshake, retransmission};
 use super::{Stack, Switch, literal, profiles, read, setter, switch, table, wrong_way_round};
 use crate::file::{Field, Layers, Problem, Value};
 use crate::table::TableSchema;
@@ -83,8 +83,6 @@ fn multipath() -> Vec<Switch<Stack>> {
         .by_default(VALUE_OF_CMT),
     ]
 }
-
-pub(super) const VALUE_OF_CMT: &str = "the value of cmt";
 
 /// Whether data is sent over all paths.
 pub(crate) fn is_multipath(config: &Config) -> bool {

@@ -3,8 +3,10 @@
 use subflow_transport::sctp::config::{Config, UDP_ENCAPSULATION};
 
 use super::notation::{COUNT, duration, false_or, flag, flag_for, positive_duration, unlimited_or, whole};
-use super::sctp::VALUE_OF_CMT;
 use super::{Stack, Switch, setter, switch};
+
+/// The default of switches that `cmt` sets.
+pub(super) const VALUE_OF_CMT: &str = "the value of cmt";
 
 pub(super) fn retransmission() -> Vec<Switch<Stack>> {
     vec![
