@@ -27,7 +27,7 @@ impl Path {
     /// Sets the window to what PRR allows in flight.
     fn reduce_proportionally(&mut self, newly: u32, in_flight: u32, progress: bool) {
         let quota = self.prr.quota(newly, in_flight, self.ssthresh, progress);
-        self.cwnd = (in_flight + quota).max(1);
+        self.cwnd = in_flight.saturating_add(quota).max(1);
     }
 
     /// Fast recovery has repaired all losses, or the window was to be reduced once: the window is the threshold.
@@ -47,7 +47,7 @@ impl Path {
     pub(super) fn enter_loss(&mut self, in_flight: u32) {
         match self.rules {
             Rules::Linux { .. } => {
-                self.cwnd = in_flight + 1;
+                self.cwnd = in_flight.saturating_add(1);
                 self.credit = 0;
             }
             Rules::Rfc9260 => self.cwnd = self.quantum,
