@@ -55,7 +55,7 @@
 //! 1. A host calls [`Network::transmit`] (`run.rs`). The packet is stored in a slot until the receiving host has read
 //!    it. Only a `Parcel`, with the slot, the route and the size, moves through the network.
 //! 2. The link accepts it (`link/mod.rs`), or drops it: the link is down, the packet is lost before the queue
-//!    (`loss.rs`), the queue discipline drops it or the queue is full (`queue/`). Its departure and arrival times are
+//!    (`loss/`), the queue discipline drops it or the queue is full (`queue/`). Its departure and arrival times are
 //!    computed now, and it is added to the link's ring. If the discipline acts on departure, the packet waits in a
 //!    backlog, and this happens when its transmission starts (`link/departures.rs`, `backlog.rs`).
 //! 3. The first arrival of each link is in the event queue (`event_queue/mod.rs`). When this event is processed, the
@@ -100,7 +100,7 @@ pub use event_queue::longest_run;
 pub use ids::{HostId, InterfaceId, LinkId, PacketId, RouterId, TimerId};
 pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};
 pub use look_ahead::prefetch;
-pub use loss::{GilbertElliott, LossConfig, LossTrace};
+pub use loss::{Bernoulli, GilbertElliott, LossModel, PacketLoss, Trace};
 pub use metrics::{LinkMetrics, NetworkMetrics};
 pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Hosts, LookAhead, Network};

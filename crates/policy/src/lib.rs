@@ -29,8 +29,36 @@
 pub mod bottleneck;
 pub mod catalogue;
 pub mod congestion;
-pub mod custom;
 pub mod path_manager;
 pub mod queue;
 pub mod routing;
 pub mod scheduler;
+
+pub mod custom {
+    //! Algorithms of a library user's crate, next to the built-in ones.
+    //!
+    //! [`Algorithm`](crate::congestion::Algorithm), [`Scheduling`](crate::scheduler::Scheduling),
+    //! [`PathManagement`](crate::path_manager::PathManagement) and [`Discipline`](crate::queue::Discipline) have one
+    //! variant `Custom` each, which holds a trait object. The built-in algorithms stay variants of their own, with
+    //! static dispatch: only a custom one costs a dynamic call.
+    //!
+    //! A type gets the traits of this module by implementing the algorithm's own trait, [`Clone`] and
+    //! [`Debug`](core::fmt::Debug). What a configuration holds is a prototype: each connection, or each direction of a
+    //! link, takes a clone of it.
+
+    pub use crate::FlowEnd;
+    pub use crate::congestion::CustomCongestionControl;
+    pub use crate::path_manager::CustomPathManager;
+    pub use crate::queue::CustomQueue;
+    pub use crate::scheduler::CustomScheduler;
+}
+
+/// The end of a flow that an algorithm serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEnd {
+    /// Seed for random decisions: a function of the run's seed, the flow, and the end. All connections of the end have
+    /// the same.
+    pub seed: u64,
+    /// Whether this end sends the bulk of the flow's data.
+    pub sends: bool,
+}

@@ -25,6 +25,11 @@ impl Probability {
         if n <= Self::ONE { Some(Self::new(n)) } else { None }
     }
 
+    /// The nearest one, or `None` unless `p` is from 0 to 1.
+    pub fn nearest(p: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&p).then(|| Self::new((p * Self::ONE as f64).round() as u64))
+    }
+
     const fn new(trillionths: u64) -> Self {
         let scaled = (trillionths as u128) << 63;
         let threshold = (scaled + Self::ONE as u128 / 2) / Self::ONE as u128;
@@ -76,6 +81,11 @@ mod tests {
             assert!(Probability::ALWAYS.hits(random));
         }
         assert_eq!(Probability::from_trillionths(1_000_000_000_001), None);
+        assert_eq!(
+            [0.1, -0.1, 1.1].map(Probability::nearest),
+            [Probability::from_trillionths(100_000_000_000), None, None]
+        );
+        assert_eq!(Probability::nearest(f64::NAN), None);
     }
 
     #[test]

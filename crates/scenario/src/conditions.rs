@@ -11,7 +11,7 @@
 //! nothing, and a rate of 0 is an outage: packets wait for the next rate. Lines that begin with `#` are comments.
 
 use csv::StringRecord;
-use subflow_network::{LinkChange, LossConfig, Probability, Service};
+use subflow_network::{Bernoulli, LinkChange, Probability, Service};
 use subflow_quantity::{Duration, Rate};
 
 use crate::csv_table::{LineError, reader};
@@ -115,7 +115,7 @@ fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Durati
             Column::Loss => {
                 let share = value(100.0, "a loss in percent, from 0 to 100")? / 100.0;
                 let probability = Probability::new(share).expect("it is from 0 to 1");
-                changes.push(LinkChange::Loss(LossConfig::Bernoulli(probability)));
+                changes.push(LinkChange::Loss(Some(Bernoulli::new(probability).into())));
             }
         }
     }

@@ -1,7 +1,5 @@
 //! Algorithms that are not in the catalogues, by the names that a scenario has for them.
 
-use std::sync::Arc;
-
 use subflow_policy::catalogue::{Catalogue, Description};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::custom::{CustomCongestionControl, CustomPathManager, CustomQueue, CustomScheduler};
@@ -10,8 +8,6 @@ use subflow_policy::queue::Discipline;
 use subflow_policy::scheduler::Scheduling;
 
 use crate::file::{Problem, check_name};
-use crate::schema::DISCIPLINES;
-use crate::table::descriptions;
 
 /// Algorithms of a library user's crate. A [`Document`](crate::file::Document) with them names them like those of the
 /// catalogues.
@@ -20,7 +16,7 @@ pub struct CustomAlgorithms {
     pub(crate) congestion: Vec<Algorithm>,
     pub(crate) schedulers: Vec<Scheduling>,
     pub(crate) path_managers: Vec<PathManagement>,
-    pub(crate) queues: Vec<(String, Arc<Discipline>)>,
+    pub(crate) queues: Vec<Discipline>,
 }
 
 impl CustomAlgorithms {
@@ -46,11 +42,8 @@ impl CustomAlgorithms {
     /// Adds a queue discipline, as [`congestion`](Self::congestion) does. Each direction of a link that names it, as in
     /// `queue = { discipline = "NAME", limit = "100 packets" }`, takes a clone.
     pub fn queue(&mut self, name: &str, prototype: impl CustomQueue + 'static) -> Result<(), Problem> {
-        let prototype = Discipline::Custom(Box::new(prototype));
-        check(name, "queue discipline", &descriptions(&DISCIPLINES))?;
-        self.queues.retain(|(known, _)| known != name);
-        self.queues.push((name.to_owned(), Arc::new(prototype)));
-        Ok(())
+        let prototype = Discipline::Custom(name.into(), Box::new(prototype));
+        add(&mut self.queues, "queue discipline", prototype)
     }
 
     /// Whether there are none.

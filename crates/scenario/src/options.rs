@@ -3,8 +3,8 @@
 use subflow_policy::catalogue::{Catalogue, Choice, Description, Domain, Setting, Value};
 use subflow_quantity::Ratio;
 
-use crate::file::{Field, Problem};
-use crate::table::{Default, FieldSchema, Kind};
+use crate::file::{Field, Problem, list};
+use crate::table::{Default, FieldSchema, Kind, TableSchema};
 
 /// An option, or a switch, that algorithms have in common.
 pub(crate) struct Shared {
@@ -34,21 +34,29 @@ pub(crate) fn shared<A: Catalogue>(settings: fn(&A) -> Vec<Setting>) -> Vec<Shar
 impl Shared {
     /// The schema of its key. Its description ends with the algorithms that it is for.
     pub(crate) fn schema(&self) -> FieldSchema {
-        let [values, docs] = [|setting: &Setting| literal(setting.value), |setting: &Setting| setting.doc.to_owned()]
-            .map(|of: fn(&Setting) -> String| self.grouped(of));
-        let default = match &values[..] {
-            [(value, _)] => Default::of(value),
-            values => {
-                let each = values.iter().map(|(value, names)| format!("{} for {}", unquoted(value), names.join(", ")));
-                Default::None(each.collect::<Vec<_>>().join("; "))
-            }
-        };
+        let docs = self.grouped(|setting| setting.doc.to_owned());
         let named = |(doc, names): &(String, Vec<&str>)| match self.is_special || docs.len() > 1 {
             true => format!("{doc} ({})", names.join(", ")),
             false => doc.clone(),
         };
         let doc = docs.iter().map(named).collect::<Vec<_>>().join("; ");
-        FieldSchema { key: self.key, kind: kind(self.domain()), default, doc }
+        FieldSchema { key: self.key, kind: kind(self.domain()), default: self.default(), doc }
+    }
+
+    fn default(&self) -> Default {
+        let (_, first) = &self.of[0];
+        let values = self.grouped(|setting| literal(&setting.value));
+        match (&values[..], &first.value) {
+            _ if first.is_required => {
+                Default::None(format!("needed by {}", list(self.of.iter().map(|(name, _)| *name))))
+            }
+            ([_], Value::Derived(words)) => Default::described(words),
+            ([(value, _)], _) => Default::of(value),
+            (values, _) => {
+                let each = values.iter().map(|(value, names)| format!("{} for {}", unquoted(value), names.join(", ")));
+                Default::None(each.collect::<Vec<_>>().join("; "))
+            }
+        }
     }
 
     /// The values that it takes. A test makes sure that they are the same for all algorithms that have it.
@@ -74,27 +82,35 @@ fn unquoted(literal: &str) -> &str {
     literal.trim_matches('\'')
 }
 
+/// The table with the name of an algorithm and its options, between other keys: the name is one of those before.
+pub(crate) fn table<A: Catalogue>(
+    path: &'static str,
+    doc: &'static str,
+    before: Vec<FieldSchema>,
+    after: Vec<FieldSchema>,
+) -> TableSchema {
+    let options = shared(A::options).into_iter().map(|option| option.schema());
+    TableSchema { path, doc, fields: before.into_iter().chain(options).chain(after).collect() }
+}
+
 /// The kind of value that the schema describes.
 fn kind(domain: &Domain) -> Kind {
     Kind::Value(match domain {
-        Domain::Boolean => "true or false".to_owned(),
-        Domain::Integer(range) => format!("a whole number from {} to {}", range.start(), range.end()),
         Domain::Ratio(range) => format!("a ratio from {} to {}", decimal(*range.start()), decimal(*range.end())),
-        Domain::Fraction => "a number from 0 to 1".to_owned(),
-        Domain::Duration => "a duration".to_owned(),
         Domain::Name(names) => return Kind::Word(names.clone()),
+        others => others.to_string(),
     })
 }
 
 /// A value in TOML.
-pub(crate) fn literal(value: Value) -> String {
+pub(crate) fn literal(value: &Value) -> String {
     match value {
         Value::Boolean(_) | Value::Integer(_) | Value::Fraction(_) => value.to_string(),
         Value::Ratio(ratio) => {
-            let decimal = decimal(ratio);
+            let decimal = decimal(*ratio);
             if decimal.contains('/') { format!("'{decimal}'") } else { decimal }
         }
-        Value::Duration(_) | Value::Name(_) => format!("'{value}'"),
+        others => format!("'{others}'"),
     }
 }
 
@@ -106,14 +122,26 @@ fn decimal(ratio: Ratio) -> String {
     }
 }
 
+/// Reads a value that depends on the link which has the algorithm: a length of its queue, or a file.
+pub(crate) type OfLink<'r> = &'r dyn Fn(&Field<'_>) -> Result<Value, Problem>;
+
+/// Where there is no link.
+pub(crate) fn of_no_link(field: &Field<'_>) -> Result<Value, Problem> {
+    Err(field.problem("it is known for a link only"))
+}
+
 /// The value of an option.
-pub(crate) fn parse(field: &Field<'_>, domain: &Domain) -> Result<Value, Problem> {
+pub(crate) fn parse(field: &Field<'_>, domain: &Domain, of_link: OfLink<'_>) -> Result<Value, Problem> {
     Ok(match domain {
         Domain::Boolean => Value::Boolean(field.boolean()?),
         Domain::Integer(range) => Value::Integer(field.integer(range.clone())?),
         Domain::Ratio(range) => Value::Ratio(field.ratio(range.clone(), || takes(domain))?),
         Domain::Fraction => Value::Fraction(field.fraction()?),
+        Domain::Weight => Value::Fraction(field.weight()?),
         Domain::Duration => Value::Duration(field.duration()?),
+        Domain::PositiveDuration => Value::Duration(field.positive_duration()?),
+        Domain::Probability => Value::Probability(field.quantity("a probability such as \"10 %\"")?),
+        Domain::QueueLength | Domain::Pattern => of_link(field)?,
         Domain::Name(names) => {
             let choice = |description: &Description| Choice { description: *description, value: description.name };
             Value::Name(field.choice("one of the choices", &names.iter().map(choice).collect::<Vec<_>>())?)
@@ -128,9 +156,11 @@ fn takes(domain: &Domain) -> String {
 
 #[cfg(test)]
 mod tests {
+    use subflow_network::LossModel;
     use subflow_policy::bottleneck::BottleneckDetection;
     use subflow_policy::congestion::Algorithm;
     use subflow_policy::path_manager::PathManagement;
+    use subflow_policy::queue::Discipline;
     use subflow_policy::scheduler::Scheduling;
 
     use super::*;
@@ -143,9 +173,13 @@ mod tests {
             shared(Scheduling::options),
             shared(PathManagement::options),
             shared(BottleneckDetection::options),
+            shared(Discipline::options),
+            shared(LossModel::options),
         ];
         for option in all.iter().flatten() {
-            assert!(option.of.iter().all(|(_, setting)| setting.domain == *option.domain()), "{}", option.key);
+            let first = &option.of[0].1;
+            let is_alike = |other: &Setting| (&other.domain, other.is_required) == (&first.domain, first.is_required);
+            assert!(option.of.iter().all(|(_, setting)| is_alike(setting)), "{}", option.key);
         }
     }
 
@@ -153,7 +187,7 @@ mod tests {
     fn ratios_are_decimal_numbers_if_they_are_short() {
         let ratio = |numerator, denominator| Value::Ratio(Ratio::new(numerator, denominator).expect("a ratio"));
         assert_eq!(
-            [ratio(6, 5), ratio(1, 100), ratio(10, 1), ratio(717, 1024)].map(literal),
+            [ratio(6, 5), ratio(1, 100), ratio(10, 1), ratio(717, 1024)].map(|value| literal(&value)),
             ["1.2", "0.01", "10", "'717/1024'"]
         );
     }

@@ -101,7 +101,12 @@ pub(crate) fn optional(key: &'static str, kind: &str, default: &str, doc: &str) 
 
 /// A key that accepts only names.
 pub(crate) fn word<T>(key: &'static str, choices: &[Choice<T>], default: Default, doc: &str) -> FieldSchema {
-    FieldSchema { key, kind: Kind::Word(descriptions(choices)), default, doc: doc.into() }
+    words(key, Choice::descriptions(choices), default, doc)
+}
+
+/// The same with the names of a catalogue.
+pub(crate) fn words(key: &'static str, names: Vec<Description>, default: Default, doc: &str) -> FieldSchema {
+    FieldSchema { key, kind: Kind::Word(names), default, doc: doc.into() }
 }
 
 /// A key whose value is, or whose table contains, the name of an algorithm, model or topology.
@@ -113,11 +118,6 @@ pub(crate) fn named(
     doc: &str,
 ) -> FieldSchema {
     FieldSchema { key, kind: Kind::Named(kind.into(), names), default, doc: doc.into() }
-}
-
-/// What there is to know of each choice.
-pub(crate) fn descriptions<T>(choices: &[Choice<T>]) -> Vec<Description> {
-    choices.iter().map(|choice| choice.description).collect()
 }
 
 impl Default {

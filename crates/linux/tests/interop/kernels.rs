@@ -6,7 +6,7 @@ use subflow_linux::{
     DeviceKind, Emulator, Error, Interrupt, KernelHost, Namespace, Pattern, Payload, Stream, Transport, Userspace,
     WallClock, listen,
 };
-use subflow_network::{HostId, InterfaceId, LinkConfig, LossConfig, Network, PacketId, Probability, TimerId};
+use subflow_network::{Bernoulli, HostId, InterfaceId, LinkConfig, Network, PacketId, Probability, TimerId};
 use subflow_quantity::{Duration, Instant, Rate};
 
 use crate::bench::{CLIENT, InterruptOnDrop, PORT, Paths, SERVER, end, machine_serves, options};
@@ -91,7 +91,7 @@ fn an_mptcp_transfer_completes_over_paths_with_loss_and_duplication() {
     let Some(device) = machine_serves() else { return };
     let percent = Probability::new(0.01).expect("a probability");
     let link = LinkConfig { duplication: percent, ..LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(2)) }
-        .with_loss(LossConfig::Bernoulli(percent));
+        .with_loss(Bernoulli::new(percent));
     for device in [device, DeviceKind::Veth] {
         let (test, paths) = (format!("dup-{}", device.name()), Paths::new(&[link.clone(), link.clone()]));
         assert!(run(&test, paths, device, Transport::Mptcp, 2_000_000).0);

@@ -3,7 +3,7 @@
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
 use subflow_linux::{DeviceKind, KernelHost, Stream, WallClock};
-use subflow_network::{LinkChange, LinkConfig, LossConfig, Probability};
+use subflow_network::{Bernoulli, LinkChange, LinkConfig, Probability};
 use subflow_quantity::{Duration, Instant, Rate};
 use subflow_transport::Listener;
 
@@ -171,7 +171,7 @@ fn veth_pairs_work_like_tun_devices() {
 
 fn lossy(mbit: u64, delay_ms: u64, loss: f64) -> LinkConfig {
     LinkConfig::new(Rate::from_mbit(mbit), Duration::from_millis(delay_ms))
-        .with_loss(LossConfig::Bernoulli(Probability::new(loss).expect("a probability")))
+        .with_loss(Bernoulli::new(Probability::new(loss).expect("a probability")))
 }
 
 /// The amount sent in each direction over lossy paths.

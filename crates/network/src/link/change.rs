@@ -3,7 +3,7 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::{Intake, Link, Service, Transmitter};
-use crate::LossConfig;
+use crate::LossModel;
 use crate::packet_pool::PacketPool;
 
 /// A change of one direction of a link at some instant.
@@ -15,9 +15,9 @@ pub enum LinkChange {
     /// Another propagation delay for packets that have not left yet. No packet overtakes an earlier one: after a
     /// decrease they arrive no earlier than the last packet with the old delay.
     Delay(Duration),
-    /// Another loss model. It applies to packets that have not left yet if loss is after the queue, else to packets
+    /// Another loss model, or none. It applies to packets that have not left yet if loss is after the queue, else to packets
     /// that come later.
-    Loss(LossConfig),
+    Loss(Option<LossModel>),
     /// The link fails. All packets in the queue, including the one in transmission, and all that come later are
     /// dropped. Packets that have left still arrive.
     Down,
@@ -40,7 +40,7 @@ impl Link {
                 self.delay = delay;
                 self.recompute_arrivals(now);
             }
-            LinkChange::Loss(config) => self.change_loss(&config),
+            LinkChange::Loss(model) => self.change_loss(model),
             LinkChange::Down => self.take_down(now, packets),
             LinkChange::Up => self.intake = Intake::of(&self.extras),
         }
@@ -70,8 +70,8 @@ impl Link {
         self.wait_for_new_transmitter(now);
     }
 
-    fn change_loss(&mut self, config: &LossConfig) {
-        self.extras.set_loss(config);
+    fn change_loss(&mut self, model: Option<LossModel>) {
+        self.extras.set_loss(model);
         self.plain = self.extras.are_none();
         for number in self.held_numbers() {
             let lost = self.extras.loses_after_queue();

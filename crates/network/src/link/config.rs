@@ -6,7 +6,7 @@ use subflow_quantity::{Duration, Rate};
 
 use super::TokenBucketConfig;
 use crate::netem::{Jitter, Overtaking};
-use crate::{CapacityTrace, LossConfig, Probability, QueueConfig};
+use crate::{CapacityTrace, LossModel, Probability, QueueConfig};
 
 /// The service of one direction of a link: how fast it sends.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ pub struct LinkConfig {
     /// Queue. Default: unlimited.
     pub queue: QueueConfig,
     /// Random loss. Default: none.
-    pub loss: LossConfig,
+    pub loss: Option<LossModel>,
     /// Where loss occurs. Default: after the queue.
     pub loss_position: LossPosition,
     /// The probability that a packet is duplicated; the copy takes no time on this link. Default: never.
@@ -91,7 +91,7 @@ impl LinkConfig {
 
     /// The same link with random loss after the queue.
     #[must_use]
-    pub fn with_loss(self, loss: LossConfig) -> Self {
-        Self { loss, ..self }
+    pub fn with_loss(self, loss: impl Into<LossModel>) -> Self {
+        Self { loss: Some(loss.into()), ..self }
     }
 }

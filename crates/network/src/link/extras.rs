@@ -8,8 +8,7 @@ use subflow_wire::{Ecn, Packet};
 
 use super::disturbance::Disturbance;
 use super::{LinkBacklog, LinkConfig, LinkStreams, LossPosition};
-use crate::LossConfig;
-use crate::loss::LossProcess;
+use crate::loss::{LossModel, PacketLoss};
 use crate::metrics::Dropped;
 use crate::routing::flow_key;
 
@@ -21,7 +20,7 @@ pub(crate) struct Extras {
     flow_seed: Option<u64>,
     /// The waiting packets, if the discipline acts on departure.
     pub(super) backlog: Option<Box<LinkBacklog>>,
-    loss: Option<LossProcess>,
+    loss: Option<LossModel>,
     loss_random: Pcg64Mcg,
     loss_before_queue: bool,
     pub(crate) disturbance: Option<Disturbance>,
@@ -47,7 +46,7 @@ impl Extras {
             flow_seed: discipline.reads_flow().then(|| streams.queue.next_u64()),
             backlog: discipline.acts_on_departure().then(Box::default),
             discipline,
-            loss: LossProcess::new(&config.loss),
+            loss: config.loss.clone().filter(may_lose),
             loss_random: streams.loss,
             loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
             disturbance: Disturbance::new(config, streams.disturbance),
@@ -65,8 +64,8 @@ impl Extras {
         self.discipline.is_drop_tail() && self.loss.is_none() && self.disturbance.is_none()
     }
 
-    pub(super) fn set_loss(&mut self, config: &LossConfig) {
-        self.loss = LossProcess::new(config);
+    pub(super) fn set_loss(&mut self, model: Option<LossModel>) {
+        self.loss = model.filter(may_lose);
     }
 
     /// Whether the packet that comes is lost before the queue.
@@ -132,6 +131,10 @@ impl Extras {
             Some(loss) => loss.loses(&mut self.loss_random),
         }
     }
+}
+
+fn may_lose(model: &LossModel) -> bool {
+    !model.never_loses()
 }
 
 fn codepoint(ecn: Ecn) -> Codepoint {

@@ -1,19 +1,10 @@
 //! The queue of a link: its discipline (`subflow_policy::queue`), and the limit, which is checked here, where it costs
 //! least: most links have nothing else. A packet that does not fit is dropped on arrival.
 
+pub use subflow_policy::queue::Limit;
 use subflow_policy::queue::{Discipline, Red, RedConfig};
 
-/// The limit of a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limit {
-    /// No limit.
-    #[default]
-    Unlimited,
-    /// In packets.
-    Packets(u32),
-    /// In bytes, including link overhead.
-    Bytes(u64),
-}
+pub(crate) use drop_tail::DropTail;
 
 /// The queue of one direction of a link.
 #[derive(Clone, Debug)]
@@ -31,7 +22,7 @@ pub struct QueueConfig {
 
 impl Default for QueueConfig {
     fn default() -> Self {
-        Self { discipline: Discipline::DropTail, limit: Limit::Unlimited, counts_transmitting: true }
+        Self { discipline: Discipline::default(), limit: Limit::Unlimited, counts_transmitting: true }
     }
 }
 
@@ -48,7 +39,7 @@ impl QueueConfig {
 
     /// RED with `limit`.
     pub fn red(config: RedConfig, limit: Limit) -> Self {
-        Self { discipline: Discipline::Red(Red::new(config)), limit, ..Self::default() }
+        Self { discipline: Red::new(config).into(), limit, ..Self::default() }
     }
 
     /// The same queue, but only waiting packets count.

@@ -4,17 +4,27 @@
 //!
 //! ```text
 //! macro_rules! schedulers {
-//!     ($macro:ident! $($arguments:tt)*) => { $macro! { [LowestLatency RoundRobin] [Custom CustomScheduler] $($arguments)* } };
+//!     ($macro:ident! $($arguments:tt)*) => {
+//!         $macro! { [LowestLatency RoundRobin] [Custom CustomScheduler: Scheduler] $($arguments)* }
+//!     };
 //! }
 //! schedulers! { catalogue! /// One of the schedulers. Scheduling }
 //! ```
 //!
 //! `catalogue!` declares the enum with a variant for each type and a custom one, and implements
-//! [`Catalogue`](super::Catalogue). `dispatch!` calls a method of the algorithm in it: a match with one arm per type,
-//! without a dynamic call.
+//! [`Catalogue`](super::Catalogue); for the custom one it also declares the trait of algorithms of other crates.
+//! `dispatch!` calls a method of the algorithm in it: a match with one arm per type, without a dynamic call.
+//!
+//! They are exported for the crate `network`, whose loss models are a kind, too, and for nobody else.
 
+/// Declares the type of all algorithms of a kind; see `catalogue/list.rs`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! catalogue {
-    ([$($variant:ident)+] [$($custom:ident $custom_trait:ident)?] $(#[$meta:meta])* $name:ident) => {
+    (
+        [$($variant:ident)+] [$($custom:ident $custom_trait:ident: $algorithm:ident)?]
+        $(#[$meta:meta])* $name:ident
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         #[non_exhaustive]
@@ -25,6 +35,14 @@ macro_rules! catalogue {
                 $custom(std::sync::Arc<str>, Box<dyn $custom_trait>),
             )?
         }
+
+        $(
+            impl From<$variant> for $name {
+                fn from(algorithm: $variant) -> Self {
+                    Self::$variant(algorithm)
+                }
+            }
+        )+
 
         impl $name {
             /// Their names, in listing order.
@@ -80,11 +98,40 @@ macro_rules! catalogue {
                 }
             }
         }
+
+        $(
+            #[doc = concat!(
+                "One of another crate that can be [`", stringify!($name), "::Custom`]: any type that implements [`",
+                stringify!($algorithm), "`], [`Clone`] and [`Debug`](core::fmt::Debug)."
+            )]
+            pub trait $custom_trait: $algorithm + core::fmt::Debug + Send + Sync {
+                /// A copy with the same state.
+                fn clone_boxed(&self) -> Box<dyn $custom_trait>;
+            }
+
+            impl<T: $algorithm + Clone + core::fmt::Debug + Send + Sync + 'static> $custom_trait for T {
+                fn clone_boxed(&self) -> Box<dyn $custom_trait> {
+                    Box::new(self.clone())
+                }
+            }
+
+            impl Clone for Box<dyn $custom_trait> {
+                fn clone(&self) -> Self {
+                    (**self).clone_boxed()
+                }
+            }
+        )?
     };
 }
 
+/// Calls a method of the algorithm in a value of such a type; see `catalogue/list.rs`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! dispatch {
-    ([$($variant:ident)+] [$($custom:ident $custom_trait:ident)?] $self:expr, $algorithm:ident => $call:expr) => {
+    (
+        [$($variant:ident)+] [$($custom:ident $custom_trait:ident: $kind:ident)?]
+        $self:expr, $algorithm:ident => $call:expr
+    ) => {
         match $self {
             $(Self::$variant($algorithm) => $call,)+
             $(Self::$custom(_, $algorithm) => $call,)?
@@ -92,4 +139,4 @@ macro_rules! dispatch {
     };
 }
 
-pub(crate) use {catalogue, dispatch};
+pub use {catalogue, dispatch};

@@ -3,17 +3,21 @@
 //! | file | contents |
 //! |---|---|
 //! | `mod.rs` | [`Description`]: name, aliases, summary, source; [`Choice`]: a value with a description |
-//! | `option.rs` | [`Attribute`]: an option of an algorithm, and how it is read and set; [`Setting`]: one with its value |
+//! | `attribute.rs` | [`Attribute`]: the declaration of an option, with how it is read and set |
+//! | `option.rs` | [`Setting`]: an option with its value; [`Domain`]: the values that one takes |
 //! | `list.rs` | the macros that make an enum of all algorithms of one kind |
 //!
 //! An algorithm implements [`Catalogued`]. The enum of its kind, such as [`Algorithm`](crate::congestion::Algorithm),
 //! lists the types. Scenarios, their reference and schema, `subflow list` and error messages are made of this.
 
+mod attribute;
 mod list;
 mod option;
 
-pub(crate) use list::{catalogue, dispatch};
-pub use option::{Attribute, Configurable, Conflict, Domain, Refused, Setting, Value};
+pub use attribute::{Attribute, Configurable};
+#[doc(hidden)]
+pub use list::{catalogue, dispatch};
+pub use option::{Conflict, Domain, Refused, Setting, Value};
 
 /// The description of one thing that can be chosen by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,13 @@ pub struct Choice<T> {
     pub description: Description,
     /// What it stands for.
     pub value: T,
+}
+
+impl<T> Choice<T> {
+    /// The descriptions of `choices`.
+    pub fn descriptions(choices: &[Self]) -> Vec<Description> {
+        choices.iter().map(|choice| choice.description).collect()
+    }
 }
 
 impl<T: Copy> Choice<T> {
@@ -98,7 +109,7 @@ pub trait Catalogued: Default + 'static {
     }
 }
 
-/// All algorithms of one kind as one type.
+/// All algorithms of one kind as one type. A value of it is a prototype: whoever uses the algorithm takes a clone.
 pub trait Catalogue: Clone + Sized {
     /// The built-in ones, in listing order.
     const ALL: &'static [Description];
@@ -135,7 +146,8 @@ pub trait Catalogue: Clone + Sized {
 
     /// Whether every option, except for switches, has its default.
     fn has_default_options(&self) -> bool {
-        let values = |algorithm: &Self| algorithm.options().iter().map(|setting| setting.value).collect::<Vec<_>>();
+        let values =
+            |algorithm: &Self| algorithm.options().into_iter().map(|setting| setting.value).collect::<Vec<_>>();
         Self::from_name(self.name()).is_none_or(|usual| values(self) == values(&usual))
     }
 
@@ -156,6 +168,7 @@ mod tests {
     use crate::bottleneck::BottleneckDetection;
     use crate::congestion::Algorithm;
     use crate::path_manager::PathManagement;
+    use crate::queue::Discipline;
     use crate::scheduler::Scheduling;
 
     fn check<A: Catalogue>() {
@@ -168,7 +181,8 @@ mod tests {
             assert!(
                 prototype.has_default_options() && prototype.clone().with("no-such-option", Value::Integer(1)).is_err()
             );
-            for Setting { key, value, .. } in prototype.options().into_iter().chain(prototype.switches()) {
+            let settings = prototype.options().into_iter().chain(prototype.switches());
+            for Setting { key, value, .. } in settings.filter(|setting| !setting.is_required) {
                 let same = prototype.clone().with(key, value).expect("it takes its default");
                 assert!(same.has_default_options(), "{} {key}", description.name);
             }
@@ -184,6 +198,7 @@ mod tests {
         check::<Scheduling>();
         check::<PathManagement>();
         check::<BottleneckDetection>();
+        check::<Discipline>();
     }
 
     #[test]
@@ -193,7 +208,7 @@ mod tests {
         assert!(!changed.has_default_options());
         assert_eq!(changed.options()[0].value, Value::Integer(20));
         for value in [Value::Integer(0), Value::Integer(1001), Value::Boolean(true)] {
-            assert_eq!(vegas.clone().with("alpha", value).err(), Some(Refused::Value), "{value}");
+            assert_eq!(vegas.clone().with("alpha", value.clone()).err(), Some(Refused::Value), "{value}");
         }
         assert_eq!(vegas.with("beta", Value::Integer(1)).err(), Some(Refused::Unknown));
     }

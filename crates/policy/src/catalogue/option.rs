@@ -1,14 +1,15 @@
-//! Options of algorithms: their names, values and defaults, and how they are read and set.
+//! Options of algorithms: their names, the values that they take, and the values that they have.
 
 use core::fmt;
 use core::ops::RangeInclusive;
+use std::sync::Arc;
 
-use subflow_quantity::{Duration, Ratio};
+use subflow_quantity::{Duration, Probability, Ratio};
 
-use super::{Catalogued, Choice, Description};
+use super::Description;
 
 /// The value of an option.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// True or false.
     Boolean(bool),
@@ -20,8 +21,18 @@ pub enum Value {
     Fraction(f64),
     /// A duration.
     Duration(Duration),
+    /// A probability.
+    Probability(Probability),
+    /// A number of packets in a queue.
+    Packets(u64),
+    /// A number of bytes in a queue.
+    Bytes(u64),
+    /// A list with one element per packet.
+    Pattern(Arc<[bool]>),
     /// One of a few names.
     Name(&'static str),
+    /// No value of its own: it follows from what this text says.
+    Derived(&'static str),
 }
 
 impl fmt::Display for Value {
@@ -32,7 +43,11 @@ impl fmt::Display for Value {
             Self::Ratio(value) => value.fmt(f),
             Self::Fraction(value) => value.fmt(f),
             Self::Duration(value) => value.fmt(f),
-            Self::Name(value) => value.fmt(f),
+            Self::Probability(value) => value.fmt(f),
+            Self::Packets(value) => write!(f, "{value} packets"),
+            Self::Bytes(value) => write!(f, "{value} bytes"),
+            Self::Pattern(value) => write!(f, "a list of {} packets", value.len()),
+            Self::Name(value) | Self::Derived(value) => value.fmt(f),
         }
     }
 }
@@ -48,10 +63,45 @@ pub enum Domain {
     Ratio(RangeInclusive<Ratio>),
     /// A number from 0 to 1.
     Fraction,
+    /// A number above 0, at most 1.
+    Weight,
     /// A duration.
     Duration,
+    /// A duration above zero.
+    PositiveDuration,
+    /// A probability.
+    Probability,
+    /// A number of packets or of bytes, or a time or bandwidth-delay product, which stands for bytes.
+    QueueLength,
+    /// A file with a 0 or 1 for each packet.
+    Pattern,
     /// One of these names.
     Name(Vec<Description>),
+}
+
+/// The values as a continuation of "expected".
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean => f.write_str("true or false"),
+            Self::Integer(range) => write!(f, "a whole number from {} to {}", range.start(), range.end()),
+            Self::Ratio(range) => write!(f, "a ratio from {} to {}", range.start(), range.end()),
+            Self::Fraction => f.write_str("a number from 0 to 1"),
+            Self::Weight => f.write_str("a number above 0, at most 1"),
+            Self::Duration => f.write_str("a duration"),
+            Self::PositiveDuration => f.write_str("a duration above zero"),
+            Self::Probability => f.write_str("a probability"),
+            Self::QueueLength => f.write_str("packets, a size, a duration or a bdp"),
+            Self::Pattern => f.write_str("a path"),
+            Self::Name(names) => {
+                f.write_str("one of ")?;
+                names
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(number, name)| write!(f, "{}{:?}", if number == 0 { "" } else { ", " }, name.name))
+            }
+        }
+    }
 }
 
 /// An option of an algorithm with its value.
@@ -65,6 +115,8 @@ pub struct Setting {
     pub domain: Domain,
     /// The value that it has.
     pub value: Value,
+    /// Whether a scenario has to give it.
+    pub is_required: bool,
 }
 
 /// An option whose value does not go with those of the others.
@@ -95,163 +147,3 @@ impl fmt::Display for Refused {
 }
 
 impl core::error::Error for Refused {}
-
-/// An algorithm whose options are read and set by name. They are set before its first use: setting one may reset its
-/// state.
-pub trait Configurable {
-    /// Its options with their values.
-    fn options(&self) -> Vec<Setting>;
-
-    /// Its switches with their values.
-    fn switches(&self) -> Vec<Setting>;
-
-    /// Sets an option or a switch.
-    ///
-    /// # Errors
-    ///
-    /// If it has no such option, or the option takes no such value.
-    fn set(&mut self, key: &str, value: Value) -> Result<(), Refused>;
-
-    /// The option whose value does not go with those of the others, if there is one.
-    fn conflict(&self) -> Option<Conflict>;
-}
-
-impl<T: Catalogued> Configurable for T {
-    fn options(&self) -> Vec<Setting> {
-        T::OPTIONS.iter().map(|option| option.setting(self)).collect()
-    }
-
-    fn switches(&self) -> Vec<Setting> {
-        T::SWITCHES.iter().map(|option| option.setting(self)).collect()
-    }
-
-    fn set(&mut self, key: &str, value: Value) -> Result<(), Refused> {
-        let option = T::OPTIONS.iter().chain(T::SWITCHES).find(|option| option.key == key);
-        match option.ok_or(Refused::Unknown)?.set(self, value) {
-            true => Ok(()),
-            false => Err(Refused::Value),
-        }
-    }
-
-    fn conflict(&self) -> Option<Conflict> {
-        Catalogued::conflict(self)
-    }
-}
-
-/// The declaration of an option of `T`: its name, its meaning, the values that it takes, and how `T` holds it.
-pub struct Attribute<T: 'static> {
-    key: &'static str,
-    doc: &'static str,
-    access: Access<T>,
-}
-
-/// By the type of the value: the values that the option takes, its getter and its setter.
-enum Access<T: 'static> {
-    Boolean(fn(&T) -> bool, fn(&mut T, bool)),
-    Integer([u64; 2], fn(&T) -> u64, fn(&mut T, u64)),
-    Ratio([Ratio; 2], fn(&T) -> Ratio, fn(&mut T, Ratio)),
-    Fraction(fn(&T) -> f64, fn(&mut T, f64)),
-    Duration(fn(&T) -> Duration, fn(&mut T, Duration)),
-    Name(fn() -> Vec<Description>, fn(&T) -> &'static str, fn(&mut T, &str)),
-}
-
-impl<T: 'static> Attribute<T> {
-    /// An option that is true or false.
-    pub const fn flag(key: &'static str, doc: &'static str, get: fn(&T) -> bool, set: fn(&mut T, bool)) -> Self {
-        Self { key, doc, access: Access::Boolean(get, set) }
-    }
-
-    /// A whole number from the first to the second of `bounds`.
-    pub const fn integer(
-        key: &'static str,
-        doc: &'static str,
-        bounds: [u64; 2],
-        get: fn(&T) -> u64,
-        set: fn(&mut T, u64),
-    ) -> Self {
-        Self { key, doc, access: Access::Integer(bounds, get, set) }
-    }
-
-    /// A ratio from the first to the second of `bounds`, each a numerator and a denominator.
-    ///
-    /// # Panics
-    ///
-    /// If a denominator is zero.
-    pub const fn ratio(
-        key: &'static str,
-        doc: &'static str,
-        bounds: [(u32, u32); 2],
-        get: fn(&T) -> Ratio,
-        set: fn(&mut T, Ratio),
-    ) -> Self {
-        let [(least, of), (most, of_most)] = bounds;
-        let least = Ratio::new(least, of).expect("bounds are not divided by zero");
-        let most = Ratio::new(most, of_most).expect("bounds are not divided by zero");
-        Self { key, doc, access: Access::Ratio([least, most], get, set) }
-    }
-
-    /// A number from 0 to 1.
-    pub const fn fraction(key: &'static str, doc: &'static str, get: fn(&T) -> f64, set: fn(&mut T, f64)) -> Self {
-        Self { key, doc, access: Access::Fraction(get, set) }
-    }
-
-    /// A duration.
-    pub const fn duration(
-        key: &'static str,
-        doc: &'static str,
-        get: fn(&T) -> Duration,
-        set: fn(&mut T, Duration),
-    ) -> Self {
-        Self { key, doc, access: Access::Duration(get, set) }
-    }
-
-    /// One of a few `names`.
-    pub const fn name(
-        key: &'static str,
-        doc: &'static str,
-        names: fn() -> Vec<Description>,
-        get: fn(&T) -> &'static str,
-        set: fn(&mut T, &str),
-    ) -> Self {
-        Self { key, doc, access: Access::Name(names, get, set) }
-    }
-
-    fn setting(&self, of: &T) -> Setting {
-        let (domain, value) = match self.access {
-            Access::Boolean(get, _) => (Domain::Boolean, Value::Boolean(get(of))),
-            Access::Integer([least, most], get, _) => (Domain::Integer(least..=most), Value::Integer(get(of))),
-            Access::Ratio([least, most], get, _) => (Domain::Ratio(least..=most), Value::Ratio(get(of))),
-            Access::Fraction(get, _) => (Domain::Fraction, Value::Fraction(get(of))),
-            Access::Duration(get, _) => (Domain::Duration, Value::Duration(get(of))),
-            Access::Name(names, get, _) => (Domain::Name(names()), Value::Name(get(of))),
-        };
-        Setting { key: self.key, doc: self.doc, domain, value }
-    }
-
-    /// Sets it if it takes `value`, and says whether it does.
-    fn set(&self, of: &mut T, value: Value) -> bool {
-        match (&self.access, value) {
-            (Access::Boolean(_, set), Value::Boolean(value)) => set(of, value),
-            (Access::Integer([least, most], _, set), Value::Integer(value)) if (*least..=*most).contains(&value) => {
-                set(of, value);
-            }
-            (Access::Ratio([least, most], _, set), Value::Ratio(value)) if (*least..=*most).contains(&value) => {
-                set(of, value);
-            }
-            (Access::Fraction(_, set), Value::Fraction(value)) if (0.0..=1.0).contains(&value) => set(of, value),
-            (Access::Duration(_, set), Value::Duration(value)) => set(of, value),
-            (Access::Name(names, _, set), Value::Name(value)) if names().iter().any(|name| name.name == value) => {
-                set(of, value);
-            }
-            _ => return false,
-        }
-        true
-    }
-}
-
-impl<T: Copy> Choice<T> {
-    /// The descriptions of `choices`.
-    pub fn descriptions(choices: &[Self]) -> Vec<Description> {
-        choices.iter().map(|choice| choice.description).collect()
-    }
-}

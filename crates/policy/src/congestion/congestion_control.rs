@@ -3,7 +3,7 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::{Ack, DeliverySample, Loss, Outstanding, Path, RecoveryState, Timeout, slow_start};
-use crate::custom::FlowEnd;
+use crate::FlowEnd;
 
 /// A congestion-control algorithm for one connection.
 ///

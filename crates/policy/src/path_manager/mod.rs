@@ -14,20 +14,12 @@
 //! A connection that has subflows already is taken over by reporting the addresses of both hosts and the subflows first
 //! and [`Event::Established`] last, with the initial subflow; if that is not open any more, it is then reported closed.
 
-// The types of all path managers, in the order of lists. See `catalogue/list.rs`.
-macro_rules! path_managers {
-    ($macro:ident! $($arguments:tt)*) => {
-        $macro! { [Passive FullMesh SingleMesh NDiffPorts Binder] [Custom CustomPathManager] $($arguments)* }
-    };
-}
-
 mod addresses;
 mod binder;
 mod full_mesh;
 mod mesh;
 mod ndiffports;
 mod passive;
-mod path_management;
 mod single_mesh;
 mod subflows;
 #[cfg(test)]
@@ -35,14 +27,14 @@ mod test_events;
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::custom::FlowEnd;
+use crate::FlowEnd;
+use crate::catalogue::{catalogue, dispatch};
 
 pub use addresses::Identifiers;
 pub use binder::Binder;
 pub use full_mesh::FullMesh;
 pub use ndiffports::NDiffPorts;
 pub use passive::Passive;
-pub use path_management::PathManagement;
 pub use single_mesh::SingleMesh;
 
 /// The maximum number of subflows of a connection at a time (not over its life), including the initial one: the size of
@@ -140,4 +132,34 @@ pub trait PathManager {
 
     /// Called once, before any connection: what this path manager and its clones serve.
     fn begin(&mut self, _end: FlowEnd) {}
+}
+
+// The types of all path managers, in the order of lists. See `catalogue/list.rs`.
+macro_rules! path_managers {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! { [Passive FullMesh SingleMesh NDiffPorts Binder] [Custom CustomPathManager: PathManager] $($arguments)* }
+    };
+}
+
+path_managers! { catalogue!
+    /// One of the path managers, chosen by name.
+    PathManagement
+}
+
+// Every method goes to every path manager: one that overrides a default of the trait is asked.
+impl PathManager for PathManagement {
+    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
+        path_managers!(dispatch! self, manager => manager.on_event(event, commands))
+    }
+
+    fn begin(&mut self, end: FlowEnd) {
+        path_managers!(dispatch! self, manager => manager.begin(end))
+    }
+}
+
+/// `default`.
+impl Default for PathManagement {
+    fn default() -> Self {
+        Self::Passive(Passive)
+    }
 }

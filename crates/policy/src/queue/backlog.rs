@@ -237,7 +237,7 @@ mod tests {
                     _ => {
                         // Drop-tail has one internal queue; of several, the first that is occupied goes.
                         let first = model.iter_mut().find(|packets| !packets.is_empty());
-                        let departed = backlog.depart(&mut Discipline::DropTail, Instant::ZERO, |_| {});
+                        let departed = backlog.depart(&mut Discipline::default(), Instant::ZERO, |_| {});
                         prop_assert_eq!(departed.map(|it| it.packet), first.and_then(VecDeque::pop_front));
                     }
                 }

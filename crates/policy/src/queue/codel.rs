@@ -10,9 +10,11 @@
 //! marked where it would be dropped, counts like a dropped one, and leaves, so that at most one packet is marked at a
 //! time.
 
+use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
-use super::{Codepoint, Departure, QueueDiscipline, Verdict};
+use super::{Codepoint, Departure, FULL_PACKET, Place, QueueDiscipline, Verdict};
+use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// The parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +32,12 @@ pub struct CoDelConfig {
 
 impl Default for CoDelConfig {
     fn default() -> Self {
-        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), max_packet: 1500, ecn: false }
+        Self {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            max_packet: FULL_PACKET,
+            ecn: false,
+        }
     }
 }
 
@@ -117,7 +124,52 @@ impl CoDel {
     }
 }
 
+impl Default for CoDel {
+    fn default() -> Self {
+        Self::new(CoDelConfig::default())
+    }
+}
+
+impl Catalogued for CoDel {
+    const DESCRIPTION: Description = Description {
+        name: "codel",
+        aliases: &[],
+        summary: "controlled delay: drops or marks packets while none of the last ones has waited for less than the \
+                  target",
+        source: "RFC 8289; Linux sch_codel (ecn)",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::positive_duration(
+            "target",
+            "the waiting time that a packet may have although the queue does not go empty",
+            |codel| codel.config.target,
+            |codel, target| codel.config.target = target,
+        ),
+        Attribute::positive_duration(
+            "interval",
+            "how long all packets must have waited for the target or more until the first is dropped: about a \
+             round-trip time",
+            |codel| codel.config.interval,
+            |codel, interval| codel.config.interval = interval,
+        ),
+        Attribute::flag(
+            "ecn",
+            "whether packets of transports that use ECN are marked instead of dropped",
+            |codel| codel.config.ecn,
+            |codel, ecn| codel.config.ecn = ecn,
+        ),
+    ];
+}
+
 impl QueueDiscipline for CoDel {
+    fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
+
+    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
+        self.config.max_packet = FULL_PACKET + u32::from(place.overhead);
+        Ok(())
+    }
+
     fn acts_on_departure(&self) -> bool {
         true
     }

@@ -2,7 +2,8 @@
 
 use subflow_quantity::Duration;
 
-use super::Speed;
+use super::{FULL_PACKET, Speed};
+use crate::catalogue::Choice;
 
 /// How the average decreases while the queue is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,22 @@ pub enum IdleAgeing {
 }
 
 impl IdleAgeing {
+    /// The ways by name.
+    pub(super) const ALL: [Choice<Self>; 2] = [
+        Choice::new("packets", Self::Packets { packet: FULL_PACKET }, "as if packets of 1500 bytes had passed")
+            .source("Floyd, Jacobson, ToN 1993, section 4"),
+        Choice::new("dummynet", Self::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
+    ];
+
+    /// Its name, whatever its size of packets or its clock.
+    pub(super) const fn name(self) -> &'static str {
+        let choice = match self {
+            Self::Packets { .. } => &Self::ALL[0],
+            Self::Dummynet { .. } => &Self::ALL[1],
+        };
+        choice.description.name
+    }
+
     /// The factor for the average when a packet comes after the queue was empty for `idle`.
     pub(super) fn factor(self, w_q: f64, idle: Duration, speed: Speed) -> f64 {
         match self {

@@ -6,25 +6,29 @@
 //! is asked whenever the transmitter takes the next one.
 //!
 //! The limit of a queue is not part of its discipline: the link checks it, after the discipline has let a packet pass.
+//! A discipline that depends on it or on the link gets to know both before the first packet ([`QueueDiscipline::fit`]).
 //!
 //! | what | where |
 //! |---|---|
-//! | random early detection | `red.rs`, its average during idle times: `idle_ageing.rs` |
-//! | controlled delay | `codel.rs` |
-//! | the disciplines as one type | `discipline.rs` |
+//! | a discipline | `NAME.rs`; all as one type: [`Discipline`], here |
+//! | RED's average during idle times | `idle_ageing.rs` |
 //! | the waiting packets of a discipline that acts on departure | `backlog.rs` |
 
 mod backlog;
 mod codel;
-mod discipline;
+mod drop_tail;
 mod idle_ageing;
 mod red;
 
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant, Rate};
+
+use crate::catalogue::{Conflict, catalogue, dispatch};
 
 pub use backlog::{Backlog, Departed, Head, InternalQueue, Removed, Waiting};
 pub use codel::{CoDel, CoDelConfig};
-pub use discipline::Discipline;
+pub use drop_tail::DropTail;
 pub use idle_ageing::IdleAgeing;
 pub use red::{Red, RedConfig, RedDrop, RedUnit};
 
@@ -48,6 +52,22 @@ pub trait QueueDiscipline {
     /// Called once, before the first packet. The seed for random decisions is a function of the run's seed, the link
     /// and its direction: decisions that follow from nothing else are the same in equal runs.
     fn begin(&mut self, _seed: u64) {}
+
+    /// Called by links instead of [`begin`](Self::begin), with the random numbers of the queue. A discipline without
+    /// random decisions draws none, so that it changes no other random event of the link. Default: calls `begin` with a
+    /// seed drawn from them.
+    fn begin_with(&mut self, random: &mut Pcg64Mcg) {
+        self.begin(random.next_u64());
+    }
+
+    /// Adapts it to the queue in which it will be, before the first packet. Default: it does not depend on that.
+    ///
+    /// # Errors
+    ///
+    /// If one of its options, or the limit, does not go with the queue.
+    fn fit(&mut self, _place: &Place) -> Result<(), Conflict> {
+        Ok(())
+    }
 
     /// Whether packets wait in a [`Backlog`] and the methods for departures are called. Must not change. Default: no.
     fn acts_on_departure(&self) -> bool {
@@ -92,6 +112,30 @@ pub trait QueueDiscipline {
     /// latest before the next packet.
     fn on_empty(&mut self, _at: Instant) {}
 }
+
+/// The limit of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// No limit.
+    #[default]
+    Unlimited,
+    /// In packets.
+    Packets(u32),
+    /// In bytes, including link overhead.
+    Bytes(u64),
+}
+
+/// Where a discipline is: what is known of its queue before the first packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The limit of the queue.
+    pub limit: Limit,
+    /// What each packet takes on the link besides its IP length, in bytes.
+    pub overhead: u16,
+}
+
+/// The length of a full-sized IP packet, in bytes.
+pub const FULL_PACKET: u32 = 1500;
 
 /// What a discipline does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,5 +243,78 @@ impl Speed {
             Self::Rate(rate) => rate.transmission_time(bytes.into()),
             Self::Mean(bits_per_second) => Duration::from_secs_f64(f64::from(bytes) * 8.0 / bits_per_second),
         }
+    }
+}
+
+// The types of all disciplines, in the order of lists. See `catalogue/list.rs`.
+macro_rules! disciplines {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! { [DropTail Red CoDel] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
+    };
+}
+
+disciplines! { catalogue!
+    /// A queue discipline, chosen by name. Each direction of a link takes a clone.
+    Discipline
+}
+
+/// `drop-tail`.
+impl Default for Discipline {
+    fn default() -> Self {
+        Self::DropTail(DropTail)
+    }
+}
+
+impl Discipline {
+    /// Whether it lets every packet pass and needs not be asked.
+    pub const fn is_drop_tail(&self) -> bool {
+        matches!(self, Self::DropTail(_))
+    }
+}
+
+// Every method goes to every discipline: one that overrides a default of the trait is asked.
+impl QueueDiscipline for Discipline {
+    fn begin(&mut self, seed: u64) {
+        disciplines!(dispatch! self, queue => queue.begin(seed))
+    }
+
+    fn begin_with(&mut self, random: &mut Pcg64Mcg) {
+        disciplines!(dispatch! self, queue => queue.begin_with(random))
+    }
+
+    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
+        disciplines!(dispatch! self, queue => queue.fit(place))
+    }
+
+    fn acts_on_departure(&self) -> bool {
+        disciplines!(dispatch! self, queue => queue.acts_on_departure())
+    }
+
+    fn reads_flow(&self) -> bool {
+        disciplines!(dispatch! self, queue => queue.reads_flow())
+    }
+
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        disciplines!(dispatch! self, queue => queue.on_arrival(arrival))
+    }
+
+    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
+        disciplines!(dispatch! self, queue => queue.queue_of(arrival))
+    }
+
+    fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
+        disciplines!(dispatch! self, queue => queue.victim(arrival, waiting))
+    }
+
+    fn next_queue(&mut self, now: Instant, waiting: &Waiting) -> u16 {
+        disciplines!(dispatch! self, queue => queue.next_queue(now, waiting))
+    }
+
+    fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
+        disciplines!(dispatch! self, queue => queue.on_departure(departure))
+    }
+
+    fn on_empty(&mut self, at: Instant) {
+        disciplines!(dispatch! self, queue => queue.on_empty(at));
     }
 }

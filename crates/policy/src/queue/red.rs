@@ -2,8 +2,10 @@
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use subflow_quantity::{Probability, Size};
 
-use super::{Arrival, IdleAgeing, QueueDiscipline, Verdict};
+use super::{Arrival, FULL_PACKET, IdleAgeing, Limit, Place, QueueDiscipline, Verdict};
+use crate::catalogue::{Attribute, Catalogued, Choice, Conflict, Description, Value};
 
 /// The unit of RED's average and thresholds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +31,15 @@ pub enum RedDrop {
     /// when the average reaches min_th and after each drop; the first packet with count · p_b > R is dropped. The
     /// packet for which R is drawn always passes.
     PerInterval,
+}
+
+impl RedDrop {
+    const ALL: [Choice<Self>; 2] = [
+        Choice::new("per-packet", Self::PerPacket, "each packet by a draw of its own")
+            .source("Floyd, Jacobson, ToN 1993, section 4"),
+        Choice::new("per-interval", Self::PerInterval, "one draw for each stretch of packets between two drops")
+            .source("Floyd, Jacobson, ToN 1993, section 11; FreeBSD dummynet"),
+    ];
 }
 
 /// RED's parameters.
@@ -93,6 +104,8 @@ impl RedConfig {
 #[derive(Clone, Debug)]
 pub struct Red {
     config: RedConfig,
+    /// min_th and max_th as they were chosen; without a value they follow from the limit ([`Red::fit`]).
+    chosen: [Option<Value>; 2],
     /// avg.
     average: f64,
     /// Packets since the last drop; −1 while the average is below min_th.
@@ -102,9 +115,116 @@ pub struct Red {
     random: Pcg64Mcg,
 }
 
+/// RED with thresholds that follow from the limit of the queue. Before [`QueueDiscipline::fit`] it drops nothing.
+impl Default for Red {
+    fn default() -> Self {
+        Self::new(RedConfig {
+            max_probability: 0.1,
+            gentle: true,
+            idle: IdleAgeing::Packets { packet: FULL_PACKET },
+            ..RedConfig::floyd(f64::INFINITY, f64::INFINITY)
+        })
+    }
+}
+
+impl Catalogued for Red {
+    const DESCRIPTION: Description = Description {
+        name: "red",
+        aliases: &[],
+        summary: "random early detection: drops some packets before it is full",
+        source: "Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::queue_length(
+            "min_threshold",
+            "the average below which nothing is dropped",
+            |red| red.chosen[0].clone().unwrap_or(Value::Derived("a sixth of the limit")),
+            |red, threshold| red.choose(0, threshold),
+        ),
+        Attribute::queue_length(
+            "max_threshold",
+            "the average at which the drop probability is max_probability",
+            |red| red.chosen[1].clone().unwrap_or(Value::Derived("half the limit")),
+            |red, threshold| red.choose(1, threshold),
+        ),
+        Attribute::probability(
+            "max_probability",
+            "the drop probability at max_threshold",
+            |red| Probability::nearest(red.config.max_probability).unwrap_or(Probability::ALWAYS),
+            |red, probability| red.config.max_probability = probability.as_f64(),
+        ),
+        Attribute::weight(
+            "weight",
+            "the weight of a new sample in the average",
+            |red| red.config.weight,
+            |red, weight| red.config.weight = weight,
+        ),
+        Attribute::flag(
+            "gentle",
+            "whether the drop probability increases to 1 between max_threshold and twice that, instead of jumping to 1",
+            |red| red.config.gentle,
+            |red, gentle| red.config.gentle = gentle,
+        ),
+        Attribute::name(
+            "drop",
+            "how the packets to drop are chosen",
+            || Choice::descriptions(&RedDrop::ALL),
+            |red| Choice::name_of(&RedDrop::ALL, red.config.drop),
+            |red, name| red.config.drop = Choice::find(&RedDrop::ALL, name).unwrap_or(red.config.drop),
+        ),
+        Attribute::name(
+            "idle",
+            "how the average decreases while the queue is empty",
+            || Choice::descriptions(&IdleAgeing::ALL),
+            |red| red.config.idle.name(),
+            |red, name| red.config.idle = Choice::find(&IdleAgeing::ALL, name).unwrap_or(red.config.idle),
+        ),
+    ];
+}
+
 impl QueueDiscipline for Red {
     fn begin(&mut self, seed: u64) {
-        self.draw_from(Pcg64Mcg::seed_from_u64(seed));
+        self.random = Pcg64Mcg::seed_from_u64(seed);
+    }
+
+    fn begin_with(&mut self, random: &mut Pcg64Mcg) {
+        self.random = random.clone();
+    }
+
+    /// The thresholds are in the unit of the limit, and follow from it unless they were chosen.
+    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
+        let conflict = |key, expected| Conflict { key, expected };
+        let (limit, unit) = match place.limit {
+            Limit::Packets(limit) => (u64::from(limit), RedUnit::Packets),
+            Limit::Bytes(limit) => (limit, RedUnit::Bytes { max_packet: FULL_PACKET }),
+            Limit::Unlimited => {
+                let expected = "a limit in packets or bytes, in whose unit RED's thresholds are";
+                return Err(conflict("limit", expected.to_owned()));
+            }
+        };
+        let threshold = |key, chosen: &Option<Value>, default: f64| match (chosen, unit) {
+            (None, _) => Ok(default),
+            (Some(Value::Packets(length)), RedUnit::Packets) | (Some(Value::Bytes(length)), RedUnit::Bytes { .. })
+                if (1..=limit).contains(length) =>
+            {
+                Ok(*length as f64)
+            }
+            (_, RedUnit::Packets) => Err(conflict(key, format!("from 1 packet to the limit of {limit} packets"))),
+            (_, RedUnit::Bytes { .. }) => {
+                Err(conflict(key, format!("from 1 byte to the limit of {}", Size::from_bytes(limit))))
+            }
+        };
+        let min_threshold = threshold("min_threshold", &self.chosen[0], limit as f64 / 6.0)?;
+        let max_threshold = threshold("max_threshold", &self.chosen[1], limit as f64 / 2.0)?;
+        if min_threshold >= max_threshold {
+            return Err(match self.chosen[0] {
+                Some(_) => conflict("min_threshold", format!("less than max_threshold, which is {max_threshold}")),
+                None => conflict("max_threshold", format!("more than min_threshold, which is {min_threshold}")),
+            });
+        }
+        self.config = RedConfig { min_threshold, max_threshold, unit, ..self.config };
+        Ok(())
     }
 
     /// Processes every packet that comes, also if it then does not fit.
@@ -138,12 +258,19 @@ impl QueueDiscipline for Red {
 impl Red {
     /// RED with an empty queue.
     pub fn new(config: RedConfig) -> Self {
-        Self { config, average: 0.0, count: -1, interval: 0.0, random: Pcg64Mcg::seed_from_u64(0) }
+        Self {
+            config,
+            chosen: [None, None],
+            average: 0.0,
+            count: -1,
+            interval: 0.0,
+            random: Pcg64Mcg::seed_from_u64(0),
+        }
     }
 
-    /// Draws random numbers from `random` from now on.
-    pub fn draw_from(&mut self, random: Pcg64Mcg) {
-        self.random = random;
+    /// Sets a threshold as it was chosen.
+    fn choose(&mut self, threshold: usize, value: Value) {
+        self.chosen[threshold] = Some(value).filter(|value| !matches!(value, Value::Derived(_)));
     }
 
     fn update_average(&mut self, arrival: &Arrival) {
@@ -199,7 +326,8 @@ mod tests {
     use subflow_quantity::{Duration, Instant, Rate};
 
     use super::*;
-    use crate::queue::{Codepoint, Speed};
+    use crate::catalogue::Catalogue;
+    use crate::queue::{Codepoint, Discipline, Speed};
 
     fn red(config: RedConfig) -> Red {
         let mut red = Red::new(config);
@@ -220,6 +348,25 @@ mod tests {
             idle: None,
             speed: Speed::Rate(Rate::from_mbit(8)),
         }
+    }
+
+    #[test]
+    fn thresholds_follow_from_the_limit_unless_they_are_chosen() {
+        let fitted = |limit, options: &[(&str, Value)]| {
+            let chosen = options.iter().cloned();
+            let red = chosen.fold(Discipline::from(Red::default()), |red, (key, value)| red.with(key, value).unwrap());
+            let Discipline::Red(mut red) = red else { unreachable!("RED stays RED") };
+            let place = Place { limit, ..Place::default() };
+            red.fit(&place).map(|()| (red.config.min_threshold, red.config.max_threshold)).map_err(|it| it.key)
+        };
+        let min = |value| [("min_threshold", value)];
+        assert_eq!(fitted(Limit::Packets(60), &[]), Ok((10.0, 30.0)));
+        assert_eq!(fitted(Limit::Packets(60), &min(Value::Packets(20))), Ok((20.0, 30.0)));
+        assert_eq!(fitted(Limit::Packets(60), &min(Value::Packets(30))), Err("min_threshold"));
+        assert_eq!(fitted(Limit::Packets(60), &min(Value::Bytes(20))), Err("min_threshold"), "another unit");
+        assert_eq!(fitted(Limit::Bytes(6000), &min(Value::Bytes(2000))), Ok((2000.0, 3000.0)));
+        assert_eq!(fitted(Limit::Bytes(6000), &[("max_threshold", Value::Bytes(900))]), Err("max_threshold"));
+        assert_eq!(fitted(Limit::Unlimited, &[]), Err("limit"));
     }
 
     #[test]

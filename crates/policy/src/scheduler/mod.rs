@@ -7,20 +7,6 @@
 //! Each scheduler is one file with its formula, source and tests. `candidates` has the rules that all share
 //! (eligibility, priority), and [`Scheduling`] lists the schedulers by name.
 
-// The types of all schedulers, in the order of lists. See `catalogue/list.rs`.
-macro_rules! schedulers {
-    ($macro:ident! $($arguments:tt)*) => {
-        $macro! {
-            [
-                LowestLatency RoundRobin Redundant RedDiversity RedModule LargestWindowSpace
-                LowestTimeSpace HighestSendingRate Blest Ecf Adaptive LinuxDefault
-            ]
-            [Custom CustomScheduler]
-            $($arguments)*
-        }
-    };
-}
-
 mod adaptive;
 pub mod blest;
 mod candidates;
@@ -36,7 +22,6 @@ mod red_diversity;
 mod red_module;
 mod redundant;
 mod round_robin;
-mod scheduling;
 #[cfg(test)]
 mod test_states;
 mod window_share;
@@ -45,8 +30,9 @@ use core::ops::Range;
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::FlowEnd;
 use crate::bottleneck::Correlations;
-use crate::custom::FlowEnd;
+use crate::catalogue::{catalogue, dispatch};
 
 pub use adaptive::Adaptive;
 pub use blest::Blest;
@@ -61,7 +47,6 @@ pub use red_diversity::RedDiversity;
 pub use red_module::RedModule;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
-pub use scheduling::Scheduling;
 
 /// A set of subflows, by index below 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -313,4 +298,79 @@ pub trait Scheduler {
 
     /// Called once, before any connection: what this scheduler and its clones serve.
     fn begin(&mut self, _end: FlowEnd) {}
+}
+
+// The types of all schedulers, in the order of lists. See `catalogue/list.rs`.
+macro_rules! schedulers {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! {
+            [
+                LowestLatency RoundRobin Redundant RedDiversity RedModule LargestWindowSpace
+                LowestTimeSpace HighestSendingRate Blest Ecf Adaptive LinuxDefault
+            ]
+            [Custom CustomScheduler: Scheduler]
+            $($arguments)*
+        }
+    };
+}
+
+schedulers! { catalogue!
+    /// One of the schedulers, chosen by name. It is an enum so that a decision per packet needs no dynamic call.
+    Scheduling
+}
+
+// Every method goes to every scheduler: one that overrides a default of the trait is asked.
+impl Scheduler for Scheduling {
+    fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
+        schedulers!(dispatch! self, scheduler => scheduler.next(subflows, queue))
+    }
+
+    fn queues_ahead(&self) -> bool {
+        schedulers!(dispatch! self, scheduler => scheduler.queues_ahead())
+    }
+
+    fn repeats(&self) -> bool {
+        schedulers!(dispatch! self, scheduler => scheduler.repeats())
+    }
+
+    fn goes_by_correlations(&self) -> bool {
+        schedulers!(dispatch! self, scheduler => scheduler.goes_by_correlations())
+    }
+
+    fn on_correlations(&mut self, correlations: &Correlations) {
+        schedulers!(dispatch! self, scheduler => scheduler.on_correlations(correlations))
+    }
+
+    fn on_replaced(&mut self, subflow: usize, last: &SubflowView) {
+        schedulers!(dispatch! self, scheduler => scheduler.on_replaced(subflow, last))
+    }
+
+    fn begin(&mut self, end: FlowEnd) {
+        schedulers!(dispatch! self, scheduler => scheduler.begin(end))
+    }
+}
+
+/// `ll`.
+impl Default for Scheduling {
+    fn default() -> Self {
+        Self::LowestLatency(LowestLatency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+
+    #[test]
+    fn what_a_scheduler_overrides_is_asked_of_it() {
+        let those = |asked: fn(&Scheduling) -> bool| -> Vec<_> {
+            let all = Scheduling::prototypes().into_iter();
+            all.filter(asked).map(|scheduler| scheduler.name().to_owned()).collect()
+        };
+        assert_eq!(those(Scheduling::queues_ahead), ["linux-default"]);
+        // `red-module` always repeats, `red-diversity` only while it places copies: a new one does not.
+        assert_eq!(those(Scheduling::repeats), ["redundant", "red-module"]);
+        assert_eq!(those(Scheduling::goes_by_correlations), ["red-diversity"]);
+    }
 }

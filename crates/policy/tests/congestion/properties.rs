@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use subflow_policy::catalogue::{Catalogue, Domain, Value};
 use subflow_policy::congestion::{Ack, Algorithm, CongestionControl, Loss, Path, RecoveryState, Rules, Timeout};
-use subflow_quantity::{Duration, Instant, Ratio};
+use subflow_quantity::{Duration, Instant, Probability, Ratio};
 
 use crate::rounds::delivery;
 
@@ -154,7 +154,7 @@ fn chosen(name: &str, draws: &[prop::sample::Index]) -> Algorithm {
     let algorithm = usual(name);
     let settings = algorithm.options().into_iter().chain(algorithm.switches());
     settings.zip(draws).fold(algorithm.clone(), |algorithm, (setting, draw)| {
-        let value = match setting.domain {
+        let value = match &setting.domain {
             Domain::Boolean => Value::Boolean(draw.index(2) == 1),
             Domain::Integer(range) => {
                 let numbers = range.end() - range.start() + 1;
@@ -168,6 +168,13 @@ fn chosen(name: &str, draws: &[prop::sample::Index]) -> Algorithm {
             Domain::Fraction => Value::Fraction(draw.index(1001) as f64 / 1000.0),
             Domain::Duration => Value::Duration(Duration::from_millis(draw.index(1000) as u64)),
             Domain::Name(names) => Value::Name(names[draw.index(names.len())].name),
+            Domain::Weight => Value::Fraction((1 + draw.index(1000)) as f64 / 1000.0),
+            Domain::PositiveDuration => Value::Duration(Duration::from_millis(1 + draw.index(1000) as u64)),
+            Domain::Probability => {
+                let thousandths = draw.index(1001) as f64 / 1000.0;
+                Value::Probability(Probability::nearest(thousandths).expect("a probability"))
+            }
+            Domain::QueueLength | Domain::Pattern => panic!("{}: it depends on a link", setting.key),
         };
         algorithm.with(setting.key, value).expect("it is in the domain")
     })

@@ -9,7 +9,7 @@ use subflow_transport::mptcp::Bottleneck;
 
 use crate::CustomAlgorithms;
 use crate::file::{Field, Problem, Section, Value, list};
-use crate::options;
+use crate::options::{self, OfLink};
 use crate::schema::{self, COUPLINGS, Coupling};
 use crate::table::TableSchema;
 
@@ -87,18 +87,33 @@ fn algorithm<A: Catalogue>(
         return named(field, what, custom);
     }
     let section = field.section(table)?;
-    let mut algorithm = named(&section.required(name_key)?, what, custom)?;
+    in_section(&section, &section.required(name_key)?, what, custom, &options::of_no_link)
+}
+
+/// The algorithm that `name` names, with the options that the section gives.
+pub(super) fn in_section<A: Catalogue>(
+    section: &Section<'_>,
+    name: &Field<'_>,
+    what: &str,
+    custom: &[A],
+    of_link: OfLink<'_>,
+) -> Result<A, Problem> {
+    let mut algorithm = named(name, what, custom)?;
     let own = algorithm.options();
-    refuse_others::<A>(&section, algorithm.name(), &own.iter().map(|option| option.key).collect::<Vec<_>>())?;
+    refuse_others::<A>(section, algorithm.name(), &own.iter().map(|option| option.key).collect::<Vec<_>>())?;
     for option in &own {
-        if let Some(field) = section.given(option.key) {
-            let value = options::parse(&field, &option.domain)?;
+        let given = match option.is_required {
+            true => Some(section.required(option.key)?),
+            false => section.given(option.key),
+        };
+        if let Some(field) = given {
+            let value = options::parse(&field, &option.domain, of_link)?;
             algorithm = algorithm.with(option.key, value).map_err(|refused| field.problem(refused))?;
         }
     }
     let conflict = algorithm.configurable().and_then(|options| options.conflict());
     match conflict {
-        Some(conflict) => Err(conflicting(field, &section, &algorithm, &conflict)),
+        Some(conflict) => Err(conflicting(section, &algorithm, &conflict)),
         None => Ok(algorithm),
     }
 }
@@ -115,24 +130,27 @@ fn named<A: Catalogue>(field: &Field<'_>, what: &str, custom: &[A]) -> Result<A,
 /// Rejects options of algorithms other than the named one.
 fn refuse_others<A: Catalogue>(section: &Section<'_>, name: &str, own: &[&str]) -> Result<(), Problem> {
     let of_all = options::shared(A::options);
-    let others = of_all.iter().map(|option| option.key).filter(|key| !own.contains(key));
-    let Some(stray) = others.into_iter().find_map(|key| section.given(key)) else { return Ok(()) };
+    let mut others = of_all.iter().filter(|option| !own.contains(&option.key));
+    let Some((owners, stray)) = others.find_map(|option| Some((&option.of, section.given(option.key)?))) else {
+        return Ok(());
+    };
+    let owners = list(owners.iter().map(|(name, _)| *name));
     let help = match own {
         [] => format!("{name} takes no options"),
         own => format!("{name} takes {}", list(own.iter().copied())),
     };
-    Err(stray.problem(format!("{name} has no such option")).label("an option of another algorithm").help(help))
+    Err(stray.problem(format!("{name} has no such option")).label(format!("an option of {owners}")).help(help))
 }
 
 /// The problem of an option that does not go with the others. It may be a default.
-fn conflicting<A: Catalogue>(field: &Field<'_>, section: &Section<'_>, algorithm: &A, conflict: &Conflict) -> Problem {
+pub(super) fn conflicting<A: Catalogue>(section: &Section<'_>, algorithm: &A, conflict: &Conflict) -> Problem {
     let Conflict { key, expected } = conflict;
     match section.given(key) {
         Some(given) => given.expected(expected),
         None => {
             let value = algorithm.options().into_iter().find(|option| option.key == *key).map(|option| option.value);
             let value = value.map_or_else(String::new, |value| value.to_string());
-            field.problem(format!("{key} is {value}, expected {expected}"))
+            section.field().problem(format!("{key} is {value}, expected {expected}"))
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `queue = …`.
 
 use subflow_network::{Limit, QueueConfig, Service};
-use subflow_policy::catalogue::Choice;
-use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, Red, RedConfig, RedUnit};
+use subflow_policy::catalogue::Value as OptionValue;
+use subflow_policy::queue::{FULL_PACKET, Place, QueueDiscipline};
 use subflow_quantity::notation::NotationError;
-use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Size};
+use subflow_quantity::{Bdp, Duration, Packets, Rate, Size};
 
-use crate::file::{Field, Problem, Section, Value};
-use crate::schema::{DISCIPLINES, QueueKind, RED_AGEING, RED_DROPS};
+use super::algorithms;
+use crate::file::{Field, Problem, Value};
 use crate::{CustomAlgorithms, schema};
 
 const EXPECTED_LIMIT: &str = "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"";
@@ -45,90 +45,18 @@ impl Measure<'_> {
     }
 }
 
-/// The smallest queue in bytes that accepts a full-sized packet.
-const FULL_PACKET: u64 = 1500;
-
 pub(super) fn read(field: &Field<'_>, measure: Measure<'_>, custom: &CustomAlgorithms) -> Result<QueueConfig, Problem> {
     if !matches!(field.value(), Value::Table(_)) {
         return Ok(QueueConfig { limit: limit(field, measure)?, ..QueueConfig::default() });
     }
     let section = field.section(&schema::QUEUE)?;
-    let limit_field = section.value("limit");
-    let limit = limit(&limit_field, measure)?;
+    let limit = limit(&section.value("limit"), measure)?;
     let name = section.value("discipline");
-    let named = named(&name, custom)?;
-    refuse_parameters_of_others(&section, &named, name.string(WHAT)?)?;
-    let discipline = match named {
-        Named::BuiltIn(QueueKind::DropTail) => Discipline::DropTail,
-        Named::BuiltIn(QueueKind::Red) => Discipline::Red(Red::new(red(&section, measure, limit, &limit_field)?)),
-        Named::BuiltIn(QueueKind::CoDel) => Discipline::CoDel(CoDel::new(codel(&section, measure)?)),
-        Named::Custom(discipline) => discipline,
-    };
-    let counts_transmitting = section.value("counts_transmitting").boolean()?;
-    Ok(QueueConfig { discipline, limit, counts_transmitting })
-}
-
-/// A discipline by name.
-enum Named {
-    BuiltIn(QueueKind),
-    /// One of the program's own, without parameters.
-    Custom(Discipline),
-}
-
-const WHAT: &str = "a queue discipline";
-
-/// The discipline with the name in `field`: one of `custom`, or a built-in one.
-fn named(field: &Field<'_>, custom: &CustomAlgorithms) -> Result<Named, Problem> {
-    let name = field.string(WHAT)?;
-    if let Some((_, prototype)) = custom.queues.iter().find(|(known, _)| known == name) {
-        return Ok(Named::Custom(Discipline::clone(prototype)));
-    }
-    match Choice::find(&DISCIPLINES, name) {
-        Some(built_in) => Ok(Named::BuiltIn(built_in)),
-        None => {
-            let own = custom.queues.iter().map(|(name, _)| name.as_str());
-            Err(field.unknown_name(
-                name,
-                WHAT,
-                DISCIPLINES.iter().map(|discipline| discipline.description.name).chain(own),
-            ))
-        }
-    }
-}
-
-/// The disciplines with parameters of their own: as errors call them, by name, and their keys.
-const PARAMETERS: [(QueueKind, &str, &str, &[&str]); 2] = [
-    (
-        QueueKind::Red,
-        "RED",
-        "red",
-        &["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "drop", "idle"],
-    ),
-    (QueueKind::CoDel, "CoDel", "codel", &["target", "interval", "ecn"]),
-];
-
-fn refuse_parameters_of_others(section: &Section<'_>, named: &Named, name: &str) -> Result<(), Problem> {
-    for (owner, title, owner_name, keys) in PARAMETERS {
-        if matches!(named, Named::BuiltIn(built_in) if *built_in == owner) {
-            continue;
-        }
-        if let Some(stray) = keys.iter().find_map(|key| section.given(key)) {
-            return Err(stray
-                .problem(format!("the queue discipline {name} has no such parameter"))
-                .label(format!("a parameter of {title}"))
-                .help(format!("add discipline = \"{owner_name}\", or drop it")));
-        }
-    }
-    Ok(())
-}
-
-fn codel(section: &Section<'_>, measure: Measure<'_>) -> Result<CoDelConfig, Problem> {
-    Ok(CoDelConfig {
-        target: section.value("target").positive_duration()?,
-        interval: section.value("interval").positive_duration()?,
-        max_packet: FULL_PACKET as u32 + u32::from(measure.overhead),
-        ecn: section.value("ecn").boolean()?,
-    })
+    let length = |field: &Field<'_>| length(field, measure);
+    let mut discipline = algorithms::in_section(&section, &name, "a queue discipline", &custom.queues, &length)?;
+    let fitted = discipline.fit(&Place { limit, overhead: measure.overhead });
+    fitted.map_err(|conflict| algorithms::conflicting(&section, &discipline, &conflict))?;
+    Ok(QueueConfig { discipline, limit, counts_transmitting: section.value("counts_transmitting").boolean()? })
 }
 
 /// A number of packets, a number of bytes, what stands for it, or "unlimited".
@@ -136,37 +64,34 @@ fn limit(field: &Field<'_>, measure: Measure<'_>) -> Result<Limit, Problem> {
     if matches!(field.value(), Value::String(text) if text == "unlimited") {
         return Ok(Limit::Unlimited);
     }
-    let limit = match amount(field, measure)? {
-        Amount::Packets(n) => u32::try_from(n).ok().filter(|n| *n > 0).map(Limit::Packets),
-        Amount::Bytes(n) => (n >= FULL_PACKET).then_some(Limit::Bytes(n)),
+    let limit = match length(field, measure)? {
+        OptionValue::Packets(n) => u32::try_from(n).ok().filter(|n| *n > 0).map(Limit::Packets),
+        OptionValue::Bytes(n) if n >= FULL_PACKET.into() => Some(Limit::Bytes(n)),
+        _ => None,
     };
     limit.ok_or_else(|| {
         field.expected("at least 1 packet or 1500 bytes, at most 4294967295 packets").label("nothing could pass")
     })
 }
 
-enum Amount {
-    Packets(u64),
-    Bytes(u64),
-}
-
-fn amount(field: &Field<'_>, measure: Measure<'_>) -> Result<Amount, Problem> {
+/// A number of packets or of bytes; times and bandwidth-delay products stand for bytes.
+fn length(field: &Field<'_>, measure: Measure<'_>) -> Result<OptionValue, Problem> {
     let packets: Result<Packets, Problem> = field.quantity(EXPECTED_LIMIT);
-    let Err(problem) = packets else { return packets.map(|n| Amount::Packets(n.count())) };
+    let Err(problem) = packets else { return packets.map(|n| OptionValue::Packets(n.count())) };
     let Value::String(text) = field.value() else { return Err(unit_is_missing(field, problem)) };
     if let Ok(time) = text.parse::<Duration>() {
-        return measure.rate(field).map(|rate| Amount::Bytes(rate.bytes_in(time)));
+        return measure.rate(field).map(|rate| OptionValue::Bytes(rate.bytes_in(time)));
     }
     if let Ok(bdp) = text.parse::<Bdp>() {
-        return measure.bytes_of(bdp, field).map(Amount::Bytes);
+        return measure.bytes_of(bdp, field).map(OptionValue::Bytes);
     }
     match text.parse::<Size>() {
-        Ok(size) => Ok(Amount::Bytes(size.as_bytes())),
+        Ok(size) => Ok(OptionValue::Bytes(size.as_bytes())),
         Err(NotationError::MissingUnit { .. }) => Err(unit_is_missing(field, problem)),
         Err(NotationError::UnknownUnit { .. } | NotationError::NotANumber { .. }) => {
             Err(field.expected(EXPECTED_LIMIT))
         }
-        Err(_) => field.quantity::<Size>(EXPECTED_LIMIT).map(|size| Amount::Bytes(size.as_bytes())),
+        Err(_) => field.quantity::<Size>(EXPECTED_LIMIT).map(|size| OptionValue::Bytes(size.as_bytes())),
     }
 }
 
@@ -179,59 +104,6 @@ fn unit_is_missing(field: &Field<'_>, otherwise: Problem) -> Problem {
         }
         _ => otherwise,
     }
-}
-
-fn red(
-    section: &Section<'_>,
-    measure: Measure<'_>,
-    limit: Limit,
-    limit_field: &Field<'_>,
-) -> Result<RedConfig, Problem> {
-    let (total, unit) = match limit {
-        Limit::Packets(n) => (u64::from(n), RedUnit::Packets),
-        Limit::Bytes(n) => (n, RedUnit::Bytes { max_packet: FULL_PACKET as u32 }),
-        Limit::Unlimited => {
-            return Err(limit_field
-                .expected("a limit in packets or bytes")
-                .label("RED needs a limit")
-                .help("its thresholds are in the unit of the limit"));
-        }
-    };
-    let threshold = |key, default: f64| match section.given(key) {
-        None => Ok(default),
-        Some(field) => match (amount(&field, measure)?, unit) {
-            (Amount::Packets(n), RedUnit::Packets) | (Amount::Bytes(n), RedUnit::Bytes { .. })
-                if n > 0 && n <= total =>
-            {
-                Ok(n as f64)
-            }
-            _ => Err(field.expected(&match unit {
-                RedUnit::Packets => format!("from 1 packet to the limit of {total} packets"),
-                RedUnit::Bytes { .. } => format!("from 1 byte to the limit of {}", Size::from_bytes(total)),
-            })),
-        },
-    };
-    let min_threshold = threshold("min_threshold", total as f64 / 6.0)?;
-    let max_threshold = threshold("max_threshold", total as f64 / 2.0)?;
-    if min_threshold >= max_threshold {
-        let field = section.given("min_threshold").or_else(|| section.given("max_threshold"));
-        let field = field.as_ref().unwrap_or(section.field());
-        return Err(field.problem(format!(
-            "RED's min_threshold is {min_threshold} and its max_threshold {max_threshold}, expected the first to be \
-             less"
-        )));
-    }
-    let max_probability: Probability = section.value("max_probability").quantity("a probability such as \"10 %\"")?;
-    Ok(RedConfig {
-        weight: section.value("weight").weight()?,
-        min_threshold,
-        max_threshold,
-        max_probability: max_probability.as_f64(),
-        gentle: section.value("gentle").boolean()?,
-        unit,
-        drop: section.value("drop").choice("a way to spread drops", &RED_DROPS)?,
-        idle: section.value("idle").choice("a way to age the average", &RED_AGEING)?,
-    })
 }
 
 #[cfg(test)]

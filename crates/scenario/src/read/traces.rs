@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use subflow_network::{CapacityTrace, LossTrace};
+use subflow_network::{CapacityTrace, Trace};
 
 use crate::SizeTable;
 use crate::conditions::Conditions;
@@ -24,7 +24,7 @@ pub(crate) struct Traces {
     /// Texts that are in no file.
     given: BTreeMap<String, &'static str>,
     capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
-    loss: RefCell<BTreeMap<String, Arc<LossTrace>>>,
+    loss: RefCell<BTreeMap<String, Arc<Arc<[bool]>>>>,
     conditions: RefCell<BTreeMap<String, Arc<Conditions>>>,
     sizes: RefCell<BTreeMap<String, Arc<SizeTable>>>,
     /// SHA-256 of each file.
@@ -56,9 +56,9 @@ impl Traces {
         self.capacity.borrow().get(name).map(Arc::clone)
     }
 
-    /// The loss trace at the path that `field` names.
-    pub(super) fn loss(&self, field: &Field<'_>) -> Result<Arc<LossTrace>, Problem> {
-        self.read(field, "the path of a loss trace", &self.loss, LossTrace::parse)
+    /// The loss trace at the path that `field` names: whether each packet is lost.
+    pub(super) fn loss(&self, field: &Field<'_>) -> Result<Arc<[bool]>, Problem> {
+        self.read(field, "the path of a loss trace", &self.loss, Trace::parse).map(|trace| (*trace).clone())
     }
 
     /// The conditions over time in the file that `field` names.

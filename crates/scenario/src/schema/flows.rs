@@ -8,8 +8,8 @@ use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 
-use crate::options::shared;
-use crate::table::{Default, FieldSchema, TableSchema, named, optional, required, value, word};
+use crate::options;
+use crate::table::{Default, TableSchema, named, optional, required, value, word};
 
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -123,56 +123,68 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     ],
 });
 
-/// A table with the name of an algorithm and its options.
-fn algorithm<A: Catalogue>(
-    path: &'static str,
-    doc: &'static str,
-    (key, kind, name_doc): (&'static str, &str, &str),
-    more: Vec<FieldSchema>,
-) -> TableSchema {
-    let name = named(key, kind, A::ALL.to_vec(), Default::Required, name_doc);
-    let options = shared(A::options).into_iter().map(|option| option.schema());
-    TableSchema { path, doc, fields: [name].into_iter().chain(options).chain(more).collect() }
-}
-
 /// `congestion = { … }`.
 pub(crate) static CONGESTION: LazyLock<TableSchema> = LazyLock::new(|| {
-    algorithm::<Algorithm>(
+    options::table::<Algorithm>(
         "flows.NAME.congestion = { … }",
         "A congestion control with options. Each option is for the algorithms that its description names. Switches that \
          belong to a stack are in its `tcp` table. A ratio is a number such as 0.7, or text such as `\"1/2\"`.",
-        ("name", "the name of a congestion-control algorithm", "the name of the algorithm"),
+        vec![named(
+            "name",
+            "the name of a congestion-control algorithm",
+            Algorithm::ALL.to_vec(),
+            Default::Required,
+            "the name of the algorithm",
+        )],
         Vec::new(),
     )
 });
 
 /// `scheduler = { … }`.
 pub(crate) static SCHEDULER: LazyLock<TableSchema> = LazyLock::new(|| {
-    algorithm::<Scheduling>(
+    options::table::<Scheduling>(
         "flows.NAME.scheduler = { … }",
         "A packet scheduler with options. Each option is for the schedulers that its description names. A ratio is a \
          number such as 1.2, or text such as `\"1/4\"`.",
-        ("name", "the name of a packet scheduler", "the name of the scheduler"),
+        vec![named(
+            "name",
+            "the name of a packet scheduler",
+            Scheduling::ALL.to_vec(),
+            Default::Required,
+            "the name of the scheduler",
+        )],
         Vec::new(),
     )
 });
 
 /// `path_manager = { … }`.
 pub(crate) static PATH_MANAGER: LazyLock<TableSchema> = LazyLock::new(|| {
-    algorithm::<PathManagement>(
+    options::table::<PathManagement>(
         "flows.NAME.path_manager = { … }",
         "A path manager with options. Each option is for the path managers that its description names.",
-        ("name", "the name of a path manager", "the name of the path manager"),
+        vec![named(
+            "name",
+            "the name of a path manager",
+            PathManagement::ALL.to_vec(),
+            Default::Required,
+            "the name of the path manager",
+        )],
         Vec::new(),
     )
 });
 
 /// `bottleneck = { … }`.
 pub(crate) static BOTTLENECK: LazyLock<TableSchema> = LazyLock::new(|| {
-    algorithm::<BottleneckDetection>(
+    options::table::<BottleneckDetection>(
         "flows.NAME.bottleneck = { … }",
         "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` describes them for each detector.",
-        ("detector", "the name of a shared-bottleneck detector", "the name of the detector"),
+        vec![named(
+            "detector",
+            "the name of a shared-bottleneck detector",
+            BottleneckDetection::ALL.to_vec(),
+            Default::Required,
+            "the name of the detector",
+        )],
         vec![value(
             "regroup",
             "a duration above zero",

@@ -24,12 +24,12 @@ pub use general::Sampling;
 pub(crate) use general::{DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, ROOT};
 pub use json::json_schema;
 pub(crate) use network::{
-    INITIAL_SUBFLOWS, RETURN_PATHS, ROUTER_MODES, ROUTING, SHAPES, ShapeKind, TIES, TOPOLOGY, routing_modes,
+    INITIAL_SUBFLOWS, RETURN_PATHS, ROUTER, ROUTER_MODES, ROUTING, SHAPES, ShapeKind, TIES, TOPOLOGY, routing_modes,
 };
 pub use reference::reference;
 pub(crate) use topology::{
-    DIRECTIONS, DISCIPLINES, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_MODELS,
-    LOSS_POSITIONS, LossModel, QUEUE, QueueKind, RED_AGEING, RED_DROPS, REORDER, ROUTER, TOKEN_BUCKET,
+    DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, QUEUE, REORDER,
+    TOKEN_BUCKET,
 };
 
 /// All kinds of tables, in the order of the reference.

@@ -1,4 +1,4 @@
-//! The topology of the network, and the routing of its routers.
+//! The topology of the network, its routers, and their routing.
 
 use std::sync::LazyLock;
 
@@ -105,6 +105,13 @@ pub(crate) static ROUTING: LazyLock<TableSchema> = LazyLock::new(|| TableSchema 
             "the path of the reverse direction of a subflow",
         ),
     ],
+});
+
+/// `[routers.NAME]`.
+pub(crate) static ROUTER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "[routers.NAME]",
+    doc: "A node that forwards packets.",
+    fields: vec![word("routing", &ROUTER_MODES, Default::described("the mode of [routing]"), "how it chooses paths")],
 });
 
 /// The shapes of topologies.

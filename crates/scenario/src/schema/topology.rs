@@ -1,15 +1,14 @@
-//! Hosts, routers and links.
+//! Hosts and links.
 
 use std::sync::LazyLock;
 
-use subflow_network::{Distribution, LossPosition};
-use subflow_policy::catalogue::{Choice, Description};
-use subflow_policy::queue::{IdleAgeing, RedDrop};
+use subflow_network::{Distribution, LossModel, LossPosition};
+use subflow_policy::catalogue::{Catalogue, Choice, Description};
+use subflow_policy::queue::Discipline;
 
-use super::network::ROUTER_MODES;
-use crate::HostStack;
 use crate::switches::profiles;
-use crate::table::{Default, TableSchema, descriptions, named, optional, required, value, word};
+use crate::table::{Default, TableSchema, named, optional, required, value, word, words};
+use crate::{HostStack, options};
 
 /// `[hosts.NAME]`.
 pub(crate) static HOST: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -62,13 +61,6 @@ pub(crate) static INTERFACE: LazyLock<TableSchema> = LazyLock::new(|| TableSchem
         ),
         value("backup", "true or false", "false", "whether MPTCP subflows over it are used only if no other works"),
     ],
-});
-
-/// `[routers.NAME]`.
-pub(crate) static ROUTER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "[routers.NAME]",
-    doc: "A node that forwards packets.",
-    fields: vec![word("routing", &ROUTER_MODES, Default::described("the mode of [routing]"), "how it chooses paths")],
 });
 
 /// `[links.NAME]`.
@@ -131,103 +123,41 @@ pub(crate) static DIRECTIONS: LazyLock<TableSchema> = LazyLock::new(|| TableSche
 });
 
 /// `queue = { … }`.
-pub(crate) static QUEUE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "links.NAME.queue = { … }",
-    doc: "A queue. The thresholds of RED are in the unit of the limit: packets, or bytes, which times and bdps stand for. \
-          With CoDel, packets are dropped or marked when they leave.",
-    fields: vec![
-        word("discipline", &DISCIPLINES, Default::of("'drop-tail'"), "which packets are dropped"),
-        value(
-            "limit",
-            "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"",
-            "'100 packets'",
-            "the limit",
-        ),
-        value(
-            "counts_transmitting",
-            "true or false",
-            "true",
-            "whether the packet in transmission counts towards the limit, as in tc netem, but not in ns-3 and dummynet",
-        ),
-        optional(
-            "min_threshold",
-            "packets, a size, a duration or a bdp",
-            "a sixth of the limit",
-            "the average (RED) below which nothing is dropped",
-        ),
-        optional(
-            "max_threshold",
-            "packets, a size, a duration or a bdp",
-            "half the limit",
-            "the average (RED) at which the drop probability is max_probability",
-        ),
-        value("max_probability", "a probability", "'10 %'", "the drop probability (RED) at max_threshold"),
-        value("weight", "a number above 0, at most 1", "0.002", "the weight (RED) of a new sample in the average"),
-        value(
-            "gentle",
-            "true or false",
-            "true",
-            "whether (RED) the drop probability increases to 1 between max_threshold and twice that, instead of \
-             jumping to 1",
-        ),
-        word("drop", &RED_DROPS, Default::of("'per-packet'"), "how RED chooses the packets to drop"),
-        word("idle", &RED_AGEING, Default::of("'packets'"), "how RED's average decreases while the queue is empty"),
-        value(
-            "target",
-            "a duration above zero",
-            "'5 ms'",
-            "the waiting time (CoDel) that a packet may have although the queue does not go empty",
-        ),
-        value(
-            "interval",
-            "a duration above zero",
-            "'100 ms'",
-            "how long all packets must have waited (CoDel) for the target or more until the first is dropped: about a \
-             round-trip time",
-        ),
-        value(
-            "ecn",
-            "true or false",
-            "false",
-            "whether (CoDel) packets of transports that use ECN are marked instead of dropped",
-        ),
-    ],
+pub(crate) static QUEUE: LazyLock<TableSchema> = LazyLock::new(|| {
+    options::table::<Discipline>(
+        "links.NAME.queue = { … }",
+        "A queue. Each option is for the disciplines that its description names. The thresholds of RED are in the unit \
+         of the limit: packets, or bytes, which times and bdps stand for. With CoDel, packets are dropped or marked when \
+         they leave.",
+        vec![
+            words("discipline", Discipline::ALL.to_vec(), Default::of("'drop-tail'"), "which packets are dropped"),
+            value(
+                "limit",
+                "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"",
+                "'100 packets'",
+                "the limit",
+            ),
+            value(
+                "counts_transmitting",
+                "true or false",
+                "true",
+                "whether the packet in transmission counts towards the limit, as in tc netem, but not in ns-3 and \
+                 dummynet",
+            ),
+        ],
+        Vec::new(),
+    )
 });
 
 /// `loss = { … }`.
-pub(crate) static LOSS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "links.NAME.loss = { … }",
-    doc: "Loss in bursts (`tc netem loss gemodel p r 1-h 1-k`), or from a recorded list.",
-    fields: vec![
-        word("model", &LOSS_MODELS, Default::Required, "the loss model"),
-        optional(
-            "probability",
-            "a probability",
-            "needed by bernoulli",
-            "the probability that a packet is lost (bernoulli)",
-        ),
-        optional(
-            "good_to_bad",
-            "a probability",
-            "needed by gilbert-elliott",
-            "the transition probability from the good to the bad state, per packet (p)",
-        ),
-        optional(
-            "bad_to_good",
-            "a probability",
-            "needed by gilbert-elliott",
-            "the transition probability from the bad to the good state, per packet (r)",
-        ),
-        value("loss_in_bad", "a probability", "'100 %'", "the loss probability in the bad state (1 − h)"),
-        value("loss_in_good", "a probability", "'0 %'", "the loss probability in the good state (1 − k)"),
-        optional(
-            "file",
-            "a path",
-            "needed by trace",
-            "the recorded list: 0 (arrives) or 1 (lost) for each packet, line breaks allowed anywhere; it repeats",
-        ),
-        word("position", &LOSS_POSITIONS, Default::of("'after-queue'"), "where packets are lost"),
-    ],
+pub(crate) static LOSS: LazyLock<TableSchema> = LazyLock::new(|| {
+    options::table::<LossModel>(
+        "links.NAME.loss = { … }",
+        "Loss in bursts (`tc netem loss gemodel p r 1-h 1-k`), or from a recorded list. Each option is for the models \
+         that its description names.",
+        vec![words("model", LossModel::ALL.to_vec(), Default::Required, "the loss model")],
+        vec![word("position", &LOSS_POSITIONS, Default::of("'after-queue'"), "where packets are lost")],
+    )
 });
 
 /// `rate = { … }`.
@@ -290,64 +220,10 @@ pub(crate) const HOST_STACKS: [Choice<HostStack>; 2] = [
     Choice::new("subflow", HostStack::Subflow, "Subflow's, in this process"),
 ];
 
-/// A built-in queue discipline by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum QueueKind {
-    DropTail,
-    Red,
-    CoDel,
-}
-
-pub(crate) const DISCIPLINES: [Choice<QueueKind>; 3] = [
-    Choice::new("drop-tail", QueueKind::DropTail, "drops the packets that find it full; limited in packets or bytes")
-        .source("tc netem, ns-3 DropTailQueue"),
-    Choice::new("red", QueueKind::Red, "random early detection: drops some packets before it is full")
-        .source("Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet"),
-    Choice::new(
-        "codel",
-        QueueKind::CoDel,
-        "controlled delay: drops or marks packets while none of the last ones has waited for less than the target",
-    )
-    .source("RFC 8289; Linux sch_codel (ecn)"),
-];
-
-pub(crate) const RED_DROPS: [Choice<RedDrop>; 2] = [
-    Choice::new("per-packet", RedDrop::PerPacket, "each packet by a draw of its own")
-        .source("Floyd, Jacobson, ToN 1993, section 4"),
-    Choice::new("per-interval", RedDrop::PerInterval, "one draw for each stretch of packets between two drops")
-        .source("Floyd, Jacobson, ToN 1993, section 11; FreeBSD dummynet"),
-];
-
-pub(crate) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
-    Choice::new("packets", IdleAgeing::Packets { packet: 1500 }, "as if packets of 1500 bytes had passed")
-        .source("Floyd, Jacobson, ToN 1993, section 4"),
-    Choice::new("dummynet", IdleAgeing::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
-];
-
-/// A loss model by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LossModel {
-    Bernoulli,
-    GilbertElliott,
-    Trace,
-}
-
-pub(crate) const LOSS_MODELS: [Choice<LossModel>; 3] = [
-    Choice::new("bernoulli", LossModel::Bernoulli, "each packet with the same probability; short form: loss = \"1 %\"")
-        .source("tc netem loss random"),
-    Choice::new(
-        "gilbert-elliott",
-        LossModel::GilbertElliott,
-        "bursts: a good and a bad state with a loss probability each",
-    )
-    .source("Gilbert 1960, Elliott 1963; tc netem loss gemodel"),
-    Choice::new("trace", LossModel::Trace, "the packets that a recorded list of zeros and ones names"),
-];
-
 /// What `loss` takes: a model, or none.
 pub(super) fn losses() -> Vec<Description> {
     let none = Choice::new("none", (), "no packet is lost; short form only: loss = \"none\"").description;
-    [none].into_iter().chain(descriptions(&LOSS_MODELS)).collect()
+    [none].into_iter().chain(LossModel::ALL.iter().copied()).collect()
 }
 
 pub(crate) const LOSS_POSITIONS: [Choice<LossPosition>; 2] = [

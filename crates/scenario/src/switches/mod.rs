@@ -70,17 +70,11 @@ fn switch<C: Clone + 'static, T: 'static>(
     doc: &'static str,
 ) -> Switch<C> {
     let Notation { kind, parse, literal } = notation;
-    Switch {
-        key,
-        kind,
-        doc: doc.into(),
-        default: None,
-        read: Box::new(move |field, config| {
-            *place(config) = parse(field)?;
-            Ok(())
-        }),
-        literal: Box::new(move |config| literal(place(&mut config.clone()))),
-    }
+    let read = move |field: &Field<'_>, config: &mut C| {
+        *place(config) = parse(field)?;
+        Ok(())
+    };
+    Switch::new(key, kind, doc, read, move |config| literal(place(&mut config.clone())))
 }
 
 type Get<C, T> = fn(&C) -> T;
@@ -95,17 +89,21 @@ fn setter<C: 'static, T: 'static>(
     doc: &'static str,
 ) -> Switch<C> {
     let Notation { kind, parse, literal } = notation;
-    Switch {
-        key,
-        kind,
-        doc: doc.into(),
-        default: None,
-        read: Box::new(move |field, config| set(config, parse(field)?, field)),
-        literal: Box::new(move |config| literal(&get(config))),
-    }
+    let read = move |field: &Field<'_>, config: &mut C| set(config, parse(field)?, field);
+    Switch::new(key, kind, doc, read, move |config| literal(&get(config)))
 }
 
 impl<C> Switch<C> {
+    fn new(
+        key: &'static str,
+        kind: Kind,
+        doc: impl Into<Cow<'static, str>>,
+        read: impl Fn(&Field<'_>, &mut C) -> Result<(), Problem> + Send + Sync + 'static,
+        literal: impl Fn(&C) -> String + Send + Sync + 'static,
+    ) -> Self {
+        Self { key, kind, doc: doc.into(), default: None, read: Box::new(read), literal: Box::new(literal) }
+    }
+
     /// The same switch with a default in words.
     fn by_default(self, words: &'static str) -> Self {
         Self { default: Some(words), ..self }

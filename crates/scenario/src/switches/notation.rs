@@ -7,7 +7,7 @@ use subflow_policy::catalogue::Choice;
 use subflow_quantity::{Duration, Size};
 
 use crate::file::{Field, Problem, Value};
-use crate::table::{Kind, descriptions};
+use crate::table::Kind;
 
 /// Bounds of buffers: a smaller one does not hold two packets, a larger one never limits a connection.
 pub(super) const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
@@ -90,7 +90,7 @@ pub(super) fn one_of<T: Copy + PartialEq + Send + Sync + 'static>(
         format!("'{}'", choice.description.name)
     };
     Notation {
-        kind: Kind::Word(descriptions(choices)),
+        kind: Kind::Word(Choice::descriptions(choices)),
         ..Notation::new("", |field| field.choice(what, choices), literal)
     }
 }

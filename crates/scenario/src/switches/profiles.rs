@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use subflow_policy::catalogue::{Description, Value};
-use subflow_policy::congestion::Algorithm;
-use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::congestion::{Cubic, Lia};
+use subflow_policy::path_manager::FullMesh;
+use subflow_policy::scheduler::LowestLatency;
 use subflow_transport::tcp::config::{Autotuning, SendBuffer};
 use subflow_transport::{mptcp, sctp, tcp};
 
@@ -58,18 +58,12 @@ pub(crate) fn descriptions() -> Vec<Description> {
 }
 
 fn linux_6_12() -> Stack {
-    let congestion = |name| Algorithm::from_name(name).expect("a congestion control");
     let tcp = tcp::Config { send_buffer: SendBuffer::Automatic(Autotuning::LINUX_SEND), ..tcp::Config::default() };
-    let scheduler = Scheduling::from_name("ll").expect("a scheduler");
-    let path_manager = PathManagement::from_name("full-mesh").expect("a path manager");
+    let multipath = mptcp::Config::new(Lia::default().into(), LowestLatency.into(), FullMesh::default().into());
     Stack {
-        tcp_congestion: congestion("cubic"),
+        tcp_congestion: Cubic::default().into(),
         congestion_switches: BTreeMap::new(),
-        mptcp: mptcp::Config {
-            tcp: Arc::new(tcp.clone()),
-            max_subflows: 32,
-            ..mptcp::Config::new(congestion("lia"), scheduler, path_manager)
-        },
+        mptcp: mptcp::Config { tcp: Arc::new(tcp.clone()), max_subflows: 32, ..multipath },
         tcp,
         // Applications of the field set SCTP_NODELAY.
         sctp: sctp::Config { nagle: false, ..sctp::Config::linux() },

@@ -8,7 +8,9 @@ mod traffic;
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use subflow_scenario::file::{Document, Problems};
+use subflow_policy::catalogue::Catalogue;
+use subflow_policy::congestion::Algorithm;
+use subflow_scenario::file::{Document, Problem, Problems};
 use subflow_scenario::sweep::Plan;
 
 /// A good scenario, to be spoiled one line at a time.
@@ -67,9 +69,29 @@ fn wrapped(width: usize, name: &str, outcome: Result<Plan, Problems>) -> String 
     let handler = handler.with_width(width).with_links(false).with_context_lines(1);
     let mut text = format!("=== {name}\n");
     for problem in outcome.err().unwrap_or_else(|| panic!("{name}: no problem was found")).first {
-        handler.render_report(&mut text, &problem).expect("spans lie within the text");
+        handler.render_report(&mut text, &shortened(problem)).expect("spans lie within the text");
     }
     text
+}
+
+/// Lists of names and keys end after the first: a snapshot is not to change with each new algorithm or option.
+fn shortened(mut problem: Problem) -> Problem {
+    for begin in ["there are: ", "the keys here are "] {
+        if let Some((first, _)) = problem.help.strip_prefix(begin).and_then(|names| names.split_once(", ")) {
+            problem.help = format!("{begin}{first}, …");
+        }
+    }
+    problem
+}
+
+#[test]
+fn the_help_lists_all_names_and_all_keys() {
+    let help = |to| read(&spoiled("congestion = \"lia\"", to), &[]).expect_err("it is spoiled").first[0].help.clone();
+    let names = help("congestion = \"lya\"");
+    assert!(Algorithm::NAMES.iter().all(|name| names.contains(name)), "{names}");
+    let keys = help("congestion = { name = \"lia\", bata = 1 }");
+    let has_keys = |algorithm: &Algorithm| algorithm.options().iter().all(|option| keys.contains(option.key));
+    assert!(Algorithm::prototypes().iter().all(has_keys), "{keys}");
 }
 
 fn spoiled(from: &str, to: &str) -> String {

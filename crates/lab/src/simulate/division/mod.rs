@@ -84,7 +84,7 @@ impl Division {
 }
 
 fn has_custom_queue(link: &Link) -> bool {
-    let is_custom = |config: &LinkConfig| matches!(config.queue.discipline, Discipline::Custom(_));
+    let is_custom = |config: &LinkConfig| matches!(config.queue.discipline, Discipline::Custom(..));
     is_custom(&link.up) || is_custom(&link.down)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use subflow_network::{CapacityTrace, Limit, LinkChange, LinkConfig, QueueConfig, Service};
-use subflow_policy::queue::{Arrival, CoDel, CoDelConfig, Departure, Discipline, QueueDiscipline, Verdict};
+use subflow_policy::queue::{Arrival, CoDel, Departure, Discipline, QueueDiscipline, Verdict};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Ecn;
 
@@ -14,7 +14,7 @@ use crate::support::random_network::scenario;
 use crate::support::{HEADERS, Pair, ms, packet, us};
 
 fn queue(discipline: impl subflow_policy::custom::CustomQueue + 'static) -> QueueConfig {
-    QueueConfig { discipline: Discipline::Custom(Box::new(discipline)), ..QueueConfig::default() }
+    QueueConfig { discipline: Discipline::Custom("test".into(), Box::new(discipline)), ..QueueConfig::default() }
 }
 
 proptest! {
@@ -39,9 +39,9 @@ fn an_idle_link_has_one_event_per_packet_and_a_busy_one_two() {
         pair.run_until(ms(100));
         (pair.hosts.arrivals.len(), pair.network.events())
     };
-    let fifo = || Discipline::Custom(Box::new(WaitingFifo));
+    let fifo = || Discipline::Custom("fifo".into(), Box::new(WaitingFifo));
     // A packet takes 1.2 ms.
-    assert_eq!([run(Discipline::DropTail, 0), run(fifo(), 1200)], [(10, 10), (10, 10)]);
+    assert_eq!([run(Discipline::default(), 0), run(fifo(), 1200)], [(10, 10), (10, 10)]);
     assert_eq!(run(fifo(), 0), (10, 10 + 9), "the first transmission starts at once");
 }
 
@@ -105,7 +105,7 @@ fn marks_reach_the_header_and_without_ecn_packets_are_dropped() {
 
 #[test]
 fn a_standing_queue_goes_to_the_target() {
-    let codel = || Discipline::CoDel(CoDel::new(CoDelConfig::default()));
+    let codel = || Discipline::from(CoDel::default());
     let mean_queue = |discipline: Discipline| {
         let queue = QueueConfig { discipline, limit: Limit::Packets(1000), ..QueueConfig::default() };
         let mut pair = Pair::new(ten_mbit().with_queue(queue));
@@ -119,7 +119,7 @@ fn a_standing_queue_goes_to_the_target() {
         }
         (pair.network.queue_length(pair.link), pair.network.link_metrics(pair.link).dropped_queue)
     };
-    let (standing, dropped) = mean_queue(Discipline::DropTail);
+    let (standing, dropped) = mean_queue(Discipline::default());
     assert!(standing > 800 && dropped == 0, "{standing} {dropped}");
     // Below 5 ms of packets of 1.2 ms.
     let (standing, dropped) = mean_queue(codel());

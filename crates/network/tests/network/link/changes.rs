@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use subflow_network::{
-    CapacityTrace, Distribution, Jitter, LinkChange, LinkConfig, LossConfig, Overtaking, Probability, Reordering,
+    Bernoulli, CapacityTrace, Distribution, Jitter, LinkChange, LinkConfig, Overtaking, Probability, Reordering,
     Service,
 };
 use subflow_quantity::Duration;
@@ -77,11 +77,15 @@ fn a_failed_link_drops_its_queue_but_not_packets_that_have_left() {
 fn a_change_of_loss_applies_to_packets_that_have_not_left() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 4);
-    pair.network.schedule_change(us(2400), pair.link, LinkChange::Loss(LossConfig::Bernoulli(Probability::ALWAYS)));
+    pair.network.schedule_change(
+        us(2400),
+        pair.link,
+        LinkChange::Loss(Some(Bernoulli::new(Probability::ALWAYS).into())),
+    );
     pair.run_until(ms(100));
     assert_eq!(pair.hosts.numbers(), [0, 1]);
     pair.burst(4, 1);
-    pair.network.schedule_change(us(100_100), pair.link, LinkChange::Loss(LossConfig::None));
+    pair.network.schedule_change(us(100_100), pair.link, LinkChange::Loss(None));
     pair.run_until(ms(200));
     assert_eq!(pair.hosts.numbers(), [0, 1, 4]);
 }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use subflow_network::{
-    CapacityTrace, LinkConfig, LossConfig, LossPosition, LossTrace, Peak, QueueConfig, Service, TokenBucketConfig,
-};
+use subflow_network::{CapacityTrace, LinkConfig, LossPosition, Peak, QueueConfig, Service, TokenBucketConfig, Trace};
 use subflow_quantity::{Duration, Instant, Rate};
 
 use super::{MICROSECOND, rate, ten_mbit};
@@ -200,7 +198,7 @@ fn the_kernel_reference_link_holds_q_packets_and_then_delays_them() {
 
 #[test]
 fn loss_after_the_queue_takes_space_and_time_and_loss_before_it_does_not() {
-    let pattern = LossConfig::Trace(Arc::new(LossTrace::new(vec![true, false]).unwrap()));
+    let pattern = Trace::new([true, false].into());
     for (loss_position, expected) in [(LossPosition::AfterQueue, 6200 + 1200), (LossPosition::BeforeQueue, 6200)] {
         let mut pair = Pair::new(LinkConfig { loss_position, ..ten_mbit().with_loss(pattern.clone()) });
         pair.burst(0, 2);

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use subflow_network::{
-    Attachment, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit, LinkChange, LinkConfig,
-    LinkId, LinkMetrics, LossConfig, LossPosition, Network, NetworkMetrics, Overtaking, Partition, Peak, Probability,
-    QueueConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig, TopologyBuilder,
+    Attachment, Bernoulli, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit, LinkChange,
+    LinkConfig, LinkId, LinkMetrics, LossModel, LossPosition, Network, NetworkMetrics, Overtaking, Partition, Peak,
+    Probability, QueueConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig,
+    TopologyBuilder,
 };
 use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, RedConfig};
 use subflow_quantity::{Duration, Rate};
@@ -45,7 +46,7 @@ impl Scenario {
     /// arrival.
     pub(crate) fn with_backlogs(mut self) -> Self {
         for config in self.configs.iter_mut().filter(|config| config.queue.discipline.is_drop_tail()) {
-            config.queue.discipline = Discipline::Custom(Box::new(WaitingFifo));
+            config.queue.discipline = Discipline::Custom("fifo".into(), Box::new(WaitingFifo));
         }
         self
     }
@@ -194,17 +195,17 @@ fn service() -> impl Strategy<Value = Service> {
     ]
 }
 
-fn loss() -> impl Strategy<Value = LossConfig> {
+fn loss() -> impl Strategy<Value = Option<LossModel>> {
     let p = |value: f64| Probability::new(value).expect("a probability");
     prop_oneof![
-        6 => Just(LossConfig::None),
-        1 => Just(LossConfig::Bernoulli(p(0.1))),
-        1 => Just(LossConfig::GilbertElliott(GilbertElliott {
+        6 => Just(None),
+        1 => Just(Some(Bernoulli::new(p(0.1)).into())),
+        1 => Just(Some(LossModel::from(GilbertElliott {
             good_to_bad: p(0.1),
             bad_to_good: p(0.3),
             loss_in_bad: p(0.8),
-            loss_in_good: p(0.0),
-        })),
+            ..GilbertElliott::default()
+        }))),
     ]
 }
 
@@ -226,8 +227,10 @@ fn discipline_on_departure() -> impl Strategy<Value = QueueConfig> {
     // Some packets wait for longer than 2 ms, and an interval is over within some bursts.
     let codel =
         CoDelConfig { target: Duration::from_millis(2), interval: Duration::from_millis(6), ..CoDelConfig::default() };
-    let discipline =
-        prop_oneof![Just(Discipline::CoDel(CoDel::new(codel))), Just(Discipline::Custom(Box::new(InTurn::default()))),];
+    let discipline = prop_oneof![
+        Just(Discipline::from(CoDel::new(codel))),
+        Just(Discipline::Custom("in-turn".into(), Box::new(InTurn::default()))),
+    ];
     (discipline, 1u32..30, any::<bool>()).prop_map(|(discipline, limit, counts_transmitting)| QueueConfig {
         discipline,
         limit: Limit::Packets(limit),

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use subflow_linux::paths::{InterfaceRule, InterfaceRules};
-use subflow_policy::catalogue::{Catalogue, Domain, Value};
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_policy::path_manager::PathManagement;
 use subflow_scenario::file::{Origin, Place, Problem, Source, did_you_mean, list, syntax_problem};
 use subflow_scenario::input;
@@ -149,9 +149,7 @@ impl File {
             let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
             let set = number.and_then(|number| policy.clone().with(option.key, Value::Integer(number)).ok());
             policy = set.ok_or_else(|| {
-                let Domain::Integer(range) = &option.domain else { unreachable!("path managers have counts only") };
-                let (least, most) = (range.start(), range.end());
-                self.problem(item.span(), format!("policy.{}: expected a number from {least} to {most}", option.key))
+                self.problem(item.span(), format!("policy.{}: expected {}", option.key, option.domain))
             })?;
         }
         Ok(policy)
@@ -218,7 +216,7 @@ mod tests {
         )
         .expect("valid");
         let policy = contents.policy.expect("a policy");
-        assert_eq!((policy.name(), policy.options()[0].value), ("ndiffports", Value::Integer(4)));
+        assert_eq!((policy.name(), &policy.options()[0].value), ("ndiffports", &Value::Integer(4)));
         let rule = |name| contents.interfaces.of(name);
         assert_eq!(rule("wwan0"), InterfaceRule { backup: true, ..InterfaceRule::default() });
         assert_eq!(rule("wlan0"), InterfaceRule { used: false, backup: false, priority: 7 });
@@ -231,8 +229,8 @@ mod tests {
             ("policy = full-mesh\n", 1, "not valid TOML"),
             ("\npolicy = \"fullmash\"\n", 2, "did you mean \"full-mesh\"?"),
             ("policy = 3\n", 1, "found integer, expected a name"),
-            ("policy = { n = 3 }\n", 1, "the name is missing"),
-            ("policy = { name = \"ndiffports\", n = 0 }\n", 1, "policy.n: expected a number from 1 to 64"),
+            ("policy = { n = 3 }\n", 1, "found no name"),
+            ("policy = { name = \"ndiffports\", n = 0 }\n", 1, "policy.n: expected a whole number from 1 to 64"),
             ("policy = { name = \"default\", n = 2 }\n", 1, "policy.n: unknown key"),
             ("polcy = \"default\"\n", 1, "did you mean \"policy\"?"),
             ("interfaces = 3\n", 1, "expected tables"),
