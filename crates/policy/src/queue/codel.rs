@@ -205,6 +205,11 @@ impl QueueDiscipline for CoDel {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::queue::{Backlog, Head};
 
@@ -317,6 +322,106 @@ mod tests {
         queue.arrive(400, Codepoint::NotEct);
         (0..107).for_each(|_| queue.step());
         assert_eq!(queue.codel.count, 1);
+    }
+
+    /// The pseudocode of RFC 8289, section 5: `dequeue` takes packets from the queue until one is to be transmitted.
+    /// Times are in nanoseconds, packets are pairs of their number and size.
+    #[derive(Default)]
+    struct Pseudocode {
+        queue: VecDeque<(usize, u64, u32)>,
+        first_above_time: u64,
+        drop_next: u64,
+        count: u32,
+        lastcount: u32,
+        dropping: bool,
+        dropped: Vec<usize>,
+    }
+
+    impl Pseudocode {
+        const CONFIG: CoDelConfig = CoDelConfig {
+            target: Duration::from_millis(1),
+            interval: Duration::from_millis(8),
+            max_packet: 1500,
+            ecn: false,
+        };
+
+        fn dodequeue(&mut self, now: u64) -> (Option<usize>, bool) {
+            let Some((packet, came, _)) = self.queue.pop_front() else {
+                self.first_above_time = 0;
+                return (None, false);
+            };
+            let bytes: u32 = self.queue.iter().map(|(.., bytes)| bytes).sum();
+            if now - came < Self::CONFIG.target.as_nanos() || bytes <= Self::CONFIG.max_packet {
+                self.first_above_time = 0;
+            } else if self.first_above_time == 0 {
+                self.first_above_time = now + Self::CONFIG.interval.as_nanos();
+            } else if now >= self.first_above_time {
+                return (Some(packet), true);
+            }
+            (Some(packet), false)
+        }
+
+        fn control_law(&self, time: u64) -> u64 {
+            time + (Self::CONFIG.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count))) as u64
+        }
+
+        fn dequeue(&mut self, now: u64) -> Option<usize> {
+            let (mut packet, mut ok_to_drop) = self.dodequeue(now);
+            if self.dropping {
+                self.dropping = ok_to_drop;
+                while self.dropping && now >= self.drop_next {
+                    self.dropped.extend(packet);
+                    self.count += 1;
+                    (packet, ok_to_drop) = self.dodequeue(now);
+                    match ok_to_drop {
+                        true => self.drop_next = self.control_law(self.drop_next),
+                        false => self.dropping = false,
+                    }
+                }
+            } else if ok_to_drop {
+                self.dropped.extend(packet);
+                (packet, _) = self.dodequeue(now);
+                self.dropping = true;
+                let delta = self.count - self.lastcount;
+                let is_recent = (now as i64 - self.drop_next as i64) < 16 * Self::CONFIG.interval.as_nanos() as i64;
+                self.count = if delta > 1 && is_recent { delta } else { 1 };
+                self.drop_next = self.control_law(now);
+                self.lastcount = self.count;
+            }
+            packet
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_drops_and_transmits_what_the_pseudocode_of_the_rfc_does(
+            // Bursts, from which packets leave at all distances, and pauses of up to 40 intervals.
+            steps in vec((0..4usize, 1..1500u32, vec(0..2_000_000u64, 0..60), 0..320_000_000u64), 1..12),
+        ) {
+            let mut rfc = Pseudocode::default();
+            let mut codel = CoDel::new(Pseudocode::CONFIG);
+            let mut backlog = Backlog::default();
+            let (mut now, mut number, mut dropped) = (1, 0, Vec::new());
+            for (packets, bytes, departures, pause) in steps {
+                for gap in departures {
+                    for _ in 0..packets {
+                        let came = Instant::from_nanos(now);
+                        backlog.push(0, Head { came, bytes, ecn: Codepoint::NotEct }, number);
+                        rfc.queue.push_back((number, now, bytes));
+                        number += 1;
+                    }
+                    now += gap;
+                    let at = Instant::from_nanos(now);
+                    let departed = backlog.depart(&mut codel, at, |removed| dropped.push(removed.packet));
+                    if departed.is_none() {
+                        codel.on_empty(at);
+                    }
+                    prop_assert_eq!(departed.map(|departed| departed.packet), rfc.dequeue(now));
+                    prop_assert_eq!(&dropped, &rfc.dropped);
+                }
+                now += pause;
+            }
+        }
     }
 
     #[test]
