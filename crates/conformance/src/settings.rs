@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use subflow_policy::congestion::Algorithm;
-use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::congestion::{Algorithm, Reno};
+use subflow_policy::path_manager::{Passive, PathManagement};
+use subflow_policy::scheduler::LowestLatency;
 use subflow_quantity::Duration;
 use subflow_scenario::file::{Place, Problem, did_you_mean, list};
 use subflow_transport::mptcp::DataAcks;
@@ -128,14 +128,15 @@ const CHANGES: &[(&str, ChangeTo)] = &[
 
 impl Settings {
     pub(crate) fn new(protocol: Protocol) -> Self {
-        let reno = || Algorithm::from_name("reno").expect("it is in the catalogue");
-        let path_manager = PathManagement::from_name("default").expect("it is in the catalogue");
-        let scheduler = Scheduling::from_name("ll").expect("it is in the catalogue");
+        let reno = || Algorithm::from(Reno);
         Self {
             protocol,
             tcp: tcp::Config { timer_tick: Duration::ZERO, timer_wheel: false, ..tcp::Config::default() },
             congestion: reno(),
-            mptcp: mptcp::Config { data_acks: DataAcks::AsPeer, ..mptcp::Config::new(reno(), scheduler, path_manager) },
+            mptcp: mptcp::Config {
+                data_acks: DataAcks::AsPeer,
+                ..mptcp::Config::new(reno(), LowestLatency.into(), Passive.into())
+            },
             sctp: sctp::Config::rfc9260(),
             names: Vec::new(),
             limits: Limits::default(),
@@ -240,5 +241,7 @@ fn set_data_acks(settings: &mut Settings, name: &str) {
 }
 
 fn set_path_manager(settings: &mut Settings, name: &str) {
-    settings.mptcp.path_manager = PathManagement::from_name(name).expect("the names above are in the catalogue");
+    if let Some(path_manager) = PathManagement::from_name(name) {
+        settings.mptcp.path_manager = path_manager;
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use subflow_policy::bottleneck::BottleneckDetection;
-use subflow_policy::congestion::Algorithm;
+use subflow_policy::bottleneck::RedCpi;
+use subflow_policy::congestion::{Algorithm, Lia};
 use subflow_policy::path_manager::{PathManagement, SingleMesh};
-use subflow_policy::scheduler::{Scheduler, Scheduling};
+use subflow_policy::scheduler::{LowestLatency, Scheduler, Scheduling};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::{self, Bottleneck};
 use subflow_transport::tcp;
@@ -35,11 +35,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let algorithm = |name| Algorithm::from_name(name).expect("it is a congestion control");
         Self {
-            congestion: algorithm("lia"),
-            scheduler: Scheduling::from_name("ll").expect("it is a scheduler"),
-            path_manager: PathManagement::SingleMesh(SingleMesh::default()),
+            congestion: Lia::default().into(),
+            scheduler: LowestLatency.into(),
+            path_manager: SingleMesh::default().into(),
             bottleneck: None,
             mtu: 1500,
             receive_buffer: 6 << 20,
@@ -75,8 +74,8 @@ impl Options {
             .ok_or_else(|| unknown("a scheduler", scheduler, Scheduling::NAMES.to_vec()))?;
         let manager = PathManagement::from_name(path_manager)
             .ok_or_else(|| unknown("a path manager", path_manager, PathManagement::NAMES.to_vec()))?;
-        let detector = BottleneckDetection::from_name("red-cpi").filter(|_| scheduling.goes_by_correlations());
-        let bottleneck = detector.map(|detection| Bottleneck { detection, regroup: None });
+        let detector = scheduling.goes_by_correlations().then(RedCpi::default);
+        let bottleneck = detector.map(|detector| Bottleneck { detection: detector.into(), regroup: None });
         Ok(Self { congestion: algorithm, scheduler: scheduling, path_manager: manager, bottleneck, ..Self::default() })
     }
 

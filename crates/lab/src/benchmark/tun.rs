@@ -10,9 +10,9 @@ use subflow_linux::{
     StreamOptions, Transport, WallClock, listen,
 };
 use subflow_network::{LinkConfig, TopologyBuilder};
-use subflow_policy::congestion::Algorithm;
-use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::congestion::Cubic;
+use subflow_policy::path_manager::Passive;
+use subflow_policy::scheduler::LowestLatency;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::{mptcp, tcp};
 
@@ -146,12 +146,9 @@ impl TunThroughput {
     }
 
     fn config(self) -> Arc<mptcp::Config> {
-        let congestion = Algorithm::from_name("cubic").expect("an algorithm");
-        let scheduler = Scheduling::from_name("ll").expect("a scheduler");
-        let path_manager = PathManagement::from_name("default").expect("a path manager");
         Arc::new(mptcp::Config {
             tcp: Arc::new(tcp::Config { mtu: self.mtu, ..tcp::Config::default() }),
-            ..mptcp::Config::new(congestion, scheduler, path_manager)
+            ..mptcp::Config::new(Cubic::default().into(), LowestLatency.into(), Passive.into())
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The configuration of an SCTP association: all constants of RFC 9260, section 16, and all switches of CMT.
 
-use subflow_policy::congestion::Algorithm;
+use subflow_policy::congestion::{Algorithm, Sctp};
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
@@ -201,7 +201,7 @@ impl Config {
     pub fn rfc9260() -> Self {
         let second = Duration::from_secs(1);
         Self {
-            congestion: Algorithm::from_name("sctp").expect("it is in the catalogue"),
+            congestion: Sctp.into(),
             mtu: 1500,
             initial_ssthresh: InitialThreshold::PeerWindow,
             window_growth: WindowGrowth::Rfc9260,
