@@ -4,7 +4,7 @@
 use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
-use super::{Connection, State, sequence};
+use super::{Connection, State};
 
 /// The result of the acceptability test, [`Connection::judge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Connection {
     /// [`on_judged_segment`](Self::on_judged_segment).
     #[inline(always)]
     pub fn judge(&self, segment: &TcpSegment, now: Instant) -> Verdict {
-        match self.state {
+        match self.state() {
             State::Closed(_) => UNANSWERED,
             State::SynSent => self.judge_in_syn_sent(segment),
             _ if segment.flags.contains(TcpFlags::RST) => self.judge_reset(segment),
@@ -74,11 +74,10 @@ impl Connection {
         let flags = segment.flags;
         let acknowledges = flags.contains(TcpFlags::ACK);
         let reset = flags.contains(TcpFlags::RST);
-        if self.send.nxt == 0 {
-            // The SYN has not been sent yet.
+        if !self.send.has_sent_syn() {
             return UNANSWERED;
         }
-        if acknowledges && sequence::unwrap(segment.acknowledgment, self.send.initial, 1) != Some(self.send.nxt) {
+        if acknowledges && self.send.offset_of(segment.acknowledgment) != Some(self.send.next()) {
             return if reset { UNANSWERED } else { Verdict::Unacceptable(Answer::Reset) };
         }
         match (reset, flags.contains(TcpFlags::SYN)) {
@@ -93,7 +92,7 @@ impl Connection {
     fn judge_reset(&self, segment: &TcpSegment) -> Verdict {
         match self.start_of(segment) {
             // RFC 1337: in TIME-WAIT resets are ignored, because an old duplicate may have provoked them.
-            Some(start) if self.receive.is_in_window(start, start) && self.state != State::TimeWait => {
+            Some(start) if self.receive.is_in_window(start, start) && self.state() != State::TimeWait => {
                 if start == self.receive.next() { Verdict::Reset } else { CHALLENGE }
             }
             _ => UNANSWERED,
@@ -107,7 +106,7 @@ impl Connection {
         if !self.receive.is_initial(segment.sequence) {
             return CHALLENGE;
         }
-        match (self.state, segment.flags.contains(TcpFlags::ACK)) {
+        match (self.state(), segment.flags.contains(TcpFlags::ACK)) {
             (State::SynReceived, false) => Verdict::Unacceptable(Answer::SynAck),
             // Simultaneous open: the peer's SYN/ACK carries the acknowledgment that SYN-RECEIVED waits for.
             (State::SynReceived, true) => self.judge_acknowledgment(segment, 0),
@@ -129,17 +128,12 @@ impl Connection {
         if flags.contains(TcpFlags::ACK) { self.judge_acknowledgment(segment, start) } else { UNANSWERED }
     }
 
-    /// RFC 9293, section 3.10.7.4, fifth check: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC 5961, section 5.2). In
-    /// SYN-RECEIVED only an acknowledgment of the SYN is acceptable.
+    /// RFC 9293, section 3.10.7.4, fifth check. In SYN-RECEIVED only an acknowledgment of the SYN is acceptable.
     #[inline]
     fn judge_acknowledgment(&self, segment: &TcpSegment, start: u64) -> Verdict {
-        let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, self.send.una);
-        let is_recent = |offset| offset > 0 && offset + self.send.max_window >= self.send.una;
-        match acknowledgment {
-            Some(acknowledgment) if acknowledgment <= self.send.nxt && is_recent(acknowledgment) => {
-                Verdict::Acceptable(Offsets { start, acknowledgment })
-            }
-            _ if self.state == State::SynReceived => Verdict::Unacceptable(Answer::Reset),
+        match self.send.acceptable_acknowledgment(segment.acknowledgment) {
+            Some(acknowledgment) => Verdict::Acceptable(Offsets { start, acknowledgment }),
+            _ if self.state() == State::SynReceived => Verdict::Unacceptable(Answer::Reset),
             _ => CHALLENGE,
         }
     }

@@ -4,7 +4,7 @@ use subflow_quantity::{Duration, Instant};
 
 /// Findings about one acknowledgment.
 #[derive(Debug, Default)]
-pub(crate) struct AckFindings {
+pub(super) struct AckFindings {
     /// SND.UNA before.
     pub(crate) prior_una: u64,
     /// Its acknowledgment number, as an offset.

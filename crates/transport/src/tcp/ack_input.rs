@@ -23,7 +23,7 @@ struct Before {
 
 impl Connection {
     /// Processes the acknowledgment of an acceptable segment.
-    pub(crate) fn on_acknowledgment(
+    pub(super) fn on_acknowledgment(
         &mut self,
         segment: &TcpSegment,
         offsets: Offsets,
@@ -31,14 +31,19 @@ impl Connection {
         cc: &mut Controller,
     ) {
         let mut findings = AckFindings {
-            prior_una: self.send.una,
+            prior_una: self.send.una(),
             prior_highest: self.highest_sacked(),
             acknowledgment: offsets.acknowledgment,
             ..AckFindings::default()
         };
         let before =
             Before { in_flight: self.sent.in_flight(), delivered: self.recovery.delivered, lost: self.sent.lost_total };
-        let window_update = self.advance_una(segment, offsets, &mut findings);
+        let acknowledged = self.send.on_acknowledgment(offsets.start, offsets.acknowledgment, segment.window);
+        if acknowledged.advanced > 0 {
+            findings.una_advanced = true;
+            self.counters.bytes_acknowledged += acknowledged.advanced;
+            self.rto.on_progress();
+        }
         if !segment.options.sack.is_empty() && self.negotiated.sack {
             self.on_sack_blocks(segment, &mut findings, now, cc);
             self.recovery.delivered += u64::from(findings.newly_sacked);
@@ -46,7 +51,8 @@ impl Connection {
             self.recovery.last_blocks.clear();
         }
         // RFC 5681, section 2. A lower acknowledgment number means that the segment was reordered.
-        let repeats = !findings.una_advanced && offsets.acknowledgment == self.send.una && !window_update;
+        let repeats =
+            !findings.una_advanced && offsets.acknowledgment == self.send.una() && !acknowledged.is_window_update;
         let repeats = repeats && segment.payload.length == 0 && !segment.flags.contains(TcpFlags::FIN);
         findings.duplicate = repeats && findings.newly_sacked == 0 && !findings.dsack;
         if self.sent.is_empty() {
@@ -58,27 +64,11 @@ impl Connection {
             self.look_at_mtu_probe(now, cc);
         }
         self.update_rtt(&mut findings, now, cc);
-        self.recovery.rack.adapt(self.send.una, self.send.nxt);
+        self.recovery.rack.adapt(self.send.una(), self.send.next());
         if self.recovery.probe.is_some() {
             self.on_ack_of_probe(&findings, now, cc);
         }
         self.recover_and_grow(&mut findings, before, now, cc);
-    }
-
-    /// Advances SND.UNA and updates the send window. Returns whether the segment is a pure window update.
-    fn advance_una(&mut self, segment: &TcpSegment, offsets: Offsets, findings: &mut AckFindings) -> bool {
-        let Offsets { start, acknowledgment } = offsets;
-        if acknowledgment < self.send.una {
-            return false;
-        }
-        let window_update = self.update_window(segment, start, acknowledgment);
-        if acknowledgment > self.send.una {
-            findings.una_advanced = true;
-            self.counters.bytes_acknowledged += acknowledgment - self.send.una;
-            self.send.una = acknowledgment;
-            self.retries = 0;
-        }
-        window_update
     }
 
     /// Updates the recovery state, the retransmission timer and the congestion window.
@@ -87,8 +77,8 @@ impl Connection {
             now,
             acked: (self.recovery.delivered - before.delivered) as u32,
             rtt: findings.rtt,
-            una: self.send.una,
-            nxt: self.send.nxt,
+            una: self.send.una(),
+            nxt: self.send.next(),
             in_flight: before.in_flight,
         };
         cc.on_sample(self.path, &ack);
@@ -108,31 +98,12 @@ impl Connection {
         self.report_delivery(ack, findings, before.lost, cc);
     }
 
-    /// Updates SND.WND from the newest segment (RFC 9293, section 3.10.7.4). Of segments with equal numbers, the one
-    /// with the larger window counts, or one that closes the window (Linux `tcp_may_update_window`): they may arrive in
-    /// another order.
-    fn update_window(&mut self, segment: &TcpSegment, start: u64, acknowledgment: u64) -> bool {
-        let window = u64::from(segment.window) << self.send.scale;
-        let newer = acknowledgment > self.send.una
-            || start > self.send.window_from
-            || (start == self.send.window_from
-                && (acknowledgment + window > self.send.window_end || window == 0 && acknowledgment == self.send.una));
-        if !newer {
-            return false;
-        }
-        let changed = acknowledgment + window != self.send.window_end && acknowledgment == self.send.una;
-        self.send.window_from = start;
-        self.send.window_end = acknowledgment + window;
-        self.send.max_window = self.send.max_window.max(window);
-        changed
-    }
-
     /// Removes cumulatively acknowledged segments from the retransmission queue.
     fn remove_acknowledged(&mut self, findings: &mut AckFindings, now: Instant) {
-        let una = self.send.una;
+        let una = self.send.una();
         let mut reordered = u64::MAX;
         let (mut first, mut last) = (None, Instant::ZERO);
-        let min = self.rtt.min().unwrap_or(Duration::ZERO);
+        let min = self.rto.rtt().min().unwrap_or(Duration::ZERO);
         while let Some(head) = self.sent.head() {
             if head.end > una {
                 if head.start < una {
@@ -174,7 +145,7 @@ impl Connection {
         if !findings.retransmission_acknowledged {
             findings.originals = first.map(|first| (first, last));
         }
-        if self.queue.acknowledge_fin(una) {
+        if self.send.acknowledge_fin() {
             // The FIN occupies a sequence number and is not a byte of data.
             self.counters.bytes_acknowledged -= 1;
             self.on_fin_acknowledged(now);
@@ -199,11 +170,7 @@ impl Connection {
             findings.rtt = smoothed.or(findings.rtt);
         }
         if let (Some(smoothed), Some(latest)) = (smoothed, findings.rtt) {
-            self.rtt.sample(smoothed, self.send.una, self.send.nxt);
-            self.rtt.note_latest(latest);
-            self.note_rtt(latest);
-            self.backoff = 0;
-            self.publish_rtt(cc);
+            self.take_rtt(smoothed, latest, cc);
         }
     }
 
@@ -239,17 +206,17 @@ impl Connection {
 
     /// An answer to a zero-window probe, or a window update.
     fn on_answer_to_window_probe(&mut self, now: Instant) {
-        if self.queue.is_empty() {
+        if self.send.queue().is_empty() {
             return;
         }
         // Any acknowledgment proves that the peer is alive (RFC 9293, section 3.8.6.1).
-        self.retries = 0;
+        self.rto.on_progress();
         if self.admits_next() {
-            self.backoff = 0;
-            if self.pending(Purpose::WindowProbe) {
-                self.timer = None;
+            self.rto.on_window_opened();
+            if self.timer.is_pending(Purpose::WindowProbe) {
+                self.timer.stop();
             }
-        } else if !self.pending(Purpose::WindowProbe) {
+        } else if !self.timer.is_pending(Purpose::WindowProbe) {
             self.arm_window_probe(now);
         }
     }

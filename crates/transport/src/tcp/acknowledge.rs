@@ -9,24 +9,22 @@ use super::timers::Tick;
 const MAX_QUICK_ACKS: u32 = 16;
 /// Duplicate acknowledgments that SACK compression never delays: the sender's DupThresh.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
-
+/// Minimum time between two challenge ACKs (Linux `tcp_invalid_ratelimit`).
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 /// Minimum segment length from which the peer's segment size is estimated (Linux `TCP_MIN_MSS`).
 const MIN_MEASURED_LENGTH: u64 = 88;
 
 /// State of the receiver's acknowledgments.
 #[derive(Clone, Debug)]
-pub(crate) struct Acknowledge {
+pub(super) struct Acknowledge {
     policy: AckPolicy,
     compression: Option<SackCompression>,
     tick: Tick,
-    /// An acknowledgment is pending (Linux `ICSK_ACK_SCHED`).
-    pub(crate) owed: bool,
-    /// It is to be sent immediately (Linux `ICSK_ACK_NOW`).
-    pub(crate) now: bool,
-    /// Expiry of the delayed-ACK timer.
-    pub(crate) delayed_until: Option<Instant>,
-    /// Expiry of the SACK compression timer.
-    pub(crate) compressed_until: Option<Instant>,
+    urgency: Urgency,
+    /// Expiry of the delayed-ACK timer; [`Instant::MAX`] if it does not run.
+    delayed_until: Instant,
+    /// Expiry of the SACK compression timer; [`Instant::MAX`] if it does not run.
+    compressed_until: Instant,
     /// Remaining acknowledgments in quick-ACK mode.
     quick: u32,
     /// Data alternates between the directions, so that acknowledgments can be piggybacked (Linux `pingpong` mode).
@@ -35,7 +33,7 @@ pub(crate) struct Acknowledge {
     delay: Duration,
     last_data_at: Instant,
     /// Estimate of the peer's segment size (Linux `rcv_mss`).
-    pub(crate) segment_size: u64,
+    segment_size: u64,
     /// Length of the last segment below that estimate.
     last_short: u64,
     /// A segment below that size arrived, which marks the end of a message (Linux `ICSK_ACK_PUSHED`).
@@ -43,37 +41,51 @@ pub(crate) struct Acknowledge {
     duplicates: u32,
     duplicates_of: u64,
     held_back: u32,
+    /// Time of the last challenge ACK.
+    challenged_at: Option<Instant>,
+}
+
+/// When an acknowledgment is to be sent; a later variant includes the earlier ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Urgency {
+    /// Not at all.
+    None,
+    /// With the next segment or at the expiry of a timer (Linux `ICSK_ACK_SCHED`).
+    Pending,
+    /// Immediately (Linux `ICSK_ACK_NOW`).
+    Now,
+    /// Before any data: the third ACK of the handshake, or an answer in SYN-RECEIVED.
+    BeforeData,
 }
 
 /// The receiver's state as [`Acknowledge::on_data`] needs it.
-pub(crate) struct DataContext {
-    pub(crate) now: Instant,
+pub(super) struct DataContext {
+    pub(super) now: Instant,
     /// Payload bytes of the segment.
-    pub(crate) length: u64,
+    pub(super) length: u64,
     /// Next offset expected.
-    pub(crate) next: u64,
+    pub(super) next: u64,
     /// Next offset expected when the last acknowledgment was sent.
-    pub(crate) acknowledged: u64,
+    pub(super) acknowledged: u64,
     /// Whether out-of-order data is held.
-    pub(crate) out_of_order: bool,
+    pub(super) out_of_order: bool,
     /// Window last advertised, in bytes.
-    pub(crate) window: u64,
-    pub(crate) rto: Duration,
+    pub(super) window: u64,
+    pub(super) rto: Duration,
     /// The smaller of the sender's and receiver's RTT estimate.
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) sack: bool,
+    pub(super) rtt: Option<Duration>,
+    pub(super) sack: bool,
 }
 
 impl Acknowledge {
-    pub(crate) fn new(config: &Config, mss: u64) -> Self {
+    pub(super) fn new(config: &Config, mss: u64) -> Self {
         Self {
             policy: config.ack_policy,
             compression: config.sack_compression,
             tick: config.tick(),
-            owed: false,
-            now: false,
-            delayed_until: None,
-            compressed_until: None,
+            urgency: Urgency::None,
+            delayed_until: Instant::MAX,
+            compressed_until: Instant::MAX,
             quick: 0,
             interactive: false,
             delay: Duration::ZERO,
@@ -84,28 +96,71 @@ impl Acknowledge {
             duplicates: 0,
             duplicates_of: 0,
             held_back: 0,
+            challenged_at: None,
         }
     }
 
-    /// Acknowledges by `policy` from now on; an acknowledgment that is delayed is not, where none are any more.
-    pub(crate) fn set_policy(&mut self, policy: AckPolicy) {
+    #[inline]
+    fn raise(&mut self, urgency: Urgency) {
+        self.urgency = self.urgency.max(urgency);
+    }
+
+    /// An acknowledgment is to be sent immediately.
+    #[inline]
+    pub(super) fn request(&mut self) {
+        self.raise(Urgency::Now);
+    }
+
+    /// An acknowledgment is to be sent before any data.
+    pub(super) fn request_before_data(&mut self) {
+        self.raise(Urgency::BeforeData);
+    }
+
+    /// Whether an acknowledgment is to be sent immediately.
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.urgency >= Urgency::Now
+    }
+
+    /// Whether an acknowledgment is to be sent before any data.
+    #[inline]
+    pub(super) fn is_due_before_data(&self) -> bool {
+        self.urgency == Urgency::BeforeData
+    }
+
+    /// Estimate of the peer's segment size, in bytes (Linux `rcv_mss`).
+    #[inline]
+    pub(super) fn segment_size(&self) -> u64 {
+        self.segment_size
+    }
+
+    /// Acknowledges by `policy` from now on; an acknowledgment that is delayed is sent if the policy delays none.
+    pub(super) fn set_policy(&mut self, policy: AckPolicy) {
         self.policy = policy;
-        self.now |= self.owed && self.is_immediate();
+        if self.is_immediate() {
+            self.hurry();
+        }
+    }
+
+    /// An acknowledgment that is pending is to be sent immediately.
+    fn hurry(&mut self) {
+        if self.urgency == Urgency::Pending {
+            self.urgency = Urgency::Now;
+        }
     }
 
     /// Whether every segment is acknowledged at once.
     #[inline]
-    pub(crate) fn is_immediate(&self) -> bool {
+    pub(super) fn is_immediate(&self) -> bool {
         matches!(self.policy, AckPolicy::EverySegment)
     }
 
     /// Data arrived, in order or not (Linux `tcp_event_data_recv` and `__tcp_ack_snd_check`).
-    pub(crate) fn on_data(&mut self, segment: &DataContext) {
-        self.owed = true;
+    pub(super) fn on_data(&mut self, segment: &DataContext) {
         let AckPolicy::Delayed(DelayedAck { minimum, quick_start, .. }) = self.policy else {
-            self.now = true;
-            return;
+            return self.request();
         };
+        self.raise(Urgency::Pending);
         self.measure_segment_size(segment.length);
         let gap = segment.now.since(self.last_data_at);
         if self.delay.is_zero() {
@@ -140,8 +195,8 @@ impl Acknowledge {
 
     fn decide(&mut self, segment: &DataContext) {
         let unacknowledged = segment.next - segment.acknowledged;
-        if self.is_enough(unacknowledged) || self.in_quick_mode() || self.now {
-            self.now = true;
+        if self.is_enough(unacknowledged) || self.in_quick_mode() || self.is_due() {
+            self.request();
         } else if segment.out_of_order {
             self.report_hole(segment);
         } else {
@@ -167,8 +222,7 @@ impl Acknowledge {
     /// Out-of-order data is held: the first duplicate acknowledgments are sent at once, later ones are compressed.
     fn report_hole(&mut self, segment: &DataContext) {
         let Some(compression) = self.compression.filter(|c| segment.sack && self.held_back < c.count) else {
-            self.now = true;
-            return;
+            return self.request();
         };
         if self.duplicates_of != segment.next {
             self.duplicates_of = segment.next;
@@ -176,13 +230,12 @@ impl Acknowledge {
         }
         if self.duplicates < UNCOMPRESSED_DUPLICATES {
             self.duplicates += 1;
-            self.now = true;
-            return;
+            return self.request();
         }
         self.held_back += 1;
-        if self.compressed_until.is_none() {
+        if self.compressed_until == Instant::MAX {
             let part = segment.rtt.map_or(compression.delay, |rtt| rtt / 20);
-            self.compressed_until = Some(segment.now + compression.delay.min(part) + compression.slack);
+            self.compressed_until = segment.now + compression.delay.min(part) + compression.slack;
         }
     }
 
@@ -198,37 +251,52 @@ impl Acknowledge {
         }
         delay = delay.min(maximum);
         let until = self.tick.deadline(segment.now, delay);
-        match self.delayed_until {
-            Some(armed) if armed <= segment.now + delay / 4 => self.now = true,
-            Some(armed) => self.delayed_until = Some(armed.min(until)),
-            None => self.delayed_until = Some(until),
+        if self.delayed_until <= segment.now + delay / 4 {
+            self.request();
+        } else {
+            self.delayed_until = self.delayed_until.min(until);
         }
     }
 
     /// The application read all in-order data: the last segment of several, or the end of a message, is acknowledged
     /// now (Linux `tcp_cleanup_rbuf`).
-    pub(crate) fn on_read(&mut self, next: u64, acknowledged: u64) {
-        if self.owed && (self.is_enough(next - acknowledged) || (self.pushed && !self.interactive)) {
-            self.now = true;
+    pub(super) fn on_read(&mut self, next: u64, acknowledged: u64) {
+        if self.urgency == Urgency::Pending
+            && (self.is_enough(next - acknowledged) || (self.pushed && !self.interactive))
+        {
+            self.urgency = Urgency::Now;
         }
     }
 
     /// A duplicate or unacceptable segment arrived: it is acknowledged immediately (RFC 9293, section 3.10.7.4).
-    pub(crate) fn on_duplicate(&mut self, window: u64) {
-        self.owed = true;
-        self.now = true;
+    pub(super) fn on_duplicate(&mut self, window: u64) {
+        self.request();
         if matches!(self.policy, AckPolicy::Delayed(DelayedAck { quick_start: true, .. })) {
             self.enter_quick_mode_for(window, MAX_QUICK_ACKS);
             self.interactive = false;
         }
     }
 
+    /// Sends a challenge ACK, subject to the rate limit. Without the limit two ends whose sequence numbers disagree
+    /// would acknowledge each other's acknowledgments without end (Linux `tcp_oow_rate_limited`). Returns whether it is
+    /// sent.
+    pub(super) fn challenge(&mut self, window: u64, now: Instant) -> bool {
+        let may = self.challenged_at.is_none_or(|at| now.since(at) >= CHALLENGE_INTERVAL);
+        if may {
+            self.challenged_at = Some(now);
+            self.on_duplicate(window);
+        }
+        may
+    }
+
     /// The window increased on arrival of data: Linux then has at least one quick acknowledgment left, which
     /// acknowledges that data immediately (`tcp_grow_window`).
-    pub(crate) fn on_window_growth(&mut self) {
+    pub(super) fn on_window_growth(&mut self) {
         if matches!(self.policy, AckPolicy::Delayed(DelayedAck { quick_start: true, .. })) {
             self.quick |= 1;
-            self.now |= self.owed && self.in_quick_mode();
+            if self.in_quick_mode() {
+                self.hurry();
+            }
         }
     }
 
@@ -238,7 +306,7 @@ impl Acknowledge {
     }
 
     /// This side sent data: shortly after it received some, that makes the exchange interactive.
-    pub(crate) fn on_data_sent(&mut self, now: Instant) {
+    pub(super) fn on_data_sent(&mut self, now: Instant) {
         if !self.delay.is_zero() && now.since(self.last_data_at) < self.delay {
             self.interactive = true;
         }
@@ -246,47 +314,46 @@ impl Acknowledge {
 
     /// An acknowledgment was sent, alone or with data; `new_data` states whether RCV.NXT had advanced since the last
     /// one.
-    pub(crate) fn on_sent(&mut self, new_data: bool) {
+    pub(super) fn on_sent(&mut self, new_data: bool) {
         if new_data && self.quick > 0 {
             self.quick -= 1;
             if let (0, AckPolicy::Delayed(DelayedAck { minimum, .. })) = (self.quick, self.policy) {
                 self.delay = minimum;
             }
         }
-        self.owed = false;
-        self.now = false;
+        self.urgency = Urgency::None;
         self.pushed = false;
-        self.delayed_until = None;
-        self.compressed_until = None;
+        self.delayed_until = Instant::MAX;
+        self.compressed_until = Instant::MAX;
         self.held_back = 0;
     }
 
     /// Handles the timers that have expired at `now`.
-    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
-        if self.compressed_until.is_some_and(|at| at <= now) {
-            self.compressed_until = None;
-            self.now = true;
-            self.owed = true;
+    pub(super) fn on_timeout(&mut self, now: Instant, rto: Duration) {
+        if self.compressed_until <= now {
+            self.compressed_until = Instant::MAX;
+            self.request();
         }
-        if self.delayed_until.is_some_and(|at| at <= now) {
-            self.delayed_until = None;
-            if self.owed {
-                self.now = true;
-                if self.interactive {
-                    self.interactive = false;
-                    if let AckPolicy::Delayed(DelayedAck { minimum, .. }) = self.policy {
-                        self.delay = minimum;
-                    }
-                } else {
-                    self.delay = (self.delay * 2).min(rto);
+        if self.delayed_until <= now {
+            self.delayed_until = Instant::MAX;
+            if self.urgency == Urgency::None {
+                return;
+            }
+            self.request();
+            if self.interactive {
+                self.interactive = false;
+                if let AckPolicy::Delayed(DelayedAck { minimum, .. }) = self.policy {
+                    self.delay = minimum;
                 }
+            } else {
+                self.delay = (self.delay * 2).min(rto);
             }
         }
     }
 
     /// Expiry of the earlier timer; [`Instant::MAX`] if neither runs.
     #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
-        self.delayed_until.unwrap_or(Instant::MAX).min(self.compressed_until.unwrap_or(Instant::MAX))
+    pub(super) fn deadline(&self) -> Instant {
+        self.delayed_until.min(self.compressed_until)
     }
 }

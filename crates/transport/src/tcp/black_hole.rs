@@ -31,23 +31,23 @@ impl Connection {
     pub(super) fn look_for_black_hole(&mut self, now: Instant, cc: &mut Controller) {
         let Some(head) = self.sent.head().filter(|_| self.config.black_hole_detection) else { return };
         let (start, end) = (head.start, head.end);
-        let is_longer = |connection: &Self, mtu| end - start > u64::from(connection.mss_within(u32::from(mtu)));
+        let is_longer = |connection: &Self, mtu| end - start > u64::from(connection.size.within(mtu));
         self.trial = self.trial.filter(|trial| start <= trial.until);
         if let Some(Trial { until, mtu }) = self.trial
             && start == until
             && is_longer(self, mtu)
-            && self.retries >= 1
+            && self.rto.retries() >= 1
         {
             self.trial = None;
             self.lower_path_mtu(mtu, now, cc);
             return self.search_mtu_later(now);
         }
-        let Some(attempt) = (self.retries + 1).checked_sub(SUSPICIOUS) else { return };
+        let Some(attempt) = (self.rto.retries() + 1).checked_sub(SUSPICIOUS) else { return };
         let version_6 = self.ends.local.is_ipv6();
-        let Some(mtu) = path_mtu::without_report(self.path_mtu, version_6, attempt as usize) else { return };
+        let Some(mtu) = path_mtu::without_report(self.size.path_mtu(), version_6, attempt as usize) else { return };
         if is_longer(self, mtu) {
             self.forget_mtu_probe();
-            self.sent.cut_head(self.mss_within(u32::from(mtu)).into());
+            self.sent.cut_head(self.size.within(mtu).into());
             let until = self.trial.map(|trial| trial.until).filter(|&until| until > start);
             self.trial = Some(Trial { until: until.unwrap_or(end), mtu });
         }

@@ -6,9 +6,9 @@ use core::ops::Range;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
+use super::Connection;
 use super::acknowledge::DataContext;
 use super::receive_window::ReceiveWindow;
-use super::{Connection, State};
 
 impl Connection {
     /// Processes the payload and the FIN of an acceptable segment that begins at `start`; for `data` see
@@ -56,7 +56,7 @@ impl Connection {
             self.note_duplicate(start, end);
             return self.acknowledge.on_duplicate(self.receive_window());
         }
-        if matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait) {
+        if self.lifecycle.has_peer_finished() {
             return;
         }
         let fresh = self.receive.fresh(start, end);
@@ -69,7 +69,9 @@ impl Connection {
         let stored = self.receive.store(start, fresh, data, self.negotiated.sack);
         self.counters.bytes_received += stored.in_order;
         // RFC 5681, section 4.2: a segment that fills a gap is acknowledged immediately.
-        self.acknowledge.now |= stored.filled_gap;
+        if stored.filled_gap {
+            self.acknowledge.request();
+        }
         self.after_data(end - start, now);
     }
 
@@ -93,7 +95,7 @@ impl Connection {
     }
 
     fn decide_acknowledgment(&mut self, length: u64, now: Instant) {
-        let rtt = match (self.rtt.srtt(), self.receive.rtt()) {
+        let rtt = match (self.rto.rtt().srtt(), self.receive.rtt()) {
             (Some(sender), Some(receiver)) => Some(sender.min(receiver)),
             (sender, receiver) => receiver.or(sender),
         };
@@ -104,7 +106,7 @@ impl Connection {
             acknowledged: self.receive.acknowledged(),
             out_of_order: self.receive.has_hole(),
             window: self.receive_window(),
-            rto: self.rto(),
+            rto: self.rto.base(),
             rtt,
             sack: self.negotiated.sack,
         });
@@ -118,7 +120,7 @@ impl Connection {
     /// Sets the number of in-order bytes that the application has not read, which reduces the advertised window. A
     /// window that opens again is advertised immediately.
     pub fn set_unread(&mut self, unread: u64, now: Instant) {
-        if self.receive.set_unread(unread) && self.state.is_synchronised() && self.receive.on_read(now) {
+        if self.receive.set_unread(unread) && self.lifecycle.is_synchronised() && self.receive.on_read(now) {
             self.request_ack();
         }
     }
@@ -146,7 +148,6 @@ impl Connection {
 
     /// Requests an immediate acknowledgment (MPTCP: one that carries a DATA_ACK or another option).
     pub fn request_ack(&mut self) {
-        self.acknowledge.owed = true;
-        self.acknowledge.now = true;
+        self.acknowledge.request();
     }
 }

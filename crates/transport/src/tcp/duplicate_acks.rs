@@ -10,7 +10,7 @@ use super::sent_segment::Tags;
 
 impl Connection {
     /// Counts a duplicate acknowledgment as one SACKed segment above the hole.
-    pub(crate) fn count_duplicate_ack(&mut self, findings: &AckFindings) {
+    pub(super) fn count_duplicate_ack(&mut self, findings: &AckFindings) {
         if self.negotiated.sack || !findings.duplicate {
             return;
         }
@@ -22,7 +22,7 @@ impl Connection {
 
     /// `acknowledged` segments were acknowledged cumulatively: all but the one that filled the hole had been counted
     /// by their duplicate acknowledgments.
-    pub(crate) fn uncount_duplicate_acks(&mut self, acknowledged: u32) {
+    pub(super) fn uncount_duplicate_acks(&mut self, acknowledged: u32) {
         if acknowledged == 0 {
             return;
         }
@@ -33,7 +33,7 @@ impl Connection {
     }
 
     /// Resets the count (Linux `tcp_reset_reno_sack`).
-    pub(crate) fn forget_duplicate_acks(&mut self) {
+    pub(super) fn forget_duplicate_acks(&mut self) {
         if !self.negotiated.sack {
             self.sent.sacked_out = 0;
         }
@@ -51,7 +51,7 @@ impl Connection {
     }
 
     /// NewReno: the third duplicate acknowledgment, or in recovery a partial acknowledgment, proves the head lost.
-    pub(crate) fn mark_head_lost(&mut self, una_advanced: bool, cc: &Controller) {
+    pub(super) fn mark_head_lost(&mut self, una_advanced: bool, cc: &Controller) {
         let proven = match self.recovery_state(cc) {
             RecoveryState::Recovery => una_advanced,
             RecoveryState::Loss => false,
@@ -65,7 +65,7 @@ impl Connection {
 
     /// Whether recovery continues until data above the recovery point is acknowledged, because duplicates that the
     /// retransmissions caused would otherwise start another fast retransmit (RFC 6582, section 4.1).
-    pub(crate) fn must_hold_recovery(&self) -> bool {
-        !self.negotiated.sack && self.send.una == self.recovery.point
+    pub(super) fn must_hold_recovery(&self) -> bool {
+        !self.negotiated.sack && self.send.una() == self.recovery.point
     }
 }

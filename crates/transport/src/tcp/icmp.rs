@@ -5,7 +5,7 @@ use subflow_quantity::Instant;
 use subflow_wire::icmp::{IcmpError, IcmpKind, Unreachable};
 
 use super::recovery::Due;
-use super::{Closed, Connection, sequence};
+use super::{Closed, Connection};
 use crate::path_mtu;
 
 impl Connection {
@@ -13,9 +13,7 @@ impl Connection {
     /// has no effect: it is late, or forged (RFC 5927, section 4.1).
     pub(crate) fn on_icmp(&mut self, error: &IcmpError, now: Instant, cc: &mut Controller) {
         let Some(number) = error.quoted.tcp_sequence() else { return };
-        let offset = sequence::unwrap(number, self.send.initial, self.send.una);
-        let is_outstanding = offset.is_some_and(|offset| (self.send.una..self.send.nxt).contains(&offset));
-        if self.state.is_closed() || !is_outstanding {
+        if self.lifecycle.is_closed() || !self.send.is_outstanding(number) {
             return;
         }
         match error.kind {
@@ -23,7 +21,7 @@ impl Connection {
             IcmpKind::SourceQuench => {}
             IcmpKind::TooBig { mtu } => {
                 let version_6 = self.ends.local.is_ipv6();
-                let current = u32::from(self.path_mtu);
+                let current = u32::from(self.size.path_mtu());
                 if let Some(mtu) = path_mtu::lowered(current, mtu, error.quoted.length, version_6) {
                     self.lower_path_mtu(mtu as u16, now, cc);
                 }
@@ -31,7 +29,7 @@ impl Connection {
             // A hard error refuses a connection that opens. One that is established has exchanged packets with its
             // peer: the error is as likely a failure of a router or an attack (RFC 5927, section 5.2), and a failure
             // that lasts ends in a timeout.
-            IcmpKind::Unreachable(Unreachable::Protocol | Unreachable::Port) if !self.state.is_synchronised() => {
+            IcmpKind::Unreachable(Unreachable::Protocol | Unreachable::Port) if !self.lifecycle.is_synchronised() => {
                 self.network_error = Some(error.kind);
                 self.close(Closed::Refused);
             }
@@ -46,14 +44,13 @@ impl Connection {
 
     /// The largest IP packet that this connection sends: the configured MTU, or what routers reported.
     pub fn path_mtu(&self) -> u16 {
-        self.path_mtu
+        self.size.path_mtu()
     }
 
     /// Segments that are outstanding and larger were dropped: they are sent again at once, in parts. This is no sign
     /// of congestion (RFC 1191, section 6.5; Linux `tcp_simple_retransmit`).
     pub(super) fn lower_path_mtu(&mut self, mtu: u16, now: Instant, cc: &mut Controller) {
-        self.path_mtu = mtu;
-        self.fit_mss();
+        self.size.set_path_mtu(mtu);
         self.send_large_again(now, cc);
     }
 
@@ -61,11 +58,11 @@ impl Connection {
     pub(super) fn send_large_again(&mut self, now: Instant, cc: &mut Controller) {
         self.forget_mtu_probe();
         self.forget_duplicate_acks();
-        if !self.state.is_synchronised() || !self.sent.cut(u64::from(self.send.mss)) {
+        if !self.lifecycle.is_synchronised() || !self.sent.cut(u64::from(self.size.mss())) {
             return;
         }
         if self.recovery_state(cc) != RecoveryState::Loss {
-            self.recovery.point = self.send.nxt;
+            self.recovery.point = self.send.next();
             self.recovery.undo.rule_out();
             cc.forget_undo(self.path);
             self.enter_state(RecoveryState::Loss, cc);

@@ -6,11 +6,7 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Ecn, IpHeader};
 
 use super::acceptability::{Answer, Offsets, Verdict};
-use super::send_queue::Reset;
 use super::{Closed, Connection, State};
-
-/// Minimum time between two challenge ACKs (Linux `tcp_invalid_ratelimit`).
-const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Connection {
     /// Processes `segment`, which arrived with the network header `ip`. `data` is the application-stream offset of its
@@ -53,8 +49,8 @@ impl Connection {
 
     #[cold]
     fn on_valid_reset(&mut self) {
-        if !self.state.is_closed() {
-            self.close(if self.state == State::SynSent { Closed::Refused } else { Closed::Reset });
+        if !self.lifecycle.is_closed() {
+            self.close(if self.state() == State::SynSent { Closed::Refused } else { Closed::Reset });
         }
     }
 
@@ -66,23 +62,22 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) -> bool {
-        if self.state.is_closed() {
-            return false;
-        }
-        match self.state {
-            State::SynSent => {
-                self.on_segment_in_syn_sent(segment, now, cc);
-                return self.state.is_synchronised();
+        if !self.lifecycle.is_synchronised() {
+            match self.state() {
+                State::SynSent => {
+                    self.on_segment_in_syn_sent(segment, now, cc);
+                    return self.lifecycle.is_synchronised();
+                }
+                State::SynReceived => self.leave_syn_received(segment, now, cc),
+                _ => return false,
             }
-            State::SynReceived => self.leave_syn_received(segment, now, cc),
-            _ => {}
         }
         if segment.flags.contains(TcpFlags::SYN) {
             return true;
         }
         self.note_timestamps(segment, offsets.start, now);
         self.on_acknowledgment(segment, offsets, now, cc);
-        if self.state.is_closed() {
+        if self.lifecycle.is_closed() {
             return true;
         }
         self.on_payload(segment, offsets.start, data, now);
@@ -92,7 +87,7 @@ impl Connection {
     #[cold]
     fn answer_unacceptable(&mut self, answer: Answer, segment: &TcpSegment, now: Instant) {
         match answer {
-            _ if self.state.is_closed() => {}
+            _ if self.lifecycle.is_closed() => {}
             Answer::Nothing => {}
             Answer::Challenge => self.challenge(now),
             Answer::Acknowledgment => {
@@ -101,11 +96,11 @@ impl Connection {
                     self.note_duplicate(start, start + u64::from(segment.payload.length) + fin);
                 }
                 self.acknowledge.on_duplicate(self.receive_window());
-                self.handshake.acknowledge |= self.state == State::SynReceived;
+                self.answer_in_syn_received();
             }
-            Answer::SynAck => self.handshake.due = true,
+            Answer::SynAck => self.lifecycle.request_syn(),
             Answer::ThirdAck => self.repeat_third_ack(),
-            Answer::Reset => self.queue.reset = Some(Reset::Refusal(segment.acknowledgment)),
+            Answer::Reset => self.lifecycle.refuse(segment.acknowledgment),
         }
     }
 
@@ -119,13 +114,16 @@ impl Connection {
         self.receive.rtt()
     }
 
-    /// Sends a challenge ACK, subject to the rate limit. Without the limit two ends whose sequence numbers disagree
-    /// would acknowledge each other's acknowledgments without end (Linux `tcp_oow_rate_limited`).
     fn challenge(&mut self, now: Instant) {
-        if self.challenged_at.is_none_or(|at| now.since(at) >= CHALLENGE_INTERVAL) {
-            self.challenged_at = Some(now);
-            self.acknowledge.on_duplicate(self.receive_window());
-            self.handshake.acknowledge |= self.state == State::SynReceived;
+        if self.acknowledge.challenge(self.receive_window(), now) {
+            self.answer_in_syn_received();
+        }
+    }
+
+    /// In SYN-RECEIVED, an acknowledgment that is due is sent although the handshake is not complete.
+    fn answer_in_syn_received(&mut self) {
+        if self.state() == State::SynReceived {
+            self.acknowledge.request_before_data();
         }
     }
 }

@@ -8,7 +8,7 @@ use super::ack_findings::AckFindings;
 use super::timers::Purpose;
 
 /// SACKed segments above a hole that prove it lost (RFC 6675: DupThresh).
-pub(crate) const DUP_THRESH: u32 = 3;
+pub(super) const DUP_THRESH: u32 = 3;
 
 /// Upper bound of the reordering degree, in segments (`tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;
@@ -16,11 +16,11 @@ const MAX_REORDERING: u64 = 300;
 /// RACK.reo_wnd_persist).
 const REO_WND_PERSIST: u32 = 16;
 /// Margin added to the reordering and probe timers (Linux `TCP_TIMEOUT_MIN_US`).
-pub(crate) const TIMER_MARGIN: Duration = Duration::from_millis(2);
+pub(super) const TIMER_MARGIN: Duration = Duration::from_millis(2);
 
 /// Variables of RFC 8985, section 5.2.
 #[derive(Clone, Debug)]
-pub(crate) struct Rack {
+pub(super) struct Rack {
     /// Transmission time of the segment sent last among those delivered (RACK.xmit_ts).
     sent_at: Instant,
     /// Its end (RACK.end_seq).
@@ -77,12 +77,12 @@ impl Rack {
 
     /// A D-SACK reported a spurious retransmission: the reordering window increases once per round trip (section 6.2,
     /// step 4).
-    pub(crate) fn on_dsack(&mut self) {
+    pub(super) fn on_dsack(&mut self) {
         self.dsack_seen = true;
     }
 
     /// Updates the multiplier, once per acknowledgment.
-    pub(crate) fn adapt(&mut self, una: u64, nxt: u64) {
+    pub(super) fn adapt(&mut self, una: u64, nxt: u64) {
         if self.dsack_seen {
             self.dsack_seen = false;
             if una >= self.round_end {
@@ -96,19 +96,19 @@ impl Rack {
     }
 
     /// Recovery ended without an undo.
-    pub(crate) fn on_recovery_left(&mut self) {
+    pub(super) fn on_recovery_left(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
     /// Recovery was undone.
-    pub(crate) fn on_needless_recovery(&mut self) {
+    pub(super) fn on_needless_recovery(&mut self) {
         self.persist = (self.persist + 1).min(REO_WND_PERSIST);
     }
 }
 
 impl Connection {
     /// Marks lost segments after an acknowledgment.
-    pub(crate) fn detect_losses(&mut self, findings: &mut AckFindings, now: Instant, cc: &Controller) {
+    pub(super) fn detect_losses(&mut self, findings: &mut AckFindings, now: Instant, cc: &Controller) {
         if self.sent.is_empty() {
             return;
         }
@@ -133,12 +133,12 @@ impl Connection {
                 return Duration::ZERO;
             }
         }
-        let quarter = self.rtt.min().unwrap_or(Duration::ZERO) / 4;
-        (quarter * self.recovery.rack.steps).min(self.rtt.srtt().unwrap_or(Duration::ZERO))
+        let quarter = self.rto.rtt().min().unwrap_or(Duration::ZERO) / 4;
+        (quarter * self.recovery.rack.steps).min(self.rto.rtt().srtt().unwrap_or(Duration::ZERO))
     }
 
     /// RFC 8985, section 6.2, step 5. Returns whether the reordering timer was set.
-    pub(crate) fn rack_mark_lost(&mut self, now: Instant, cc: &Controller) -> bool {
+    pub(super) fn rack_mark_lost(&mut self, now: Instant, cc: &Controller) -> bool {
         if !self.recovery.rack.advanced {
             return false;
         }
@@ -160,13 +160,13 @@ impl Connection {
             }
         }
         if !wait.is_zero() {
-            self.arm(Purpose::Reordering, now, wait + TIMER_MARGIN);
+            self.timer.arm(Purpose::Reordering, now, wait + TIMER_MARGIN);
         }
         !wait.is_zero()
     }
 
     /// Whether RACK does not yet consider a segment sent at `sent_at` lost, so that a timeout does not mark it either.
-    pub(crate) fn is_too_young(&self, sent_at: Instant, now: Instant, cc: &Controller) -> bool {
+    pub(super) fn is_too_young(&self, sent_at: Instant, now: Instant, cc: &Controller) -> bool {
         let age_limit = self.recovery.rack.rtt + self.reordering_window(cc);
         self.negotiated.sack && self.config.uses_rack() && sent_at + age_limit > now
     }
@@ -188,23 +188,23 @@ impl Connection {
 
     /// A segment that begins at `low`, below the highest SACKed one, was delivered without retransmission: the network
     /// reorders.
-    pub(crate) fn note_reordering(&mut self, low: u64) {
+    pub(super) fn note_reordering(&mut self, low: u64) {
         let highest = self.highest_sacked();
         if low >= highest {
             return;
         }
-        let distance = (highest - low).div_ceil(u64::from(self.send.mss)).min(MAX_REORDERING);
+        let distance = (highest - low).div_ceil(u64::from(self.size.mss())).min(MAX_REORDERING);
         self.note_reordering_degree(distance as u32);
     }
 
-    pub(crate) fn note_reordering_degree(&mut self, segments: u32) {
+    pub(super) fn note_reordering_degree(&mut self, segments: u32) {
         let degree = segments.min(MAX_REORDERING as u32);
         self.recovery.reordering = self.recovery.reordering.max(degree).max(DUP_THRESH);
         self.recovery.reordering_seen = true;
     }
 
     /// End of the highest segment SACKed or acknowledged.
-    pub(crate) fn highest_sacked(&self) -> u64 {
-        self.recovery.highest_sacked.max(self.send.una)
+    pub(super) fn highest_sacked(&self) -> u64 {
+        self.recovery.highest_sacked.max(self.send.una())
     }
 }

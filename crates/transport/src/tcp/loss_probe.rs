@@ -12,22 +12,22 @@ use super::timers::Purpose;
 impl Connection {
     /// Starts the probe timer if a probe is possible, and returns whether it is. With `restart` the retransmission
     /// timeout is measured from `now`, otherwise from the head's last transmission.
-    pub(crate) fn schedule_loss_probe(&mut self, now: Instant, restart: bool, cc: &Controller) -> bool {
+    pub(super) fn schedule_loss_probe(&mut self, now: Instant, restart: bool, cc: &Controller) -> bool {
         let state = self.recovery_state(cc);
         let possible = self.config.tail_loss_probe
             && self.negotiated.sack
             && !self.sent.is_empty()
             && self.recovery.probe.is_none()
             && matches!(state, RecoveryState::Open | RecoveryState::WindowReduced);
-        if !possible || self.pending(Purpose::Reordering) {
+        if !possible || self.timer.is_pending(Purpose::Reordering) {
             return false;
         }
-        let mut delay = match self.rtt.srtt() {
+        let mut delay = match self.rto.rtt().srtt() {
             Some(srtt) if self.sent.packets_out() == 1 => srtt * 2 + self.config.min_rto,
             Some(srtt) => srtt * 2 + TIMER_MARGIN,
             None => self.config.initial_rto,
         };
-        let rto = self.backed_off_rto();
+        let rto = self.rto.backed_off();
         let left = match self.sent.head() {
             Some(head) if !restart => rto - now.since(head.sent_at),
             _ => rto,
@@ -35,12 +35,12 @@ impl Connection {
         if left > Duration::ZERO {
             delay = delay.min(left);
         }
-        self.arm(Purpose::LossProbe, now, delay);
+        self.timer.arm(Purpose::LossProbe, now, delay);
         true
     }
 
     /// Builds the probe: new data if there is any and the peer's window admits it, otherwise the last segment again.
-    pub(crate) fn next_loss_probe(
+    pub(super) fn next_loss_probe(
         &mut self,
         segment: &mut TcpSegment,
         now: Instant,
@@ -55,16 +55,16 @@ impl Connection {
             return self.next_retransmission(segment, now, cc);
         }
         self.counters.loss_probes += 1;
-        let has_new = self.queue.bytes() > 0 && self.state.may_send() && self.admits_next();
+        let has_new = self.send.queue().bytes() > 0 && self.lifecycle.may_send() && self.admits_next();
         let probe = if has_new { self.send_new(segment, now, cc) } else { self.probe_with_last(segment, now) };
-        self.recovery.probe = Some((self.send.nxt, !has_new));
-        self.timer = None;
+        self.recovery.probe = Some((self.send.next(), !has_new));
+        self.timer.stop();
         self.rearm_retransmission(now);
         Some(probe)
     }
 
     /// Processes an acknowledgment while a probe is outstanding (RFC 8985, section 7.4.2).
-    pub(crate) fn on_ack_of_probe(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) {
+    pub(super) fn on_ack_of_probe(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) {
         let Some((end, retransmission)) = self.recovery.probe else { return };
         if findings.acknowledgment < end {
             return;

@@ -17,28 +17,41 @@
 //!
 //! # Files
 //!
-//! | concern | file |
+//! A connection consists of parts whose fields are private to their file: an invariant can be broken there only.
+//!
+//! | part | invariant | file |
+//! |---|---|---|
+//! | `Lifecycle` | the states of RFC 9293 and their transitions; a state alone has what exists in it only | `state.rs` |
+//! | `SendSide` | SND.UNA ≤ SND.NXT; a segment is new once, and lies in the window | `send_side.rs`, `send_queue.rs` |
+//! | `SegmentSize` | the MSS is what path, peer and options leave | `segment_size.rs` |
+//! | `SentQueue` | the counts are those of the marks; the order of transmissions | `sent_queue.rs` |
+//! | `RetransmissionTimeout` | the RTO is that of the latest sample and backoff | `rto.rs`, `rtt.rs` |
+//! | `TransmissionTimer` | one purpose at a time | `timers.rs`, which also says what is due next |
+//! | `Undo` | an undo needs an episode with evidence | `undo.rs` |
+//! | `ReceiveSide` | data is delivered once, in order, within the window | `receive_side.rs`, `receive_window.rs`, `reassembly.rs` |
+//! | `Acknowledge` | an acknowledgment that was sent owes nothing | `acknowledge.rs` |
+//!
+//! | what happens | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
-//! | states, closing; SYN for a connection in TIME-WAIT | `state.rs` |
+//! | closing; SYN for a connection in TIME-WAIT | `close.rs` |
 //! | acceptability of arriving segments | `acceptability.rs`; PAWS in `timestamps.rs` |
 //! | processing of acceptable segments | `input.rs`; data and FIN in `data_input.rs` |
 //! | acknowledgments | `ack_input.rs`; SACK in `sack_input.rs`; peers without SACK in `duplicate_acks.rs` |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
-//! | recovery states, undo, F-RTO | `recovery.rs`, `undo.rs` |
-//! | timers, timeouts and probes | `timers.rs`, `timeout.rs`, `loss_probe.rs` |
-//! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
-//! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs`, `settled.rs` |
+//! | recovery states, F-RTO | `recovery.rs` |
+//! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
+//! | sending | `output.rs`, `segment.rs` |
 //! | use of the congestion window | `window_use.rs` |
 //! | what loss recovery did, for whoever explains a run | `notes.rs` |
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
-//! | receiving | `receive_side.rs`: `receive_window.rs`, `reassembly.rs`; delayed acknowledgments in `acknowledge.rs` |
 
 mod acceptability;
 mod ack_findings;
 mod ack_input;
 mod acknowledge;
 mod black_hole;
+mod close;
 pub mod config;
 mod data_input;
 mod duplicate_acks;
@@ -56,10 +69,13 @@ mod reassembly;
 mod receive_side;
 mod receive_window;
 mod recovery;
+mod rto;
 mod rtt;
 mod sack_input;
 mod segment;
+mod segment_size;
 mod send_queue;
+mod send_side;
 mod sent_queue;
 #[cfg(test)]
 mod sent_queue_steps;
@@ -77,9 +93,9 @@ mod window_use;
 use std::sync::Arc;
 
 use subflow_policy::congestion::{Controller, Outstanding};
-use subflow_quantity::Instant;
-use subflow_wire::IpHeader;
 use subflow_wire::icmp::IcmpKind;
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::{IpHeader, TcpSegment};
 
 pub use acceptability::{Answer, Offsets, Verdict};
 pub use config::Config;
@@ -94,8 +110,11 @@ pub use crate::ends::Ends;
 use acknowledge::Acknowledge;
 use receive_side::ReceiveSide;
 use recovery::Recovery;
-use send_queue::SendQueue;
+use rto::RetransmissionTimeout;
+use segment_size::SegmentSize;
+use send_side::SendSide;
 use sent_queue::SentQueue;
+use state::Lifecycle;
 use timers::TransmissionTimer;
 use window_use::WindowUse;
 
@@ -126,36 +145,9 @@ pub struct Counters {
     pub bytes_acknowledged: u64,
 }
 
-/// Send sequence space (RFC 9293, section 3.3.1). All offsets count from the SYN at 0.
-#[derive(Clone, Debug)]
-pub(crate) struct SendSide {
-    /// Initial sequence number.
-    initial: u32,
-    /// SND.UNA.
-    una: u64,
-    /// SND.NXT.
-    nxt: u64,
-    /// SND.UNA + SND.WND: offset after the last byte that the peer's window admits.
-    window_end: u64,
-    /// Largest window the peer ever offered, in bytes.
-    max_window: u64,
-    /// Sequence offset of the segment that last updated the window (SND.WL1).
-    window_from: u64,
-    /// Shift of the peer's window field.
-    scale: u8,
-    /// Payload bytes of a full-sized segment.
-    mss: u32,
-    /// Time of the last transmission of data or a FIN.
-    last_sent_at: Instant,
-    /// End of the last segment below full size (Minshall's variant of Nagle's algorithm).
-    small_until: u64,
-    /// Largest segment payload the peer accepts, before options.
-    peer_mss: u32,
-}
-
 /// Options that both ends agreed on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Negotiated {
+pub(super) struct Negotiated {
     timestamps: bool,
     sack: bool,
     scaling: bool,
@@ -169,31 +161,17 @@ pub struct Connection {
     /// The network header of the segment that was built last; each segment has its own ECN codepoint.
     ip: IpHeader,
     path: usize,
-    state: State,
+    lifecycle: Lifecycle,
     negotiated: Negotiated,
+    size: SegmentSize,
     send: SendSide,
-    queue: SendQueue,
     window_use: WindowUse,
-    pub(crate) sent: SentQueue,
+    sent: SentQueue,
     recovery: Recovery,
-    rtt: RttEstimator,
+    rto: RetransmissionTimeout,
+    timer: TransmissionTimer,
     receive: ReceiveSide,
     acknowledge: Acknowledge,
-    handshake: handshake::Handshake,
-    timer: Option<TransmissionTimer>,
-    /// The timeout is multiplied by 2 to this power.
-    backoff: u32,
-    /// Timeouts since the last acknowledgment of new data.
-    retries: u32,
-    /// End of TIME-WAIT.
-    close_timer: Option<Instant>,
-    /// Time of the last challenge ACK.
-    challenged_at: Option<Instant>,
-    /// Option bytes that MPTCP adds to a data segment, and to a pure acknowledgment.
-    extra_options: u32,
-    extra_ack_options: u32,
-    /// Largest IP packet to send.
-    path_mtu: u16,
     /// Small segments that were sent to find out whether large ones are lost for their size.
     trial: Option<black_hole::Trial>,
     /// The search for a larger path MTU, after it was lowered without a report.
@@ -224,7 +202,7 @@ impl Connection {
 
     /// The state of RFC 9293, section 3.3.2.
     pub fn state(&self) -> State {
-        self.state
+        self.lifecycle.state()
     }
 
     /// Counters since the connection was created.
@@ -234,12 +212,12 @@ impl Connection {
 
     /// The round-trip time estimator.
     pub fn rtt(&self) -> &RttEstimator {
-        &self.rtt
+        self.rto.rtt()
     }
 
     /// Payload bytes of a full-sized segment.
     pub fn mss(&self) -> u32 {
-        self.send.mss
+        self.size.mss()
     }
 
     /// Segments in flight: sent, not acknowledged and not considered lost.
@@ -247,20 +225,9 @@ impl Connection {
         self.sent.in_flight()
     }
 
-    /// Segments not yet cumulatively acknowledged plus the segments that the queued data will fill.
-    pub fn buffered_packets(&self) -> u64 {
-        u64::from(self.sent.packets_out()) + self.queue.packets(u64::from(self.send.mss.max(1)))
-    }
-
-    /// Bytes sent and not yet acknowledged.
-    pub fn unacknowledged_bytes(&self) -> u64 {
-        self.send.nxt - self.send.una
-    }
-
     /// The window of the peer's `segment`, in bytes.
-    pub fn peer_window(&self, segment: &subflow_wire::TcpSegment) -> u64 {
-        let scale = if segment.flags.contains(subflow_wire::tcp::TcpFlags::SYN) { 0 } else { self.send.scale };
-        u64::from(segment.window) << scale
+    pub fn peer_window(&self, segment: &TcpSegment) -> u64 {
+        if segment.flags.contains(TcpFlags::SYN) { segment.window.into() } else { self.send.window(segment.window) }
     }
 
     /// Whether no lost segment waits for retransmission; new data is sent only after those.
@@ -270,24 +237,18 @@ impl Connection {
 
     /// The pacing rate in bytes per second (Linux: `sk_pacing_rate`). Zero without an RTT sample.
     pub fn pacing_rate(&self, cc: &Controller) -> u64 {
-        let outstanding = Outstanding { amount: self.sent.packets_out(), unit_bytes: self.send.mss };
+        let outstanding = Outstanding { amount: self.sent.packets_out(), unit_bytes: self.size.mss() };
         cc.pacing_rate(self.path, outstanding).unwrap_or(0)
-    }
-
-    /// Offset, in this connection's own stream, at which data pushed now will start. The relative subflow sequence
-    /// number of MPTCP for that data is this plus one.
-    pub fn push_offset(&self) -> u64 {
-        self.send.nxt.max(1) - 1 + self.queue.bytes()
     }
 
     /// Whether the retransmission timer has expired since the last acknowledgment of new data.
     pub fn timed_out(&self) -> bool {
-        self.retries > 0
+        self.rto.retries() > 0
     }
 
     /// Consecutive timeouts.
     pub fn retries(&self) -> u32 {
-        self.retries
+        self.rto.retries()
     }
 
     /// Appends the in-order data received since the last call to `into`, as ranges of the application stream.

@@ -71,7 +71,7 @@ impl Connection {
 
     /// The bytes that must be there to send a probe with this payload: it, and what tells its loss.
     pub(crate) fn data_for_probe(&self, payload: u64) -> u64 {
-        payload + BEHIND * u64::from(self.send.mss)
+        payload + BEHIND * u64::from(self.size.mss())
     }
 
     /// The data of the next probe was added to the queue; more will follow.
@@ -90,16 +90,10 @@ impl Connection {
             && path.state() == RecoveryState::Open
             && path.cwnd() >= LEAST_WINDOW
             && self.sent.in_flight() + 2 <= path.cwnd();
-        let mtu = next_size(self.path_mtu, search.failed, self.largest_mtu()).filter(|_| may)?;
-        let payload = u64::from(self.mss_within(mtu.into()));
-        let fits = self.send.nxt + self.data_for_probe(payload) <= self.send.window_end;
-        (payload > u64::from(self.send.mss) && fits).then_some((mtu, payload))
-    }
-
-    /// The largest packet that both ends admit.
-    fn largest_mtu(&self) -> u16 {
-        let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
-        u32::from(self.config.mtu).min(self.send.peer_mss + header) as u16
+        let mtu = next_size(self.size.path_mtu(), search.failed, self.size.largest_mtu()).filter(|_| may)?;
+        let payload = u64::from(self.size.within(mtu));
+        let fits = self.send.admits(self.data_for_probe(payload));
+        (payload > u64::from(self.size.mss()) && fits).then_some((mtu, payload))
     }
 
     /// The largest payload of the next new segment during a search: `usual`, or that of a probe.
@@ -107,11 +101,11 @@ impl Connection {
     pub(super) fn size_with_probe(&mut self, usual: u64, now: Instant, cc: &Controller) -> u64 {
         let Some(search) = self.mtu_search.as_deref() else { return usual };
         let Some((mtu, payload)) = self.next_probe(search, now, cc) else { return usual };
-        let has_more = search.granted || self.queue.bytes() >= self.data_for_probe(payload);
-        if !has_more || self.queue.front_bytes().is_none_or(|front| front < payload) {
+        let has_more = search.granted || self.send.queue().bytes() >= self.data_for_probe(payload);
+        if !has_more || self.send.queue().front_bytes().is_none_or(|front| front < payload) {
             return usual;
         }
-        let start = self.send.nxt;
+        let start = self.send.next();
         if let Some(search) = &mut self.mtu_search {
             search.probe = Some(Probe { start, end: start + payload, mtu });
             search.granted = false;
@@ -123,17 +117,16 @@ impl Connection {
     #[cold]
     pub(super) fn look_at_mtu_probe(&mut self, now: Instant, cc: &mut Controller) {
         let Some(search) = &mut self.mtu_search else { return };
-        let Some(probe) = search.probe.filter(|probe| probe.end <= self.send.una) else { return };
+        let Some(probe) = search.probe.filter(|probe| probe.end <= self.send.una()) else { return };
         search.probe = None;
         search.due = now;
-        let before = core::mem::replace(&mut self.path_mtu, probe.mtu);
-        self.fit_mss();
+        let before = self.size.set_path_mtu(probe.mtu);
         cc.scale_to_mtu(self.path, before.into(), probe.mtu.into());
         self.end_mtu_search_if_done(now);
     }
 
     fn end_mtu_search_if_done(&mut self, now: Instant) {
-        let (passes, largest) = (self.path_mtu, self.largest_mtu());
+        let (passes, largest) = (self.size.path_mtu(), self.size.largest_mtu());
         let Some(search) = &mut self.mtu_search else { return };
         if passes >= largest {
             self.mtu_search = None;
@@ -178,9 +171,9 @@ impl Connection {
     #[cold]
     pub(super) fn cut_mtu_probe(&mut self, id: u32) {
         let segment = self.sent.get(id);
-        if segment.end - segment.start > u64::from(self.send.mss) {
+        if segment.end - segment.start > u64::from(self.size.mss()) {
             self.forget_mtu_probe();
-            self.sent.cut(self.send.mss.into());
+            self.sent.cut(self.size.mss().into());
         }
     }
 }

@@ -4,10 +4,10 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 
+use super::Connection;
 use super::recovery::Due;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
-use super::{Connection, State};
 
 impl Connection {
     /// Fills `segment` with the next segment to send at `now` and returns the offset of its first payload byte in this
@@ -18,7 +18,7 @@ impl Connection {
             return self.poll_control(segment, now);
         }
         if self.is_quiet() {
-            return self.acknowledge.now.then(|| self.build_ack(segment, now));
+            return self.acknowledge.is_due().then(|| self.build_ack(segment, now));
         }
         let sent = self.next_data_segment(segment, now, cc);
         if sent.is_some() {
@@ -29,48 +29,40 @@ impl Connection {
             self.recovery.due.window_probe = false;
             return Some(self.probe_window(segment, now, cc));
         }
-        self.acknowledge.now.then(|| self.build_ack(segment, now))
+        self.acknowledge.is_due().then(|| self.build_ack(segment, now))
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) may return a segment. If not, it returns none and changes nothing.
     #[inline]
     pub(crate) fn may_transmit(&self) -> bool {
-        self.has_control() || !self.is_quiet() || self.acknowledge.now
+        self.has_control() || !self.is_quiet() || self.acknowledge.is_due()
     }
 
     /// Whether a segment of the handshake or a reset may be due.
     #[inline]
     fn has_control(&self) -> bool {
-        self.queue.reset.is_some() || !self.state.is_synchronised() || self.handshake.acknowledge
+        !self.lifecycle.is_synchronised() || self.acknowledge.is_due_before_data()
     }
 
     /// Whether nothing except a pure acknowledgment can be due.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.queue.is_empty() && !self.window_use.has_sent && self.recovery.due == Due::default()
+        self.send.queue().is_empty() && !self.window_use.has_sent() && self.recovery.due == Due::default()
     }
 
     /// Builds segments of the handshake, and resets.
     #[cold]
     fn poll_control(&mut self, segment: &mut TcpSegment, now: Instant) -> Option<u64> {
-        if let Some(reset) = self.queue.reset.take() {
+        if let Some(reset) = self.lifecycle.take_reset() {
             return Some(self.build_reset(reset, segment, now));
         }
-        match self.state {
-            State::SynSent | State::SynReceived if self.handshake.due => {
-                self.on_syn_sent(now);
-                Some(self.build_syn(segment, now))
-            }
-            State::SynReceived if self.handshake.acknowledge => {
-                self.handshake.acknowledge = false;
-                Some(self.build_ack(segment, now))
-            }
-            State::SynSent | State::SynReceived | State::Closed(_) => None,
-            _ => {
-                self.handshake.acknowledge = false;
-                Some(self.build_ack(segment, now))
-            }
+        if self.lifecycle.take_syn(now) {
+            self.on_syn_sent(now);
+            return Some(self.build_syn(segment, now));
         }
+        // In SYN-SENT there is nothing to acknowledge, and what is closed acknowledges nothing.
+        let acknowledges = self.acknowledge.is_due_before_data() && !self.lifecycle.is_closed();
+        acknowledges.then(|| self.build_ack(segment, now))
     }
 
     fn next_data_segment(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
@@ -103,7 +95,7 @@ impl Connection {
         if self.recovery.due.new_data_first {
             // F-RTO, step 2b: without new data to send, conventional recovery follows.
             self.recovery.due.new_data_first = false;
-            if self.send.nxt <= self.recovery.point {
+            if self.send.next() <= self.recovery.point {
                 self.recovery.frto = false;
                 self.recovery.due.retransmissions = true;
                 return self.next_data_segment(segment, now, cc);
@@ -130,7 +122,7 @@ impl Connection {
 
     /// Whether state, congestion window, send window and Nagle's algorithm admit the next new segment.
     fn may_send_new(&mut self, now: Instant, cc: &mut Controller) -> bool {
-        if self.queue.is_empty() || !self.state.may_send() {
+        if self.send.queue().is_empty() || !self.lifecycle.may_send() {
             return false;
         }
         if self.sent.is_empty() {
@@ -140,67 +132,40 @@ impl Connection {
     }
 
     /// Whether the send window and Nagle's algorithm admit the next new segment.
-    pub(crate) fn admits_next(&self) -> bool {
-        let Some(front) = self.queue.front_bytes() else { return self.queue.wants_fin() };
-        let full = self.full_size();
-        let length = full.min(front);
-        let fits = self.send.nxt + length <= self.send.window_end;
-        fits && (length == full || length < self.queue.bytes() || self.admits_small())
-    }
-
-    /// Nagle's algorithm with Minshall's modification (RFC 9293, section 3.7.4; Linux `tcp_nagle_check`): whether a
-    /// segment below full size may be sent. The last segment of the stream always may.
-    fn admits_small(&self) -> bool {
-        !self.config.nagle || self.queue.wants_fin() || self.send.una >= self.send.small_until
-    }
-
-    /// Payload bytes that make a segment full-sized for the sender's silly window avoidance (RFC 9293, section
-    /// 3.8.6.2.1): the MSS, or half of the largest window that the peer ever offered if that is less (Linux
-    /// `tcp_bound_to_half_wnd`).
-    fn full_size(&self) -> u64 {
-        let bound = if self.send.max_window > 536 { self.send.max_window / 2 } else { self.send.max_window.max(1) };
-        u64::from(self.send.mss).min(bound)
+    pub(super) fn admits_next(&self) -> bool {
+        self.send.admits_next(self.size.mss(), self.config.nagle)
     }
 
     /// Sends the next new segment.
-    pub(crate) fn send_new(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
-        if self.sent.is_empty() {
-            let idle = now.since(self.send.last_sent_at);
-            cc.on_transmit_after_idle(self.path, now, idle);
+    pub(super) fn send_new(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
+        let idle_before = self.sent.is_empty();
+        if idle_before {
+            cc.on_transmit_after_idle(self.path, now, self.send.idle(now));
         }
-        let mut full = self.full_size();
+        let mut full = self.send.full_size(self.size.mss());
         if self.mtu_search.is_some() {
             full = self.size_with_probe(full, now, cc);
         }
-        let data = self.queue.take(full.min(self.send.window_end.saturating_sub(self.send.nxt)));
-        let length = data.end - data.start;
-        let last = self.queue.bytes() == 0;
-        let fin = last && self.queue.wants_fin();
-        let start = self.send.nxt;
-        let end = start + length + u64::from(fin);
-        if fin {
-            self.queue.on_fin_sent(end - 1);
-            self.on_fin_sent();
+        let new = self.send.take(full, now);
+        if new.has_fin {
+            self.lifecycle.on_fin_sent();
         }
-        if length < full {
-            self.send.small_until = end;
-        }
+        let length = new.data.end - new.data.start;
+        let push = new.is_last && length > 0;
         let mut tags = Tags::default();
-        if last && length > 0 {
+        if push {
             tags.set(Tags::PUSH);
         }
-        let idle_before = self.sent.is_empty();
-        self.sent.push(start, end, data.start, now, tags);
-        self.send.nxt = end;
-        self.send.last_sent_at = now;
-        self.window_use.has_sent = true;
+        self.sent.push(new.sequence.start, new.sequence.end, new.data.start, now, tags);
+        self.window_use.on_sent();
         self.counters.data_segments_sent += u64::from(length > 0);
         cc.on_sent(self.path, 1);
         self.acknowledge.on_data_sent(now);
-        if idle_before || self.pending(Purpose::LossProbe) || self.pending(Purpose::WindowProbe) {
+        // A probe timer gives way to that of the segment.
+        if idle_before || matches!(self.timer.purpose(), Some(Purpose::LossProbe | Purpose::WindowProbe)) {
             self.rearm_retransmission(now);
         }
-        self.build_sent(self.sent.last_id(), segment, now)
+        self.build_data(new.sequence.start, new.data, new.has_fin, push, segment, now)
     }
 
     /// Retransmits segment `id`, which is considered lost.
@@ -208,14 +173,14 @@ impl Connection {
         self.sent.note_retransmission(id, now);
         self.recovery.undo.on_retransmission(super::timestamps::timestamp(now));
         cc.on_sent(self.path, 1);
-        if id == self.sent.head_id() && !self.pending(Purpose::Reordering) {
-            self.arm(Purpose::Retransmission, now, self.backed_off_rto());
+        if id == self.sent.head_id() && !self.timer.is_pending(Purpose::Reordering) {
+            self.timer.arm(Purpose::Retransmission, now, self.rto.backed_off());
         }
         self.send_again(id, segment, now)
     }
 
     /// Sends the last segment again as a tail loss probe; it is not considered lost.
-    pub(crate) fn probe_with_last(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+    pub(super) fn probe_with_last(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         let id = self.sent.last_id();
         self.sent.note_probe(id, now);
         self.send_again(id, segment, now)
@@ -223,7 +188,7 @@ impl Connection {
 
     fn send_again(&mut self, id: u32, segment: &mut TcpSegment, now: Instant) -> u64 {
         self.counters.retransmissions += 1;
-        self.send.last_sent_at = now;
+        self.send.on_retransmission(now);
         self.build_sent(id, segment, now)
     }
 
@@ -233,7 +198,7 @@ impl Connection {
             let sent = self.sent.get(id);
             (sent.start, sent.end, sent.data, sent.tags)
         };
-        let fin = self.queue.has_fin_at(end - 1);
+        let fin = self.send.queue().has_fin_at(end - 1);
         let length = end - start - u64::from(fin);
         self.build_data(start, data..data + length, fin, tags.has(Tags::PUSH), segment, now)
     }

@@ -12,7 +12,7 @@ const MIN_INTERVALS: u64 = 64;
 
 /// Received sequence offsets `start..end`; the first one is offset `data` of the application stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(super) struct Run {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) data: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Reassembly {
 
 /// Result of [`Reassembly::insert`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub(super) struct Stored {
     /// The part that had been received before, for D-SACK.
     pub(crate) duplicate: Option<Range<u64>>,
     /// The queue was full of data nearer to RCV.NXT: nothing of the run was stored.
@@ -100,7 +100,7 @@ impl Reassembly {
     }
 
     /// Removes and returns data that continues at `next`. The caller repeats the call until it returns `None`.
-    pub(crate) fn pop_ready(&mut self, next: u64) -> Option<Run> {
+    pub(super) fn pop_ready(&mut self, next: u64) -> Option<Run> {
         loop {
             let (piece, distance) = self.placed.pop_through(next)?;
             self.arrived.discard_below(piece.end);

@@ -40,7 +40,7 @@ pub(crate) struct Recovery {
 
 /// Transmissions that recovery has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Due {
+pub(super) struct Due {
     /// Lost segments, as the congestion window admits.
     pub(crate) retransmissions: bool,
     /// New data before any retransmission (F-RTO).
@@ -78,7 +78,7 @@ impl Recovery {
 }
 
 impl Connection {
-    pub(crate) fn recovery_state(&self, cc: &Controller) -> RecoveryState {
+    pub(super) fn recovery_state(&self, cc: &Controller) -> RecoveryState {
         cc.path(self.path).state()
     }
 
@@ -100,13 +100,13 @@ impl Connection {
 
     /// Updates the recovery state on an acknowledgment that is not plain progress in Open (Linux
     /// `tcp_fastretrans_alert`).
-    pub(crate) fn on_dubious_ack(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+    pub(super) fn on_dubious_ack(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
         if self.check_reneging(findings, now, cc) {
             return;
         }
-        if self.send.una >= self.recovery.point {
+        if self.send.una() >= self.recovery.point {
             match self.recovery_state(cc) {
-                RecoveryState::WindowReduced if self.send.una > self.recovery.point => {
+                RecoveryState::WindowReduced if self.send.una() > self.recovery.point => {
                     cc.leave_recovery(self.path);
                     self.enter_state(RecoveryState::Open, cc);
                 }
@@ -184,7 +184,7 @@ impl Connection {
 
     /// Updates the state after a timeout (Linux `tcp_process_loss`; F-RTO: RFC 5682, section 3.1).
     fn process_loss(&mut self, findings: &AckFindings, cc: &mut Controller) {
-        let recovered = self.send.una >= self.recovery.point;
+        let recovered = self.send.una() >= self.recovery.point;
         if findings.una_advanced && self.try_undo_loss(false, cc) {
             return;
         }
@@ -192,13 +192,13 @@ impl Connection {
             if findings.original_acknowledged && self.try_undo_loss(true, cc) {
                 return;
             }
-            if self.send.nxt > self.recovery.point {
+            if self.send.next() > self.recovery.point {
                 if findings.newly_sacked > 0 || findings.duplicate {
                     self.recovery.frto = false;
                 }
             } else if findings.una_advanced && !recovered {
-                self.recovery.point = self.send.nxt;
-                if !self.queue.is_empty() && self.send.window_end > self.send.nxt {
+                self.recovery.point = self.send.next();
+                if !self.send.queue().is_empty() && self.send.admits(1) {
                     self.recovery.due.new_data_first = true;
                     return;
                 }
@@ -209,7 +209,7 @@ impl Connection {
             self.leave_recovery(cc);
             return;
         }
-        if self.send.nxt > self.recovery.point && findings.duplicate {
+        if self.send.next() > self.recovery.point && findings.duplicate {
             // A duplicate acknowledgment of the new data that F-RTO sent.
             self.count_duplicate_ack(findings);
         } else if findings.una_advanced {
@@ -231,13 +231,13 @@ impl Connection {
     }
 
     fn begin_reduction(&mut self) {
-        self.recovery.point = self.send.nxt;
+        self.recovery.point = self.send.next();
         self.recovery.probe = None;
     }
 
     /// Reduces the congestion window once, without fast recovery: a tail loss probe repaired a loss (RFC 8985, section
     /// 7.4.2).
-    pub(crate) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
+    pub(super) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
         self.begin_reduction();
         self.recovery.undo.rule_out();
         let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer: false };
@@ -255,12 +255,12 @@ impl Connection {
     }
 
     /// Enters Open, or Disorder while segments are SACKed, lost or retransmitted (Linux `tcp_try_keep_open`).
-    pub(crate) fn keep_open(&mut self, cc: &mut Controller) {
+    pub(super) fn keep_open(&mut self, cc: &mut Controller) {
         let disorder = self.sent.sacked_out + self.sent.lost_out > 0 || self.sent.any_retransmitted();
         let state = if disorder { RecoveryState::Disorder } else { RecoveryState::Open };
         if self.recovery_state(cc) != state {
             self.enter_state(state, cc);
-            self.recovery.point = self.send.nxt;
+            self.recovery.point = self.send.next();
         }
     }
 
@@ -289,7 +289,7 @@ impl Connection {
 
 impl Config {
     /// Whether RACK replaces the duplicate threshold.
-    pub(crate) fn uses_rack(&self) -> bool {
+    pub(super) fn uses_rack(&self) -> bool {
         self.loss_detection == super::config::LossDetection::Rack
     }
 }

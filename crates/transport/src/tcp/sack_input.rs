@@ -7,13 +7,13 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::TcpSegment;
 
+use super::Connection;
 use super::ack_findings::AckFindings;
 use super::sent_segment::Tags;
-use super::{Connection, sequence};
 
 impl Connection {
     /// Marks the segments that the SACK blocks report. SND.UNA has already been advanced.
-    pub(crate) fn on_sack_blocks(
+    pub(super) fn on_sack_blocks(
         &mut self,
         segment: &TcpSegment,
         findings: &mut AckFindings,
@@ -26,7 +26,7 @@ impl Connection {
             blocks.remove(0);
             self.on_dsack(duplicate, findings);
         }
-        blocks.retain(|block| block.end <= self.send.nxt && block.end > self.send.una && block.start < block.end);
+        blocks.retain(|block| block.end <= self.send.next() && block.end > self.send.una() && block.start < block.end);
         let mut lowest_reordered = u64::MAX;
         for block in &blocks {
             self.mark_block(block.clone(), findings, &mut lowest_reordered, now);
@@ -39,7 +39,7 @@ impl Connection {
     }
 
     fn blocks_of(&self, segment: &TcpSegment) -> ArrayVec<Range<u64>, 4> {
-        let offset = |number| sequence::unwrap(number, self.send.initial, self.send.una);
+        let offset = |number| self.send.offset_of(number);
         segment.options.sack.iter().filter_map(|block| Some(offset(block.left)?..offset(block.right)?)).collect()
     }
 
@@ -55,7 +55,7 @@ impl Connection {
     /// Processes a D-SACK: a retransmission was not necessary.
     fn on_dsack(&mut self, duplicate: Range<u64>, findings: &mut AckFindings) {
         let length = duplicate.end - duplicate.start;
-        if duplicate.end > self.send.nxt || length > self.send.max_window.max(65_535) {
+        if duplicate.end > self.send.next() || length > self.send.max_window().max(65_535) {
             return;
         }
         findings.dsack = true;
@@ -65,7 +65,7 @@ impl Connection {
         if self.recovery.reordering_seen && !findings.dsack_of_probe {
             self.recovery.rack.on_dsack();
         }
-        let segments = length.div_ceil(u64::from(self.send.mss)) as i64;
+        let segments = length.div_ceil(u64::from(self.size.mss())) as i64;
         self.recovery.undo.on_dsack(duplicate.end, segments);
         let mut id = self.sent.first_ending_after(duplicate.start);
         while self.sent.contains(id) && self.sent.get(id).end <= duplicate.end {
@@ -117,7 +117,7 @@ impl Connection {
         let segment = self.sent.get(id);
         let (start, end, sent_at, tags) = (segment.start, segment.end, segment.sent_at, segment.tags);
         let repeated = tags.has(Tags::EVER_RETRANSMITTED);
-        let min = self.rtt.min().unwrap_or(Duration::ZERO);
+        let min = self.rto.rtt().min().unwrap_or(Duration::ZERO);
         self.recovery.rack.on_delivered(now, sent_at, end, repeated, min);
         if !repeated {
             if start < self.recovery.highest_sacked {

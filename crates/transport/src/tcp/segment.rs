@@ -6,12 +6,9 @@ use subflow_quantity::Instant;
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use subflow_wire::{Ecn, Payload};
 
-use super::send_queue::Reset;
+use super::state::Reset;
 use super::timestamps::timestamp;
-use super::{Connection, State, sequence};
-
-/// Most option bytes of a TCP header.
-const OPTION_SPACE: u32 = 40;
+use super::{Connection, State};
 
 impl Connection {
     /// Writes every field of `segment`. Packets are built in place, because moving them would cost more than writing
@@ -23,7 +20,7 @@ impl Connection {
         self.ip.ecn = Ecn::NotEct;
         segment.source_port = self.ends.local.port();
         segment.destination_port = self.ends.remote.port();
-        segment.sequence = sequence::wrap(sequence, self.send.initial);
+        segment.sequence = self.send.number_of(sequence);
         segment.acknowledgment = if flags.contains(TcpFlags::ACK) { self.receive.acknowledgment_number() } else { 0 };
         segment.flags = flags;
         segment.window = 0;
@@ -51,13 +48,12 @@ impl Connection {
     }
 
     /// Builds a SYN or SYN/ACK.
-    pub(crate) fn build_syn(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
-        let answer = self.state == State::SynReceived;
+    pub(super) fn build_syn(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+        let answer = self.state() == State::SynReceived;
         let flags = if answer { TcpFlags::SYN | TcpFlags::ACK } else { TcpFlags::SYN };
         self.header(segment, flags, 0, now);
-        let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
         segment.options.syn = SynOptions {
-            mss: Some(self.config.mtu - header),
+            mss: Some(self.size.mss_option()),
             window_scale: (!answer || self.negotiated.scaling).then(|| self.receive.window_scale()),
             sack_permitted: if answer { self.negotiated.sack } else { self.config.sack },
         };
@@ -69,12 +65,11 @@ impl Connection {
     }
 
     /// Builds a pure acknowledgment.
-    pub(crate) fn build_ack(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
-        self.header(segment, TcpFlags::ACK, self.send.nxt, now);
-        let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
-        self.add_sack(&mut segment.options, OPTION_SPACE - timestamps - self.extra_ack_options);
+    pub(super) fn build_ack(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+        self.header(segment, TcpFlags::ACK, self.send.next(), now);
+        self.add_sack(&mut segment.options, self.size.space_in_ack());
         self.acknowledge_with(segment);
-        self.send.nxt.max(1) - 1
+        self.send.next().max(1) - 1
     }
 
     /// Adds a D-SACK block (RFC 2883) and the most recent SACK blocks (RFC 2018), in at most `space` option bytes.
@@ -92,7 +87,7 @@ impl Connection {
     }
 
     /// Builds a segment with data, a FIN, or both.
-    pub(crate) fn build_data(
+    pub(super) fn build_data(
         &mut self,
         start: u64,
         data: Range<u64>,
@@ -110,24 +105,23 @@ impl Connection {
         }
         self.header(segment, flags, start, now);
         let length = (data.end - data.start) as u32;
-        let spare = self.send.mss - length.min(self.send.mss);
-        self.add_sack(&mut segment.options, spare.min(OPTION_SPACE - 12 - self.extra_options.min(28)));
+        self.add_sack(&mut segment.options, self.size.space_beside(length));
         segment.payload = Payload { stream_offset: data.start, length, sum: 0 };
         self.acknowledge_with(segment);
         start.max(1) - 1
     }
 
     /// Builds a zero-window probe: a segment without data whose sequence number is old, so that the peer answers.
-    pub(crate) fn build_window_probe(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
-        self.header(segment, TcpFlags::ACK, self.send.una.max(1) - 1, now);
+    pub(super) fn build_window_probe(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+        self.header(segment, TcpFlags::ACK, self.send.una().max(1) - 1, now);
         self.acknowledge_with(segment);
         0
     }
 
     /// Builds a reset (RFC 9293, section 3.5.3).
-    pub(crate) fn build_reset(&mut self, reset: Reset, segment: &mut TcpSegment, now: Instant) -> u64 {
+    pub(super) fn build_reset(&mut self, reset: Reset, segment: &mut TcpSegment, now: Instant) -> u64 {
         match reset {
-            Reset::Abort => self.header(segment, TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now),
+            Reset::Abort => self.header(segment, TcpFlags::RST | TcpFlags::ACK, self.send.next(), now),
             Reset::Refusal(number) => {
                 self.header(segment, TcpFlags::RST, 0, now);
                 segment.sequence = number;

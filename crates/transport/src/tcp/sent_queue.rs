@@ -14,7 +14,7 @@ use super::settled::Settled;
 /// The retransmission queue. Segments have consecutive identifiers, which remain valid while they are in the queue.
 /// Identifiers wrap around: every `u32` is valid, since fewer than 2^32 segments are outstanding at any time.
 #[derive(Clone, Debug)]
-pub(crate) struct SentQueue {
+pub(super) struct SentQueue {
     ring: VecDeque<SentSegment>,
     /// Identifier of the ring's first segment.
     base: u32,
@@ -60,7 +60,7 @@ impl SentQueue {
         }
     }
 
-    pub(crate) fn packets_out(&self) -> u32 {
+    pub(super) fn packets_out(&self) -> u32 {
         self.ring.len() as u32
     }
 
@@ -73,15 +73,15 @@ impl SentQueue {
         self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
     }
 
-    pub(crate) fn head(&self) -> Option<&SentSegment> {
+    pub(super) fn head(&self) -> Option<&SentSegment> {
         self.ring.front()
     }
 
-    pub(crate) fn last_id(&self) -> u32 {
+    pub(super) fn last_id(&self) -> u32 {
         self.base.wrapping_add(self.packets_out()).wrapping_sub(1)
     }
 
-    pub(crate) fn head_id(&self) -> u32 {
+    pub(super) fn head_id(&self) -> u32 {
         self.base
     }
 
@@ -105,7 +105,7 @@ impl SentQueue {
     }
 
     /// The first segment that ends after `offset`; the identifier after the last one if there is none.
-    pub(crate) fn first_ending_after(&self, offset: u64) -> u32 {
+    pub(super) fn first_ending_after(&self, offset: u64) -> u32 {
         let index = self.ring.partition_point(|segment| segment.end <= offset);
         self.base.wrapping_add(index as u32)
     }
@@ -124,7 +124,7 @@ impl SentQueue {
     }
 
     /// Removes the first segment and corrects the counters.
-    pub(crate) fn pop_head(&mut self) -> SentSegment {
+    pub(super) fn pop_head(&mut self) -> SentSegment {
         self.unlink(self.base);
         let segment = self.ring.pop_front().expect("the caller looked at the head");
         if segment.tags.has(Tags::SACKED) {
@@ -146,7 +146,7 @@ impl SentQueue {
 
     /// Removes the part of the first segment below `una`: an acknowledgment fell inside it.
     #[cold]
-    pub(crate) fn trim_head(&mut self, una: u64) {
+    pub(super) fn trim_head(&mut self, una: u64) {
         if let Some(head) = self.ring.front_mut() {
             head.data += una - head.start;
             head.start = una;
@@ -182,7 +182,7 @@ impl SentQueue {
     }
 
     /// Marks a segment SACKed.
-    pub(crate) fn mark_sacked(&mut self, id: u32) {
+    pub(super) fn mark_sacked(&mut self, id: u32) {
         let tags = self.get(id).tags;
         if tags.has(Tags::LOST) {
             self.get_mut(id).tags.clear(Tags::LOST);
@@ -200,7 +200,7 @@ impl SentQueue {
 
     /// Notes that `id` was sent again at `now` as a tail loss probe. The segment is not considered lost, and the probe
     /// is not counted in `retrans_out` (Linux `tcp_send_loss_probe`).
-    pub(crate) fn note_probe(&mut self, id: u32, now: Instant) {
+    pub(super) fn note_probe(&mut self, id: u32, now: Instant) {
         self.unlink(id);
         let segment = self.get_mut(id);
         segment.sent_at = now;
@@ -209,7 +209,7 @@ impl SentQueue {
     }
 
     /// Clears the mark that a retransmission is in flight: a D-SACK reported it.
-    pub(crate) fn clear_retransmission(&mut self, id: u32) {
+    pub(super) fn clear_retransmission(&mut self, id: u32) {
         if self.get(id).tags.has(Tags::RETRANSMITTED) {
             self.get_mut(id).tags.clear(Tags::RETRANSMITTED);
             self.retrans_out -= 1;
@@ -217,7 +217,7 @@ impl SentQueue {
     }
 
     /// Clears all SACKED marks: the receiver reneged.
-    pub(crate) fn forget_sacks(&mut self) {
+    pub(super) fn forget_sacks(&mut self) {
         for segment in &mut self.ring {
             segment.tags.clear(Tags::SACKED);
         }
@@ -227,7 +227,7 @@ impl SentQueue {
     }
 
     /// Clears all LOST marks: recovery was undone.
-    pub(crate) fn forget_losses(&mut self) {
+    pub(super) fn forget_losses(&mut self) {
         for segment in &mut self.ring {
             segment.tags.clear(Tags::LOST);
         }
@@ -238,7 +238,7 @@ impl SentQueue {
     }
 
     /// The first lost segment whose retransmission is not in flight.
-    pub(crate) fn next_to_retransmit(&mut self) -> Option<u32> {
+    pub(super) fn next_to_retransmit(&mut self) -> Option<u32> {
         if self.lost_out == 0 {
             return None;
         }
@@ -260,7 +260,7 @@ impl SentQueue {
     }
 
     /// The same with the earliest segment only.
-    pub(crate) fn cut_head(&mut self, most: u64) -> bool {
+    pub(super) fn cut_head(&mut self, most: u64) -> bool {
         let Some(head) = self.head().filter(|head| !head.tags.has(Tags::SACKED)).map(|head| head.start) else {
             return false;
         };
@@ -301,7 +301,7 @@ impl SentQueue {
     }
 
     /// Notes a retransmission of `id` at `now`.
-    pub(crate) fn note_retransmission(&mut self, id: u32, now: Instant) {
+    pub(super) fn note_retransmission(&mut self, id: u32, now: Instant) {
         self.note_probe(id, now);
         let segment = self.get_mut(id);
         if !segment.tags.has(Tags::RETRANSMITTED) {
@@ -312,7 +312,7 @@ impl SentQueue {
 
     /// Whether a retransmission is in flight or the first segment was ever retransmitted (Linux
     /// `tcp_any_retrans_done`).
-    pub(crate) fn any_retransmitted(&self) -> bool {
+    pub(super) fn any_retransmitted(&self) -> bool {
         self.retrans_out > 0 || self.head().is_some_and(|head| head.tags.has(Tags::EVER_RETRANSMITTED))
     }
 }

@@ -4,19 +4,19 @@ use subflow_quantity::Instant;
 
 /// Marks of a sent segment (Linux `TCPCB_*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tags(u8);
+pub(super) struct Tags(u8);
 
 impl Tags {
     /// Selectively acknowledged.
-    pub(crate) const SACKED: Self = Self(1);
+    pub(super) const SACKED: Self = Self(1);
     /// Considered lost.
-    pub(crate) const LOST: Self = Self(2);
+    pub(super) const LOST: Self = Self(2);
     /// Retransmitted, and the retransmission is considered in flight.
-    pub(crate) const RETRANSMITTED: Self = Self(4);
+    pub(super) const RETRANSMITTED: Self = Self(4);
     /// Retransmitted at some time.
-    pub(crate) const EVER_RETRANSMITTED: Self = Self(8);
+    pub(super) const EVER_RETRANSMITTED: Self = Self(8);
     /// Sent with PSH: its data was the last in the send queue.
-    pub(crate) const PUSH: Self = Self(32);
+    pub(super) const PUSH: Self = Self(32);
     /// Contained in the order of transmissions.
     pub(super) const LISTED: Self = Self(16);
 
@@ -33,7 +33,7 @@ impl Tags {
 
 /// One sent segment.
 #[derive(Clone, Debug)]
-pub(crate) struct SentSegment {
+pub(super) struct SentSegment {
     /// First offset.
     pub(crate) start: u64,
     /// Offset after the last.

@@ -38,7 +38,7 @@ impl Settled {
 
 impl SentQueue {
     /// The first segment that is neither SACKed nor lost, if at least `threshold` of those after it are SACKed.
-    pub(crate) fn first_below(&mut self, threshold: u32) -> Option<u32> {
+    pub(super) fn first_below(&mut self, threshold: u32) -> Option<u32> {
         let end = self.head_id().wrapping_add(self.packets_out());
         while self.settled.end != end && self.sacked_out - self.settled.sacked >= threshold {
             let tags = self.get(self.settled.end).tags;

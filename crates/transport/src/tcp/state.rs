@@ -1,15 +1,6 @@
-//! Connection states, closing transitions (RFC 9293, sections 3.3.2 and 3.10), and connections in TIME-WAIT whose ends
-//! a new SYN opens again (RFC 6191; RFC 9293, section 3.6.1).
+//! Connection states (RFC 9293, section 3.3.2), and what exists in one of them only.
 
 use subflow_quantity::Instant;
-use subflow_wire::tcp::{TcpFlags, TcpSegment};
-
-use super::send_queue::Reset;
-use super::{Connection, sequence};
-
-/// How far the next connection's initial sequence number lies above everything that this one has used: a window without
-/// scaling, and a little more (Linux `tcp_timewait_state_process`).
-const SEQUENCE_GAP: u32 = 65_535 + 2;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,91 +59,224 @@ impl State {
     }
 }
 
-impl Connection {
-    /// Aborts the connection: a reset is sent.
-    pub fn abort(&mut self) {
-        if !self.state.is_closed() {
-            let silent = matches!(self.state, State::SynSent | State::TimeWait);
-            self.queue.reset = (!silent).then_some(Reset::Abort);
-            self.close(Closed::Aborted);
+/// Reason for a reset (RFC 9293, section 3.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reset {
+    /// This side aborted the connection.
+    Abort,
+    /// The peer acknowledged this sequence number, which was never sent.
+    Refusal(u32),
+}
+
+/// The state of a connection. It changes by the transitions of RFC 9293, section 3.3.2, only.
+#[derive(Clone, Debug)]
+pub(super) struct Lifecycle {
+    phase: Phase,
+    /// Retransmissions of the SYN or SYN/ACK.
+    syn_repeated: u32,
+}
+
+/// A [`State`] with its data.
+#[derive(Clone, Debug)]
+enum Phase {
+    SynSent(Opening),
+    SynReceived(Opening),
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait { until: Instant },
+    Closed { how: Closed, reset: Option<Reset> },
+}
+
+/// The handshake, until the peer has acknowledged this side's SYN.
+#[derive(Clone, Debug)]
+struct Opening {
+    /// A SYN or SYN/ACK is to be sent.
+    is_syn_due: bool,
+    /// When the SYN or SYN/ACK was sent last; `None` if that is unknown.
+    sent_at: Option<Instant>,
+    refusal: Option<u32>,
+}
+
+impl Opening {
+    const NEW: Self = Self { is_syn_due: true, sent_at: None, refusal: None };
+}
+
+impl Lifecycle {
+    /// SYN-SENT; the SYN is to be sent.
+    pub(super) fn connecting() -> Self {
+        Self { phase: Phase::SynSent(Opening::NEW), syn_repeated: 0 }
+    }
+
+    /// SYN-RECEIVED; the SYN/ACK is to be sent.
+    pub(super) fn accepting() -> Self {
+        Self { phase: Phase::SynReceived(Opening::NEW), syn_repeated: 0 }
+    }
+
+    #[inline]
+    pub(super) fn state(&self) -> State {
+        match self.phase {
+            Phase::SynSent(_) => State::SynSent,
+            Phase::SynReceived(_) => State::SynReceived,
+            Phase::Established => State::Established,
+            Phase::FinWait1 => State::FinWait1,
+            Phase::FinWait2 => State::FinWait2,
+            Phase::CloseWait => State::CloseWait,
+            Phase::Closing => State::Closing,
+            Phase::LastAck => State::LastAck,
+            Phase::TimeWait { .. } => State::TimeWait,
+            Phase::Closed { how, .. } => State::Closed(how),
         }
     }
 
-    pub(crate) fn close(&mut self, how: Closed) {
-        self.state = State::Closed(how);
-        self.timer = None;
-        self.close_timer = None;
-        self.acknowledge.on_sent(false);
-        self.sent = super::SentQueue::new();
+    #[inline]
+    pub(super) fn is_synchronised(&self) -> bool {
+        !matches!(self.phase, Phase::SynSent(_) | Phase::SynReceived(_) | Phase::Closed { .. })
+    }
+
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed { .. })
+    }
+
+    /// Whether this side may still send new data.
+    #[inline]
+    pub(super) fn may_send(&self) -> bool {
+        matches!(self.phase, Phase::Established | Phase::CloseWait)
+    }
+
+    /// Whether the peer's FIN was received in order: no data follows.
+    #[inline]
+    pub(super) fn has_peer_finished(&self) -> bool {
+        matches!(self.phase, Phase::CloseWait | Phase::Closing | Phase::LastAck | Phase::TimeWait { .. })
+    }
+
+    /// Retransmissions of the SYN or SYN/ACK.
+    pub(super) fn syn_repeated(&self) -> u32 {
+        self.syn_repeated
+    }
+
+    /// The end of TIME-WAIT; [`Instant::MAX`] in other states.
+    #[inline]
+    pub(super) fn deadline(&self) -> Instant {
+        if let Phase::TimeWait { until } = self.phase { until } else { Instant::MAX }
+    }
+
+    fn opening(&mut self) -> Option<&mut Opening> {
+        match &mut self.phase {
+            Phase::SynSent(opening) | Phase::SynReceived(opening) => Some(opening),
+            _ => None,
+        }
+    }
+
+    /// The SYN or SYN/ACK is to be sent, or sent again. Without effect after the handshake.
+    pub(super) fn request_syn(&mut self) {
+        if let Some(opening) = self.opening() {
+            opening.is_syn_due = true;
+        }
+    }
+
+    /// The SYN or SYN/ACK is sent now, if it is to be.
+    pub(super) fn take_syn(&mut self, now: Instant) -> bool {
+        let due = self.opening().filter(|opening| opening.is_syn_due);
+        due.is_some_and(|opening| {
+            (opening.is_syn_due, opening.sent_at) = (false, Some(now));
+            true
+        })
+    }
+
+    /// The SYN/ACK was sent at an unknown time.
+    pub(super) fn on_syn_sent_before(&mut self) {
+        if let Some(opening) = self.opening() {
+            (opening.is_syn_due, opening.sent_at) = (false, None);
+        }
+    }
+
+    /// The SYN or SYN/ACK was not answered: it is to be sent again.
+    pub(super) fn on_syn_timeout(&mut self) {
+        self.syn_repeated += 1;
+        self.request_syn();
+    }
+
+    /// A SYN arrived in SYN-SENT.
+    pub(super) fn on_simultaneous_open(&mut self) {
+        if let Phase::SynSent(opening) = &self.phase {
+            self.phase = Phase::SynReceived(Opening { is_syn_due: true, ..opening.clone() });
+        }
+    }
+
+    /// The peer acknowledged this side's SYN. Returns when that was sent, if it was sent once, at a known time.
+    pub(super) fn establish(&mut self) -> Option<Instant> {
+        let sent_at = self.opening().and_then(|opening| opening.sent_at);
+        self.phase = Phase::Established;
+        sent_at.filter(|_| self.syn_repeated == 0)
     }
 
     /// This side's FIN was sent.
-    pub(crate) fn on_fin_sent(&mut self) {
-        self.state = match self.state {
-            State::Established => State::FinWait1,
-            State::CloseWait => State::LastAck,
-            other => other,
-        };
-    }
-
-    /// This side's FIN was acknowledged.
-    pub(crate) fn on_fin_acknowledged(&mut self, now: Instant) {
-        match self.state {
-            State::FinWait1 => self.state = State::FinWait2,
-            State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.close(Closed::Gracefully),
+    pub(super) fn on_fin_sent(&mut self) {
+        match self.phase {
+            Phase::Established => self.phase = Phase::FinWait1,
+            Phase::CloseWait => self.phase = Phase::LastAck,
             _ => {}
         }
     }
 
-    /// The peer's FIN was received in order.
-    pub(crate) fn on_fin_received(&mut self, now: Instant) {
-        match self.state {
-            State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.enter_time_wait(now),
+    /// This side's FIN was acknowledged. If the peer has also finished, TIME-WAIT begins, until `time_wait_end`, or the
+    /// connection is closed.
+    pub(super) fn on_fin_acknowledged(&mut self, time_wait_end: Instant) {
+        match self.phase {
+            Phase::FinWait1 => self.phase = Phase::FinWait2,
+            Phase::Closing => self.phase = Phase::TimeWait { until: time_wait_end },
+            Phase::LastAck => self.phase = Phase::Closed { how: Closed::Gracefully, reset: None },
             _ => {}
         }
     }
 
-    /// The peer retransmitted its FIN: it is acknowledged again, and TIME-WAIT restarts.
-    pub(crate) fn on_fin_again(&mut self, now: Instant) {
-        self.request_ack();
-        if self.state == State::TimeWait {
-            self.enter_time_wait(now);
+    /// The peer's FIN was received in order. If this side has also finished, TIME-WAIT begins, until `time_wait_end`.
+    pub(super) fn on_fin_received(&mut self, time_wait_end: Instant) {
+        match self.phase {
+            Phase::Established => self.phase = Phase::CloseWait,
+            Phase::FinWait1 => self.phase = Phase::Closing,
+            Phase::FinWait2 => self.phase = Phase::TimeWait { until: time_wait_end },
+            _ => {}
         }
     }
 
-    fn enter_time_wait(&mut self, now: Instant) {
-        self.state = State::TimeWait;
-        self.timer = None;
-        self.close_timer = Some(now + self.config.time_wait);
+    /// TIME-WAIT, if it has begun, begins again.
+    pub(super) fn restart_time_wait(&mut self, time_wait_end: Instant) {
+        if let Phase::TimeWait { until } = &mut self.phase {
+            *until = time_wait_end;
+        }
     }
 
-    /// Whether `syn` may open a new connection between the ends of this one, which is in TIME-WAIT, and the initial
-    /// sequence number that the new one has to have then. `None` where `syn` may be an old duplicate, and in every
-    /// other state.
-    ///
-    /// By RFC 6191, section 2, the peer's SYN has to be newer than the last that came from it: by its timestamp, where
-    /// both connections have them (`timestamps`: the new one would), else by its sequence number. A SYN with timestamps
-    /// after a connection without is new. This side's numbers are then larger than all that it used before (RFC 9293,
-    /// section 3.6.1).
-    pub(crate) fn reopening_sequence(&self, syn: &TcpSegment, timestamps: bool) -> Option<u32> {
-        let is_syn = syn.flags.contains(TcpFlags::SYN)
-            && !syn.flags.contains(TcpFlags::ACK)
-            && !syn.flags.contains(TcpFlags::RST);
-        if self.state != State::TimeWait || !is_syn {
-            return None;
+    /// During the handshake: a reset refuses the acknowledgment of `number`, which was never sent.
+    pub(super) fn refuse(&mut self, number: u32) {
+        if let Some(opening) = self.opening() {
+            opening.refusal = Some(number);
         }
-        let last = self.receive.acknowledgment_number().wrapping_sub(1);
-        let above = (syn.sequence.wrapping_sub(last) as i32) > 0;
-        let theirs = syn.options.timestamps.filter(|_| timestamps).map(|timestamps| timestamps.value);
-        let recent = self.negotiated.timestamps.then(|| self.receive.timestamps().to_echo());
-        let is_new = match (theirs, recent) {
-            (Some(theirs), Some(recent)) if theirs != recent => (theirs.wrapping_sub(recent) as i32) > 0,
-            (Some(_), None) => true,
-            _ => above,
-        };
-        is_new.then(|| sequence::wrap(self.send.nxt, self.send.initial).wrapping_add(SEQUENCE_GAP))
+    }
+
+    /// This side aborts: a reset is to be sent where the peer has a connection.
+    pub(super) fn abort(&mut self) {
+        let is_silent = matches!(self.phase, Phase::SynSent(_) | Phase::TimeWait { .. });
+        self.phase = Phase::Closed { how: Closed::Aborted, reset: (!is_silent).then_some(Reset::Abort) };
+    }
+
+    /// The connection is closed; a refusal that is to be sent still is.
+    pub(super) fn close(&mut self, how: Closed) {
+        let reset = self.take_reset();
+        self.phase = Phase::Closed { how, reset };
+    }
+
+    /// The reset that is to be sent.
+    pub(super) fn take_reset(&mut self) -> Option<Reset> {
+        match &mut self.phase {
+            Phase::SynSent(opening) | Phase::SynReceived(opening) => opening.refusal.take().map(Reset::Refusal),
+            Phase::Closed { reset, .. } => reset.take(),
+            _ => None,
+        }
     }
 }

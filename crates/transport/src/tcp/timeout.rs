@@ -10,9 +10,9 @@ use super::{Closed, Connection, State};
 use crate::Note;
 
 impl Connection {
-    pub(crate) fn on_transmission_timer(&mut self, purpose: Purpose, now: Instant, cc: &mut Controller) {
+    pub(super) fn on_transmission_timer(&mut self, purpose: Purpose, now: Instant, cc: &mut Controller) {
         match purpose {
-            Purpose::Retransmission => match self.state {
+            Purpose::Retransmission => match self.state() {
                 State::SynSent | State::SynReceived => self.on_syn_timeout(),
                 _ => self.on_retransmission_timeout(now, cc),
             },
@@ -26,31 +26,30 @@ impl Connection {
         if self.sent.is_empty() {
             return;
         }
-        if self.retries >= self.config.max_retries {
+        if self.rto.retries() >= self.config.max_retries {
             return self.close(Closed::TimedOut);
         }
         self.counters.timeouts += 1;
         if self.notes.is_some() {
-            self.note(Note::Timeout { in_a_row: self.retries + 1 });
+            self.note(Note::Timeout { in_a_row: self.rto.retries() + 1 });
         }
         // Linux `tcp_timeout_mark_lost`.
         self.forget_reneged_sacks();
         self.look_for_black_hole(now, cc);
         self.enter_loss(now, cc);
-        self.retries += 1;
-        self.backoff += 1;
+        self.rto.on_expired();
         self.recovery.due.head = true;
-        self.arm(Purpose::Retransmission, now, self.backed_off_rto());
+        self.timer.arm(Purpose::Retransmission, now, self.rto.backed_off());
     }
 
     /// Marks outstanding segments lost and enters slow start (RFC 5681, section 3.1; Linux `tcp_enter_loss`).
-    pub(crate) fn enter_loss(&mut self, now: Instant, cc: &mut Controller) {
+    pub(super) fn enter_loss(&mut self, now: Instant, cc: &mut Controller) {
         let state = self.recovery_state(cc);
         let new_recovery = !matches!(state, RecoveryState::Recovery | RecoveryState::Loss);
         self.mark_timed_out(now, cc);
         let first_of_episode = matches!(state, RecoveryState::Open | RecoveryState::Disorder)
-            || self.send.una >= self.recovery.point
-            || (state == RecoveryState::Loss && self.retries == 0);
+            || self.send.una() >= self.recovery.point
+            || (state == RecoveryState::Loss && self.rto.retries() == 0);
         if first_of_episode {
             self.begin_undo_episode();
         }
@@ -59,9 +58,9 @@ impl Connection {
         }
         let timeout = Timeout { now, in_flight: self.sent.in_flight(), repeated: !first_of_episode };
         self.note_state_changed_by(cc, |cc, path| cc.on_timeout(path, &timeout));
-        self.recovery.point = self.send.nxt;
+        self.recovery.point = self.send.next();
         self.recovery.probe = None;
-        self.recovery.frto = self.config.frto && (new_recovery || self.retries > 0);
+        self.recovery.frto = self.config.frto && (new_recovery || self.rto.retries() > 0);
         self.recovery.due = super::recovery::Due::default();
     }
 
@@ -91,42 +90,41 @@ impl Connection {
             }
             self.recovery.due.retransmissions = true;
         }
-        if self.timer.is_none() {
+        if self.timer.purpose().is_none() {
             self.rearm_retransmission(now);
         }
     }
 
     fn on_window_probe_timeout(&mut self, now: Instant) {
-        if self.queue.is_empty() || !self.sent.is_empty() {
+        if self.send.queue().is_empty() || !self.sent.is_empty() {
             return;
         }
-        if self.retries >= self.config.max_retries {
+        if self.rto.retries() >= self.config.max_retries {
             return self.close(Closed::TimedOut);
         }
-        self.retries += 1;
-        self.backoff = (self.backoff + 1).min(self.config.max_retries);
+        self.rto.on_window_probe_expired(self.config.max_retries);
         self.recovery.due.window_probe = true;
         self.arm_window_probe(now);
     }
 
     /// Restarts the retransmission timer if segments are outstanding. If the probe or reordering timer was running,
     /// the timeout is measured from the head's last transmission (Linux `tcp_rearm_rto`).
-    pub(crate) fn rearm_retransmission(&mut self, now: Instant) {
+    pub(super) fn rearm_retransmission(&mut self, now: Instant) {
         let Some(head) = self.sent.head() else {
-            self.timer = None;
+            self.timer.stop();
             return;
         };
-        let rto = self.backed_off_rto();
-        let elapsed = match self.timer {
-            Some(timer) if matches!(timer.purpose, Purpose::LossProbe | Purpose::Reordering) => now.since(head.sent_at),
+        let rto = self.rto.backed_off();
+        let elapsed = match self.timer.purpose() {
+            Some(Purpose::LossProbe | Purpose::Reordering) => now.since(head.sent_at),
             _ => Duration::ZERO,
         };
         let delay = (rto - elapsed).max(Duration::from_micros(1));
-        self.arm(Purpose::Retransmission, now, delay);
+        self.timer.arm(Purpose::Retransmission, now, delay);
     }
 
     /// Starts the probe timer if a probe is possible, otherwise the retransmission timer (Linux `tcp_set_xmit_timer`).
-    pub(crate) fn set_transmission_timer(&mut self, now: Instant, cc: &Controller) {
+    pub(super) fn set_transmission_timer(&mut self, now: Instant, cc: &Controller) {
         if !self.schedule_loss_probe(now, true, cc) {
             self.rearm_retransmission(now);
         }
@@ -135,7 +133,7 @@ impl Connection {
     /// Sends as much data as the send window admits, or a zero-window probe if it admits none (Linux
     /// `tcp_write_wakeup`).
     pub(super) fn probe_window(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
-        if self.send.nxt < self.send.window_end && self.queue.bytes() > 0 {
+        if self.send.admits(1) && self.send.queue().bytes() > 0 {
             return self.send_new(segment, now, cc);
         }
         self.build_window_probe(segment, now)
@@ -147,8 +145,8 @@ impl Connection {
     }
 
     /// Starts the zero-window probe timer.
-    pub(crate) fn arm_window_probe(&mut self, now: Instant) {
-        let delay = self.backed_off_rto().max(Duration::from_millis(200));
-        self.arm(Purpose::WindowProbe, now, delay);
+    pub(super) fn arm_window_probe(&mut self, now: Instant) {
+        let delay = self.rto.backed_off().max(Duration::from_millis(200));
+        self.timer.arm(Purpose::WindowProbe, now, delay);
     }
 }

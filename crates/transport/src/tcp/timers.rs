@@ -42,7 +42,7 @@ fn level(ahead: u64) -> u32 {
 
 /// Purpose of the transmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(super) enum Purpose {
     /// Retransmission timeout (RFC 6298).
     Retransmission,
     /// Tail loss probe (RFC 8985, section 7).
@@ -56,31 +56,58 @@ pub(crate) enum Purpose {
 /// The transmission timer. Nearly every acknowledgment restarts it and it rarely expires; therefore it is rounded to
 /// ticks only when it may have expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TransmissionTimer {
-    pub(crate) purpose: Purpose,
-    set_at: Instant,
-    /// Earliest time of expiry; the exact time if `rounded`.
+pub(super) struct TransmissionTimer {
+    /// Earliest time of expiry, the exact time if `rounded`; [`Instant::MAX`] if the timer does not run.
     at: Instant,
+    set_at: Instant,
+    /// `None` if it does not run.
+    purpose: Option<Purpose>,
     rounded: bool,
 }
 
 impl TransmissionTimer {
-    pub(crate) fn new(purpose: Purpose, now: Instant, delay: Duration) -> Self {
-        Self { purpose, set_at: now, at: now.saturating_add(delay), rounded: false }
+    /// A timer that does not run.
+    pub(super) const STOPPED: Self = Self { at: Instant::MAX, set_at: Instant::ZERO, purpose: None, rounded: false };
+
+    /// Starts it anew.
+    #[inline]
+    pub(super) fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
+        *self = Self { at: now.saturating_add(delay), set_at: now, purpose: Some(purpose), rounded: false };
     }
 
-    /// Time at which [`fires`](Self::fires) is to be called.
-    pub(crate) fn wake_at(&self) -> Instant {
+    #[inline]
+    pub(super) fn stop(&mut self) {
+        (self.at, self.purpose) = (Instant::MAX, None);
+    }
+
+    /// What it runs for.
+    #[inline]
+    pub(super) fn purpose(&self) -> Option<Purpose> {
+        self.purpose
+    }
+
+    /// Whether it runs for `purpose`.
+    #[inline]
+    pub(super) fn is_pending(&self, purpose: Purpose) -> bool {
+        self.purpose == Some(purpose)
+    }
+
+    /// Time at which [`expire`](Self::expire) is to be called; [`Instant::MAX`] if it does not run.
+    #[inline]
+    pub(super) fn wake_at(&self) -> Instant {
         self.at
     }
 
-    /// Whether it expires at `now`. Rounding may move the expiry to a later tick, which `wake_at` then returns.
-    pub(crate) fn fires(&mut self, now: Instant, tick: Tick) -> bool {
+    /// Stops it if it expires at `now`, and returns its purpose. Rounding may move the expiry to a later tick, which
+    /// `wake_at` then returns.
+    pub(super) fn expire(&mut self, now: Instant, tick: Tick) -> Option<Purpose> {
         if self.at <= now && !self.rounded {
             self.at = tick.deadline(self.set_at, self.at.since(self.set_at));
             self.rounded = true;
         }
-        self.at <= now
+        let purpose = self.purpose.filter(|_| self.at <= now)?;
+        self.stop();
+        Some(purpose)
     }
 }
 
@@ -95,58 +122,21 @@ impl Connection {
     /// [`Self::timeout`], with [`Instant::MAX`] for never. Called after every packet, therefore without branches.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        let transmission = self.timer.map_or(Instant::MAX, |timer| timer.wake_at());
-        self.acknowledge.deadline().min(transmission).min(self.close_timer.unwrap_or(Instant::MAX))
+        self.acknowledge.deadline().min(self.timer.wake_at()).min(self.lifecycle.deadline())
     }
 
     /// Earliest expiry of the transmission timer.
     pub(crate) fn transmission_deadline(&self) -> Option<Instant> {
-        self.timer.map(|timer| timer.wake_at())
-    }
-
-    /// The retransmission timeout without backoff.
-    pub(crate) fn rto(&self) -> Duration {
-        self.rtt.rto().unwrap_or_else(|| self.rto_without_sample()).min(self.config.max_rto)
-    }
-
-    /// Before the first sample: the initial RTO in the handshake, and at least 3 s if that gave no sample since the SYN
-    /// was retransmitted (RFC 6298, section 5.7; Linux `tcp_init_metrics`).
-    #[cold]
-    fn rto_without_sample(&self) -> Duration {
-        const AFTER_HANDSHAKE: Duration = Duration::from_secs(3);
-        let initial = self.config.initial_rto;
-        if self.state.is_synchronised() { initial.max(AFTER_HANDSHAKE) } else { initial }
-    }
-
-    /// The retransmission timeout with exponential backoff (RFC 6298, section 5.5).
-    pub(crate) fn backed_off_rto(&self) -> Duration {
-        self.rto().saturating_mul(1u64.checked_shl(self.backoff).unwrap_or(u64::MAX)).min(self.config.max_rto)
-    }
-
-    fn tick(&self) -> Tick {
-        self.config.tick()
-    }
-
-    /// Starts the transmission timer.
-    pub(super) fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
-        self.timer = Some(TransmissionTimer::new(purpose, now, delay));
-    }
-
-    /// Whether the transmission timer runs for `purpose`.
-    pub(super) fn pending(&self, purpose: Purpose) -> bool {
-        self.timer.is_some_and(|timer| timer.purpose == purpose)
+        self.timer.purpose().map(|_| self.timer.wake_at())
     }
 
     /// Handles the timers that have expired at `now`.
     pub fn on_timeout(&mut self, now: Instant, cc: &mut Controller) {
-        self.acknowledge.on_timeout(now, self.rto());
-        if self.close_timer.is_some_and(|at| at <= now) {
-            self.close_timer = None;
+        self.acknowledge.on_timeout(now, self.rto.base());
+        if self.lifecycle.deadline() <= now {
             self.close(Closed::Gracefully);
         }
-        let tick = self.tick();
-        if let Some(purpose) = self.timer.as_mut().and_then(|timer| timer.fires(now, tick).then_some(timer.purpose)) {
-            self.timer = None;
+        if let Some(purpose) = self.timer.expire(now, self.config.tick()) {
             self.on_transmission_timer(purpose, now, cc);
         }
     }
@@ -159,11 +149,13 @@ mod tests {
     #[test]
     fn a_transmission_timer_fires_at_the_tick_after_its_delay() {
         let (tick, start) = (Tick { tick: Duration::from_millis(4), wheel: false }, Instant::from_nanos(5_000_000));
-        let mut timer = TransmissionTimer::new(Purpose::Retransmission, start, Duration::from_millis(40));
+        let mut timer = TransmissionTimer::STOPPED;
+        timer.arm(Purpose::Retransmission, start, Duration::from_millis(40));
         assert_eq!(timer.wake_at(), Instant::from_nanos(45_000_000));
-        assert!(!timer.fires(timer.wake_at(), tick));
+        assert_eq!(timer.expire(timer.wake_at(), tick), None);
         assert_eq!(timer.wake_at(), Instant::from_nanos(48_000_000));
-        assert!(timer.fires(timer.wake_at(), tick));
+        assert_eq!(timer.expire(timer.wake_at(), tick), Some(Purpose::Retransmission));
+        assert_eq!((timer.wake_at(), timer.purpose()), (Instant::MAX, None));
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn elapsed_since(echo: u32, now: Instant) -> Option<Duration> {
 
 /// State of the peer's timestamps.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PeerTimestamps {
+pub(super) struct PeerTimestamps {
     /// TS.Recent, and the time of its arrival; zero if there is none.
     recent: u32,
     recent_at: Instant,
@@ -35,12 +35,12 @@ pub(crate) struct PeerTimestamps {
 
 impl PeerTimestamps {
     /// The value to send as TSecr; zero if there is none.
-    pub(crate) fn to_echo(&self) -> u32 {
+    pub(super) fn to_echo(&self) -> u32 {
         self.recent
     }
 
     /// Sets TS.Recent from a SYN or SYN/ACK.
-    pub(crate) fn on_syn(&mut self, timestamps: Option<Timestamps>, now: Instant) {
+    pub(super) fn on_syn(&mut self, timestamps: Option<Timestamps>, now: Instant) {
         self.recent = timestamps.map_or(0, |timestamps| timestamps.value);
         self.recent_at = now;
     }
@@ -81,7 +81,7 @@ impl Connection {
         let theirs = segment.options.timestamps.filter(|_| self.negotiated.timestamps);
         // Only full-sized segments give the receiver an RTT sample (Linux `tcp_rcv_rtt_measure_ts`).
         if self.receive.take_timestamps(theirs, start, now)
-            && u64::from(segment.payload.length) >= self.acknowledge.segment_size
+            && u64::from(segment.payload.length) >= self.acknowledge.segment_size()
             && let Some(rtt) = self.echoed_rtt(now)
         {
             self.receive.on_rtt(rtt);

@@ -9,12 +9,12 @@ use super::sent_segment::Tags;
 
 impl SentQueue {
     /// The segment whose last transmission is the oldest.
-    pub(crate) fn oldest_transmission(&self) -> Option<u32> {
+    pub(super) fn oldest_transmission(&self) -> Option<u32> {
         self.transmissions.map(|ends| ends.oldest)
     }
 
     /// The segment that was sent next after `id`.
-    pub(crate) fn next_transmission(&self, id: u32) -> Option<u32> {
+    pub(super) fn next_transmission(&self, id: u32) -> Option<u32> {
         let newer = self.get(id).newer;
         (newer != id).then_some(newer)
     }

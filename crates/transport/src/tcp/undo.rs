@@ -72,10 +72,10 @@ impl Undo {
 
 impl Connection {
     /// Begins a new episode of Recovery or Loss (Linux `tcp_init_undo`).
-    pub(crate) fn begin_undo_episode(&mut self) {
+    pub(super) fn begin_undo_episode(&mut self) {
         let probe = matches!(self.recovery.probe, Some((_, true)));
         let outstanding = i64::from(self.sent.retrans_out) + i64::from(probe);
-        self.recovery.undo.begin(self.config.undo.then_some(self.send.una), outstanding);
+        self.recovery.undo.begin(self.config.undo.then_some(self.send.una()), outstanding);
     }
 
     fn may_undo(&self) -> bool {
@@ -116,7 +116,7 @@ impl Connection {
     }
 
     /// Undoes the reduction if D-SACKs have reported every retransmission of the episode.
-    pub(crate) fn try_undo_by_dsack(&mut self, cc: &mut Controller) -> bool {
+    pub(super) fn try_undo_by_dsack(&mut self, cc: &mut Controller) -> bool {
         if !self.recovery.undo.is_all_reported() {
             return false;
         }
@@ -126,19 +126,19 @@ impl Connection {
     }
 
     /// In Loss: undoes the reduction if timestamps, D-SACK or (`frto`) F-RTO prove the timeout spurious.
-    pub(crate) fn try_undo_loss(&mut self, frto: bool, cc: &mut Controller) -> bool {
+    pub(super) fn try_undo_loss(&mut self, frto: bool, cc: &mut Controller) -> bool {
         if !self.config.undo || !(frto || self.may_undo()) {
             return false;
         }
         self.undo_reduction(true, cc);
-        self.retries = 0;
+        self.rto.on_progress();
         self.enter_state(RecoveryState::Open, cc);
         true
     }
 
     /// In Recovery: undoes the reduction if a partial acknowledgment proves that a late original filled the hole.
     /// Returns whether no more segments are to be marked lost for now (Linux `tcp_try_undo_partial`).
-    pub(crate) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
+    pub(super) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
         let undo = &self.recovery.undo;
         if !undo.is_possible() || !undo.original_arrived(self.latest_echo()) {
             return false;
