@@ -6,10 +6,46 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::acceptability::Offsets;
-use super::ack_findings::AckFindings;
-use super::loss_detection::DUP_THRESH;
-use super::sent_segment::Tags;
+use super::sent_segments::Tags;
 use super::timers::Purpose;
+
+/// Findings about one acknowledgment.
+#[derive(Debug, Default)]
+pub(super) struct AckFindings {
+    /// SND.UNA before.
+    pub(super) prior_una: u64,
+    /// Its acknowledgment number, as an offset.
+    pub(super) acknowledgment: u64,
+    /// End of the highest segment SACKed or acknowledged before.
+    pub(super) prior_highest: u64,
+    /// SND.UNA advanced.
+    pub(super) una_advanced: bool,
+    /// Segments newly acknowledged cumulatively.
+    pub(super) acknowledged: u32,
+    /// Segments newly SACKed.
+    pub(super) newly_sacked: u32,
+    /// A retransmitted segment was acknowledged.
+    pub(super) retransmission_acknowledged: bool,
+    /// A segment of this recovery episode that was never retransmitted was newly acknowledged or SACKed.
+    pub(super) original_acknowledged: bool,
+    /// Transmission times of the first and the last segment that were cumulatively acknowledged without having been
+    /// retransmitted.
+    pub(super) originals: Option<(Instant, Instant)>,
+    /// Transmission times of the first and the last segment that were newly SACKed without having been retransmitted.
+    pub(super) sacked_originals: Option<(Instant, Instant)>,
+    /// It carries a D-SACK.
+    pub(super) dsack: bool,
+    /// The D-SACK reports the tail loss probe.
+    pub(super) dsack_of_probe: bool,
+    /// A retransmission was marked lost.
+    pub(super) lost_retransmission: bool,
+    /// A duplicate acknowledgment (RFC 5681, section 2).
+    pub(super) duplicate: bool,
+    /// The retransmission timer is to be restarted.
+    pub(super) rearm_timer: bool,
+    /// The latest RTT sample.
+    pub(super) rtt: Option<Duration>,
+}
 
 /// Counts before an acknowledgment was processed.
 #[derive(Clone, Copy)]
@@ -36,8 +72,11 @@ impl Connection {
             acknowledgment: offsets.acknowledgment,
             ..AckFindings::default()
         };
-        let before =
-            Before { in_flight: self.sent.in_flight(), delivered: self.recovery.delivered, lost: self.sent.lost_total };
+        let before = Before {
+            in_flight: self.sent.in_flight(),
+            delivered: self.recovery.delivered(),
+            lost: self.sent.lost_total(),
+        };
         let acknowledged = self.send.on_acknowledgment(offsets.start, offsets.acknowledgment, segment.window);
         if acknowledged.advanced > 0 {
             findings.una_advanced = true;
@@ -46,9 +85,9 @@ impl Connection {
         }
         if !segment.options.sack.is_empty() && self.negotiated.sack {
             self.on_sack_blocks(segment, &mut findings, now, cc);
-            self.recovery.delivered += u64::from(findings.newly_sacked);
-        } else if !self.recovery.last_blocks.is_empty() {
-            self.recovery.last_blocks.clear();
+            self.recovery.on_delivered(findings.newly_sacked);
+        } else {
+            self.reported_sacks.on_no_blocks();
         }
         // RFC 5681, section 2. A lower acknowledgment number means that the segment was reordered.
         let repeats =
@@ -64,8 +103,8 @@ impl Connection {
             self.look_at_mtu_probe(now, cc);
         }
         self.update_rtt(&mut findings, now, cc);
-        self.recovery.rack.adapt(self.send.una(), self.send.next());
-        if self.recovery.probe.is_some() {
+        self.rack.adapt(self.send.una(), self.send.next());
+        if self.recovery.probe().is_some() {
             self.on_ack_of_probe(&findings, now, cc);
         }
         self.recover_and_grow(&mut findings, before, now, cc);
@@ -75,7 +114,7 @@ impl Connection {
     fn recover_and_grow(&mut self, findings: &mut AckFindings, before: Before, now: Instant, cc: &mut Controller) {
         let mut ack = Ack {
             now,
-            acked: (self.recovery.delivered - before.delivered) as u32,
+            acked: (self.recovery.delivered() - before.delivered) as u32,
             rtt: findings.rtt,
             una: self.send.una(),
             nxt: self.send.next(),
@@ -87,10 +126,10 @@ impl Connection {
             && !findings.dsack
             && !findings.duplicate;
         if settled {
-            self.recovery.undo.forget_retransmissions();
+            self.undo.forget_retransmissions();
         } else {
             self.on_dubious_ack(findings, now, cc);
-            ack.acked = (self.recovery.delivered - before.delivered) as u32;
+            ack.acked = (self.recovery.delivered() - before.delivered) as u32;
         }
         if findings.rearm_timer {
             self.set_transmission_timer(now, cc);
@@ -120,15 +159,15 @@ impl Connection {
                 first.get_or_insert(segment.sent_at);
                 last = segment.sent_at;
                 reordered = reordered.min(segment.start);
-                if segment.end <= self.recovery.point {
+                if segment.end <= self.recovery.point() {
                     findings.original_acknowledged = true;
                 }
             }
             if !sacked {
-                self.recovery.delivered += u64::from(self.negotiated.sack);
+                self.recovery.on_delivered(self.negotiated.sack.into());
                 let spurious = repeated && self.echo_precedes(segment.sent_at);
                 if !spurious {
-                    self.recovery.rack.on_delivered(now, segment.sent_at, segment.end, repeated, min);
+                    self.rack.on_delivered(now, segment.sent_at, segment.end, repeated, min);
                 }
             }
             findings.acknowledged += 1;
@@ -177,12 +216,11 @@ impl Connection {
     /// Reports the delivery, by which the congestion window grows or shrinks (Linux `tcp_cong_control`).
     fn report_delivery(&mut self, ack: Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
         // SACKed data counts as progress only if the network is known to reorder (Linux `tcp_may_raise_cwnd`).
-        let progress =
-            findings.acknowledged > 0 || (self.recovery.reordering > DUP_THRESH && findings.newly_sacked > 0);
+        let progress = findings.acknowledged > 0 || (self.reordering.is_raised() && findings.newly_sacked > 0);
         let sample = DeliverySample {
             ack,
-            delivered: self.recovery.delivered,
-            lost: self.sent.lost_total.saturating_sub(lost_before) as u32,
+            delivered: self.recovery.delivered(),
+            lost: self.sent.lost_total().saturating_sub(lost_before) as u32,
             in_flight: self.sent.in_flight(),
             ce: 0,
             advanced: findings.una_advanced,
@@ -199,7 +237,7 @@ impl Connection {
             self.on_dubious_ack(findings, now, cc);
         }
         self.on_answer_to_window_probe(now);
-        if self.recovery.probe.is_some() {
+        if self.recovery.probe().is_some() {
             self.on_ack_of_probe(findings, now, cc);
         }
     }

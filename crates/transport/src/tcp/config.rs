@@ -1,16 +1,12 @@
 //! Configuration of a TCP connection. The defaults are those of Linux 6.12.
 
-use std::sync::Arc;
-
 use subflow_policy::catalogue::Choice;
 use subflow_policy::congestion::{Growth, Rules};
 use subflow_quantity::Duration;
 
 pub use subflow_policy::congestion::WindowReduction;
 
-use super::Connection;
 use super::timers::Tick;
-use crate::Change;
 
 /// Loss detection algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,28 +193,7 @@ pub struct Config {
     pub time_wait: Duration,
 }
 
-impl Connection {
-    /// Changes an option. Returns whether TCP has it.
-    pub(crate) fn change(&mut self, change: Change) -> bool {
-        if let Change::Acknowledgments(policy) = change {
-            self.acknowledge.set_policy(policy);
-        }
-        Arc::make_mut(&mut self.config).change(change)
-    }
-}
-
 impl Config {
-    /// Changes an option. Returns whether TCP has it.
-    pub(crate) fn change(&mut self, change: Change) -> bool {
-        match change {
-            Change::Nagle(on) => self.nagle = on,
-            Change::Retries(most) => self.max_retries = most,
-            Change::Acknowledgments(policy) => self.ack_policy = policy,
-            _ => return false,
-        }
-        true
-    }
-
     /// The rules for its windows.
     pub(crate) fn window_rules(&self) -> Rules {
         Rules::Linux { growth: self.growth, reduction: self.window_reduction }

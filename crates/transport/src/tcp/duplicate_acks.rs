@@ -5,8 +5,8 @@
 use subflow_policy::congestion::{Controller, RecoveryState};
 
 use super::Connection;
-use super::ack_findings::AckFindings;
-use super::sent_segment::Tags;
+use super::ack_input::AckFindings;
+use super::sent_segments::Tags;
 
 impl Connection {
     /// Counts a duplicate acknowledgment as one SACKed segment above the hole.
@@ -14,10 +14,10 @@ impl Connection {
         if self.negotiated.sack || !findings.duplicate {
             return;
         }
-        let before = self.sent.sacked_out;
-        self.sent.sacked_out += 1;
-        self.limit_duplicate_acks();
-        self.recovery.delivered += u64::from(self.sent.sacked_out > before);
+        match self.sent.count_duplicate() {
+            true => self.recovery.on_delivered(1),
+            false => self.note_reordering_degree(self.sent.packets_out()),
+        }
     }
 
     /// `acknowledged` segments were acknowledged cumulatively: all but the one that filled the hole had been counted
@@ -26,27 +26,22 @@ impl Connection {
         if acknowledged == 0 {
             return;
         }
-        let counted = self.sent.sacked_out;
-        self.recovery.delivered += u64::from(acknowledged.saturating_sub(counted).max(1));
-        self.sent.sacked_out = counted.saturating_sub(acknowledged - 1);
+        self.recovery.on_delivered(acknowledged.saturating_sub(self.sent.sacked_out()).max(1));
+        self.sent.uncount_duplicates(acknowledged - 1);
         self.limit_duplicate_acks();
     }
 
     /// Resets the count (Linux `tcp_reset_reno_sack`).
     pub(super) fn forget_duplicate_acks(&mut self) {
         if !self.negotiated.sack {
-            self.sent.sacked_out = 0;
+            self.sent.forget_duplicates();
         }
     }
 
-    /// At least one outstanding segment is missing: duplicates in excess of the others are due to reordering (Linux
-    /// `tcp_limit_reno_sacked`).
+    /// Duplicates in excess of the segments that can have caused them are due to reordering.
     fn limit_duplicate_acks(&mut self) {
-        let out = self.sent.packets_out();
-        let holes = self.sent.lost_out.max(1).min(out);
-        if self.sent.sacked_out + holes > out {
-            self.sent.sacked_out = out - holes;
-            self.note_reordering_degree(out);
+        if self.sent.limit_duplicates() {
+            self.note_reordering_degree(self.sent.packets_out());
         }
     }
 
@@ -55,7 +50,7 @@ impl Connection {
         let proven = match self.recovery_state(cc) {
             RecoveryState::Recovery => una_advanced,
             RecoveryState::Loss => false,
-            _ => self.sent.sacked_out >= self.recovery.reordering,
+            _ => self.sent.sacked_out() >= self.reordering.degree(),
         };
         if proven && self.sent.head().is_some_and(|head| !head.tags.has(Tags::LOST)) {
             self.lose(self.sent.head_id());
@@ -66,6 +61,6 @@ impl Connection {
     /// Whether recovery continues until data above the recovery point is acknowledged, because duplicates that the
     /// retransmissions caused would otherwise start another fast retransmit (RFC 6582, section 4.1).
     pub(super) fn must_hold_recovery(&self) -> bool {
-        !self.negotiated.sack && self.send.una() == self.recovery.point
+        !self.negotiated.sack && self.send.una() == self.recovery.point()
     }
 }

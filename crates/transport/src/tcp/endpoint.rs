@@ -1,5 +1,6 @@
 //! A plain TCP endpoint: a connection, its congestion control and its application's stream.
 
+use core::mem::offset_of;
 use std::sync::Arc;
 
 use subflow_policy::congestion::{Algorithm, Controller};
@@ -8,8 +9,9 @@ use subflow_wire::icmp::IcmpError;
 use subflow_wire::{IpHeader, TcpSegment};
 
 use super::{Config, Connection, Ends, State};
-use crate::Event;
+use crate::prefetch::{prefetch, prefetch_whole, prefetch_with_next};
 use crate::stream::Stream;
+use crate::{Change, Event};
 
 /// A TCP connection and its application's stream. [`Endpoint`](crate::Endpoint) describes its use.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub struct TcpEndpoint {
     pub(crate) stream: Stream,
     /// The state that events to the application reflect.
     reported: State,
-    pub(super) all_acknowledged: bool,
+    all_acknowledged: bool,
     scratch: Vec<core::ops::Range<u64>>,
 }
 
@@ -126,6 +128,12 @@ impl TcpEndpoint {
         self.report_progress();
     }
 
+    /// Fetches the endpoint from memory before a packet needs it.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        prefetch_whole::<Self, _>(&self.all_acknowledged, offset_of!(Self, all_acknowledged));
+    }
+
     /// Reports changes of the connection's state as events.
     #[inline]
     pub(crate) fn report_progress(&mut self) {
@@ -156,5 +164,38 @@ impl TcpEndpoint {
             self.stream.emit(Event::Closed(how));
         }
         self.reported = state;
+    }
+}
+
+impl Connection {
+    /// Fetches the ends of the queue of sent segments: the first one, the last one and the place of the next one. The
+    /// connection can be read.
+    #[inline]
+    pub(crate) fn fetch_queues(&self) {
+        if let Some(head) = self.sent.head() {
+            prefetch(head);
+            prefetch_with_next(self.sent.get(self.sent.last_id()));
+        }
+    }
+
+    /// Changes an option. Returns whether TCP has it.
+    pub(crate) fn change(&mut self, change: Change) -> bool {
+        if let Change::Acknowledgments(policy) = change {
+            self.acknowledge.set_policy(policy);
+        }
+        Arc::make_mut(&mut self.config).change(change)
+    }
+}
+
+impl Config {
+    /// Changes an option. Returns whether TCP has it.
+    pub(crate) fn change(&mut self, change: Change) -> bool {
+        match change {
+            Change::Nagle(on) => self.nagle = on,
+            Change::Retries(most) => self.max_retries = most,
+            Change::Acknowledgments(policy) => self.ack_policy = policy,
+            _ => return false,
+        }
+        true
     }
 }

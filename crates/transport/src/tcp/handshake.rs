@@ -7,14 +7,17 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acknowledge::Acknowledge;
+use super::loss_detection::{Rack, Reordering};
 use super::receive_side::ReceiveSide;
 use super::recovery::Recovery;
 use super::rto::RetransmissionTimeout;
+use super::sack_input::ReportedSacks;
 use super::segment_size::SegmentSize;
 use super::send_side::SendSide;
 use super::sent_queue::SentQueue;
 use super::state::Lifecycle;
 use super::timers::{Purpose, TransmissionTimer};
+use super::undo::Undo;
 use super::window_use::WindowUse;
 use super::{Closed, Config, Connection, Counters, Ends, Negotiated};
 use crate::Note;
@@ -46,7 +49,11 @@ impl Connection {
             send: SendSide::new(initial, now),
             window_use: WindowUse::default(),
             sent: SentQueue::new(),
+            reported_sacks: ReportedSacks::default(),
+            rack: Rack::default(),
+            reordering: Reordering::default(),
             recovery: Recovery::default(),
+            undo: Undo::default(),
             rto: RetransmissionTimeout::new(&config),
             timer: TransmissionTimer::STOPPED,
             receive: ReceiveSide::new(&config, size.mss(), now),

@@ -4,7 +4,6 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::Instant;
 use subflow_wire::icmp::{IcmpError, IcmpKind, Unreachable};
 
-use super::recovery::Due;
 use super::{Closed, Connection};
 use crate::path_mtu;
 
@@ -62,13 +61,12 @@ impl Connection {
             return;
         }
         if self.recovery_state(cc) != RecoveryState::Loss {
-            self.recovery.point = self.send.next();
-            self.recovery.undo.rule_out();
+            self.recovery.last_until(self.send.next());
+            self.undo.rule_out();
             cc.forget_undo(self.path);
             self.enter_state(RecoveryState::Loss, cc);
         }
-        (self.recovery.probe, self.recovery.frto) = (None, false);
-        self.recovery.due = Due { retransmissions: true, ..Due::default() };
+        self.recovery.resend_parts();
         self.rearm_retransmission(now);
     }
 }

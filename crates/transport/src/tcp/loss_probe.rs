@@ -5,8 +5,9 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
 use super::Connection;
-use super::ack_findings::AckFindings;
+use super::ack_input::AckFindings;
 use super::loss_detection::TIMER_MARGIN;
+use super::recovery::LossProbe;
 use super::timers::Purpose;
 
 impl Connection {
@@ -17,7 +18,7 @@ impl Connection {
         let possible = self.config.tail_loss_probe
             && self.negotiated.sack
             && !self.sent.is_empty()
-            && self.recovery.probe.is_none()
+            && self.recovery.probe().is_none()
             && matches!(state, RecoveryState::Open | RecoveryState::WindowReduced);
         if !possible || self.timer.is_pending(Purpose::Reordering) {
             return false;
@@ -46,7 +47,7 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) -> Option<u64> {
-        if self.sent.is_empty() || self.recovery.probe.is_some() {
+        if self.sent.is_empty() || self.recovery.probe().is_some() {
             self.rearm_retransmission(now);
             return None;
         }
@@ -57,7 +58,7 @@ impl Connection {
         self.counters.loss_probes += 1;
         let has_new = self.send.queue().bytes() > 0 && self.lifecycle.may_send() && self.admits_next();
         let probe = if has_new { self.send_new(segment, now, cc) } else { self.probe_with_last(segment, now) };
-        self.recovery.probe = Some((self.send.next(), !has_new));
+        self.recovery.on_probe_sent(LossProbe { end: self.send.next(), is_retransmission: !has_new });
         self.timer.stop();
         self.rearm_retransmission(now);
         Some(probe)
@@ -65,17 +66,17 @@ impl Connection {
 
     /// Processes an acknowledgment while a probe is outstanding (RFC 8985, section 7.4.2).
     pub(super) fn on_ack_of_probe(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) {
-        let Some((end, retransmission)) = self.recovery.probe else { return };
+        let Some(LossProbe { end, is_retransmission }) = self.recovery.probe() else { return };
         if findings.acknowledgment < end {
             return;
         }
-        if !retransmission || findings.dsack_of_probe {
-            self.recovery.probe = None;
+        if !is_retransmission || findings.dsack_of_probe {
+            self.recovery.end_probe();
         } else if findings.acknowledgment > end {
             // The probe repaired a loss: the congestion window is reduced.
             self.reduce_once(now, cc);
         } else if findings.duplicate {
-            self.recovery.probe = None;
+            self.recovery.end_probe();
         }
     }
 }

@@ -47,7 +47,6 @@
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
 
 mod acceptability;
-mod ack_findings;
 mod ack_input;
 mod acknowledge;
 mod black_hole;
@@ -59,7 +58,6 @@ mod endpoint;
 mod handshake;
 mod icmp;
 mod input;
-mod look_ahead;
 mod loss_detection;
 mod loss_probe;
 mod mtu_search;
@@ -69,6 +67,7 @@ mod reassembly;
 mod receive_side;
 mod receive_window;
 mod recovery;
+mod recovery_states;
 mod rto;
 mod rtt;
 mod sack_input;
@@ -79,14 +78,13 @@ mod send_side;
 mod sent_queue;
 #[cfg(test)]
 mod sent_queue_steps;
-mod sent_segment;
+mod sent_segments;
 mod sequence;
 mod settled;
 mod state;
 mod timeout;
 pub(crate) mod timers;
 mod timestamps;
-mod transmission_order;
 mod undo;
 mod window_use;
 
@@ -108,14 +106,17 @@ pub use state::{Closed, State};
 use crate::edge::Taken;
 pub use crate::ends::Ends;
 use acknowledge::Acknowledge;
+use loss_detection::{Rack, Reordering};
 use receive_side::ReceiveSide;
 use recovery::Recovery;
 use rto::RetransmissionTimeout;
+use sack_input::ReportedSacks;
 use segment_size::SegmentSize;
 use send_side::SendSide;
 use sent_queue::SentQueue;
 use state::Lifecycle;
 use timers::TransmissionTimer;
+use undo::Undo;
 use window_use::WindowUse;
 
 /// Counters of one connection.
@@ -167,7 +168,11 @@ pub struct Connection {
     send: SendSide,
     window_use: WindowUse,
     sent: SentQueue,
+    reported_sacks: ReportedSacks,
+    rack: Rack,
+    reordering: Reordering,
     recovery: Recovery,
+    undo: Undo,
     rto: RetransmissionTimeout,
     timer: TransmissionTimer,
     receive: ReceiveSide,
@@ -232,7 +237,7 @@ impl Connection {
 
     /// Whether no lost segment waits for retransmission; new data is sent only after those.
     pub fn has_no_losses(&self) -> bool {
-        self.sent.lost_out <= self.sent.retrans_out
+        self.sent.lost_out() <= self.sent.retrans_out()
     }
 
     /// The pacing rate in bytes per second (Linux: `sk_pacing_rate`). Zero without an RTT sample.

@@ -13,7 +13,7 @@ use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
 use super::loss_detection::DUP_THRESH;
-use super::sent_segment::Tags;
+use super::sent_segments::Tags;
 
 /// From the last change of the path MTU, or the end of a search, to the next one (RFC 8899, section 5.1.1:
 /// PMTU_RAISE_TIMER; Linux `tcp_probe_interval`).
@@ -139,7 +139,7 @@ impl Connection {
     /// `tcp_fastretrans_alert`).
     pub(super) fn is_mtu_probe_lost(&self, cc: &Controller) -> bool {
         let Some(probe) = self.mtu_search.as_deref().and_then(|search| search.probe) else { return false };
-        self.sent.lost_out == 1
+        self.sent.lost_out() == 1
             && self.sent.head().is_some_and(|head| head.start == probe.start && head.tags.has(Tags::LOST))
             && matches!(self.recovery_state(cc), RecoveryState::Open | RecoveryState::Disorder)
     }
@@ -170,8 +170,7 @@ impl Connection {
     /// (RFC 4821, section 7.6.3).
     #[cold]
     pub(super) fn cut_mtu_probe(&mut self, id: u32) {
-        let segment = self.sent.get(id);
-        if segment.end - segment.start > u64::from(self.size.mss()) {
+        if self.sent.get(id).length() > u64::from(self.size.mss()) {
             self.forget_mtu_probe();
             self.sent.cut(self.size.mss().into());
         }

@@ -52,12 +52,11 @@ impl Connection {
 
     /// Marks a segment lost.
     pub(crate) fn lose(&mut self, id: u32) {
-        let before = self.sent.lost_total;
+        let before = self.sent.lost_total();
         self.sent.mark_lost(id);
-        if self.notes.is_some() && self.sent.lost_total > before {
+        if self.notes.is_some() && self.sent.lost_total() > before {
             let segment = self.sent.get(id);
-            let data = segment.data..segment.data + (segment.end - segment.start);
-            let sent_at = segment.sent_at;
+            let (data, sent_at) = (segment.stream(), segment.sent_at);
             self.note(Note::Lost { data, sent_at });
         }
     }

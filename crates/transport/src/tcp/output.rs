@@ -5,8 +5,8 @@ use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 
 use super::Connection;
-use super::recovery::Due;
-use super::sent_segment::Tags;
+use super::recovery::Transmission;
+use super::sent_segments::Tags;
 use super::timers::Purpose;
 
 impl Connection {
@@ -25,8 +25,7 @@ impl Connection {
             return sent;
         }
         self.on_transmission_over(now, cc);
-        if self.recovery.due.window_probe {
-            self.recovery.due.window_probe = false;
+        if self.recovery.take_request(Transmission::WindowProbe) {
             return Some(self.probe_window(segment, now, cc));
         }
         self.acknowledge.is_due().then(|| self.build_ack(segment, now))
@@ -47,7 +46,7 @@ impl Connection {
     /// Whether nothing except a pure acknowledgment can be due.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.send.queue().is_empty() && !self.window_use.has_sent() && self.recovery.due == Due::default()
+        self.send.queue().is_empty() && !self.window_use.has_sent() && !self.recovery.requests_any()
     }
 
     /// Builds segments of the handshake, and resets.
@@ -66,40 +65,44 @@ impl Connection {
     }
 
     fn next_data_segment(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
-        if self.recovery.due.head {
-            self.recovery.due.head = false;
-            if !self.sent.is_empty() {
-                if self.mtu_search.is_some() {
-                    self.cut_mtu_probe(self.sent.head_id());
-                }
-                return Some(self.retransmit(self.sent.head_id(), segment, now, cc));
+        if self.recovery.requests_any() {
+            let sent = self.next_requested(segment, now, cc);
+            if sent.is_some() {
+                return sent;
             }
         }
-        if self.recovery.due.probe {
-            self.recovery.due.probe = false;
+        if self.may_send_new(now, cc) {
+            return Some(self.send_new(segment, now, cc));
+        }
+        if self.recovery.take_request(Transmission::NewDataFirst) && self.send.next() <= self.recovery.point() {
+            // F-RTO, step 2b: without new data to send, conventional recovery follows.
+            self.recovery.end_timeout_test();
+            self.recovery.request(Transmission::LostSegments);
+            return self.next_data_segment(segment, now, cc);
+        }
+        None
+    }
+
+    /// The next segment that recovery has requested.
+    fn next_requested(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
+        if self.recovery.take_request(Transmission::Head) && !self.sent.is_empty() {
+            if self.mtu_search.is_some() {
+                self.cut_mtu_probe(self.sent.head_id());
+            }
+            return Some(self.retransmit(self.sent.head_id(), segment, now, cc));
+        }
+        if self.recovery.take_request(Transmission::LossProbe) {
             let probe = self.next_loss_probe(segment, now, cc);
             if probe.is_some() {
                 return probe;
             }
         }
-        if self.recovery.due.retransmissions && !self.recovery.due.new_data_first {
+        if self.recovery.requests(Transmission::LostSegments) && !self.recovery.requests(Transmission::NewDataFirst) {
             let sent = self.next_retransmission(segment, now, cc);
-            if sent.is_some() {
-                return sent;
+            if sent.is_none() {
+                self.recovery.take_request(Transmission::LostSegments);
             }
-            self.recovery.due.retransmissions = false;
-        }
-        if self.may_send_new(now, cc) {
-            return Some(self.send_new(segment, now, cc));
-        }
-        if self.recovery.due.new_data_first {
-            // F-RTO, step 2b: without new data to send, conventional recovery follows.
-            self.recovery.due.new_data_first = false;
-            if self.send.next() <= self.recovery.point {
-                self.recovery.frto = false;
-                self.recovery.due.retransmissions = true;
-                return self.next_data_segment(segment, now, cc);
-            }
+            return sent;
         }
         None
     }
@@ -152,11 +155,8 @@ impl Connection {
         }
         let length = new.data.end - new.data.start;
         let push = new.is_last && length > 0;
-        let mut tags = Tags::default();
-        if push {
-            tags.set(Tags::PUSH);
-        }
-        self.sent.push(new.sequence.start, new.sequence.end, new.data.start, now, tags);
+        let tags = if push { Tags::PUSH } else { Tags::default() };
+        self.sent.push(new.sequence.clone(), new.data.start, now, tags);
         self.window_use.on_sent();
         self.counters.data_segments_sent += u64::from(length > 0);
         cc.on_sent(self.path, 1);
@@ -171,7 +171,7 @@ impl Connection {
     /// Retransmits segment `id`, which is considered lost.
     pub(crate) fn retransmit(&mut self, id: u32, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         self.sent.note_retransmission(id, now);
-        self.recovery.undo.on_retransmission(super::timestamps::timestamp(now));
+        self.undo.on_retransmission(super::timestamps::timestamp(now));
         cc.on_sent(self.path, 1);
         if id == self.sent.head_id() && !self.timer.is_pending(Purpose::Reordering) {
             self.timer.arm(Purpose::Retransmission, now, self.rto.backed_off());
@@ -194,12 +194,10 @@ impl Connection {
 
     /// Builds segment `id` of the retransmission queue.
     fn build_sent(&mut self, id: u32, segment: &mut TcpSegment, now: Instant) -> u64 {
-        let (start, end, data, tags) = {
-            let sent = self.sent.get(id);
-            (sent.start, sent.end, sent.data, sent.tags)
-        };
-        let fin = self.send.queue().has_fin_at(end - 1);
-        let length = end - start - u64::from(fin);
-        self.build_data(start, data..data + length, fin, tags.has(Tags::PUSH), segment, now)
+        let sent = self.sent.get(id);
+        let fin = self.send.queue().has_fin_at(sent.end - 1);
+        let length = sent.length() - u64::from(fin);
+        let (start, push) = (sent.start, sent.tags.has(Tags::PUSH));
+        self.build_data(start, sent.data..sent.data + length, fin, push, segment, now)
     }
 }

@@ -1,295 +1,158 @@
-//! The states of loss recovery (Linux `tcp_fastretrans_alert`): Open, Disorder, WindowReduced, Recovery, Loss.
+//! Loss recovery: how far an episode reaches, and what it has requested to be sent.
 
-use core::ops::Range;
-
-use arrayvec::ArrayVec;
-use subflow_policy::congestion::{Controller, Loss, RecoveryState};
-use subflow_quantity::Instant;
-
-use super::ack_findings::AckFindings;
-use super::loss_detection::{DUP_THRESH, Rack};
-use super::undo::Undo;
-use super::{Config, Connection};
-use crate::Note;
-
-/// State of loss recovery.
-#[derive(Clone, Debug)]
-pub(crate) struct Recovery {
-    /// Recovery ends when this offset is acknowledged (Linux `high_seq`; RFC 6675: RecoveryPoint).
-    pub(crate) point: u64,
-    /// Reordering degree observed, in segments.
-    pub(crate) reordering: u32,
-    /// Reordering has been observed.
-    pub(crate) reordering_seen: bool,
-    pub(crate) rack: Rack,
-    pub(crate) undo: Undo,
+/// The state of loss recovery beside [`RecoveryState`](subflow_policy::congestion::RecoveryState), which is in the
+/// controller.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recovery {
+    /// The episode ends when this offset is acknowledged (Linux `high_seq`; RFC 6675: RecoveryPoint).
+    point: u64,
     /// Segments delivered since the connection began, acknowledged or SACKed.
-    pub(crate) delivered: u64,
-    /// Outstanding tail loss probe: SND.NXT when it was sent (RFC 8985: TLP.end_seq), and whether it was a
-    /// retransmission.
-    pub(crate) probe: Option<(u64, bool)>,
+    delivered: u64,
+    /// The outstanding tail loss probe.
+    probe: Option<LossProbe>,
     /// F-RTO is testing whether the last timeout was spurious.
-    pub(crate) frto: bool,
-    /// Transmissions that recovery has requested.
-    pub(crate) due: Due,
-    /// End of the highest segment SACKed.
-    pub(crate) highest_sacked: u64,
-    /// SACK blocks of the last acknowledgment, whose segments are already marked.
-    pub(crate) last_blocks: ArrayVec<Range<u64>, 4>,
+    tests_timeout: bool,
+    /// What is to be sent, as a set of [`Transmission`]s.
+    requested: u8,
 }
 
-/// Transmissions that recovery has requested.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Due {
+/// An outstanding tail loss probe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LossProbe {
+    /// SND.NXT when it was sent (RFC 8985: TLP.end_seq).
+    pub(super) end: u64,
+    pub(super) is_retransmission: bool,
+}
+
+/// A transmission that recovery may request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transmission {
     /// Lost segments, as the congestion window admits.
-    pub(crate) retransmissions: bool,
+    LostSegments = 1,
     /// New data before any retransmission (F-RTO).
-    pub(crate) new_data_first: bool,
+    NewDataFirst = 2,
     /// The head of the retransmission queue, regardless of the congestion window.
-    pub(crate) head: bool,
+    Head = 4,
     /// A tail loss probe, regardless of the congestion window.
-    pub(crate) probe: bool,
+    LossProbe = 8,
     /// A zero-window probe.
-    pub(crate) window_probe: bool,
-}
-
-impl Default for Recovery {
-    fn default() -> Self {
-        Self {
-            point: 0,
-            reordering: DUP_THRESH,
-            reordering_seen: false,
-            rack: Rack::default(),
-            undo: Undo::default(),
-            delivered: 0,
-            probe: None,
-            frto: false,
-            due: Due::default(),
-            highest_sacked: 0,
-            last_blocks: ArrayVec::new(),
-        }
-    }
+    WindowProbe = 16,
 }
 
 impl Recovery {
-    pub(crate) fn on_established(&mut self, nxt: u64) {
+    /// The handshake is complete.
+    pub(super) fn on_established(&mut self, nxt: u64) {
         self.point = nxt;
     }
-}
 
-impl Connection {
-    pub(super) fn recovery_state(&self, cc: &Controller) -> RecoveryState {
-        cc.path(self.path).state()
+    /// The recovery point: the episode ends when this offset is acknowledged.
+    #[inline]
+    pub(super) fn point(&self) -> u64 {
+        self.point
     }
 
-    pub(crate) fn enter_state(&mut self, state: RecoveryState, cc: &mut Controller) {
-        if self.recovery_state(cc) != state {
-            self.note_state_changed_by(cc, |cc, path| cc.on_state(path, state));
-        }
+    /// The episode lasts until all up to `nxt` is acknowledged.
+    pub(super) fn last_until(&mut self, nxt: u64) {
+        self.point = nxt;
     }
 
-    /// Notes the new recovery state if `event` changes it.
-    pub(super) fn note_state_changed_by(&mut self, cc: &mut Controller, event: impl FnOnce(&mut Controller, usize)) {
-        let old = self.recovery_state(cc);
-        event(cc, self.path);
-        let new = self.recovery_state(cc);
-        if old != new && self.notes.is_some() {
-            self.note(Note::State { old, new });
-        }
+    /// The window is being reduced, until all up to `nxt` is acknowledged.
+    pub(super) fn begin_reduction(&mut self, nxt: u64) {
+        self.point = nxt;
+        self.probe = None;
     }
 
-    /// Updates the recovery state on an acknowledgment that is not plain progress in Open (Linux
-    /// `tcp_fastretrans_alert`).
-    pub(super) fn on_dubious_ack(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
-        if self.check_reneging(findings, now, cc) {
-            return;
-        }
-        if self.send.una() >= self.recovery.point {
-            match self.recovery_state(cc) {
-                RecoveryState::WindowReduced if self.send.una() > self.recovery.point => {
-                    cc.leave_recovery(self.path);
-                    self.enter_state(RecoveryState::Open, cc);
-                }
-                RecoveryState::Recovery => {
-                    self.forget_duplicate_acks();
-                    if !self.leave_recovery(cc) {
-                        return;
-                    }
-                    // A later D-SACK may still undo it.
-                    if self.recovery.undo.is_possible() {
-                        cc.leave_recovery(self.path);
-                    }
-                }
-                _ => {}
-            }
-        }
-        match self.recovery_state(cc) {
-            RecoveryState::Open => {
-                self.recovery.undo.forget_retransmissions();
-                self.on_ack_outside_recovery(findings, now, cc);
-            }
-            RecoveryState::Disorder | RecoveryState::WindowReduced => self.on_ack_outside_recovery(findings, now, cc),
-            RecoveryState::Recovery => self.on_ack_in_recovery(findings, now, cc),
-            RecoveryState::Loss => self.on_ack_in_loss(findings, now, cc),
-        }
+    /// A timeout begins an episode that ends at `nxt`; F-RTO tests whether it was spurious if `tests_timeout`. What was
+    /// requested before is not sent.
+    pub(super) fn begin_loss(&mut self, nxt: u64, tests_timeout: bool) {
+        self.begin_reduction(nxt);
+        self.tests_timeout = tests_timeout;
+        self.requested = 0;
     }
 
-    fn on_ack_outside_recovery(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
-        if findings.una_advanced {
-            self.forget_duplicate_acks();
-        }
-        self.count_duplicate_ack(findings);
-        if self.recovery_state(cc) != RecoveryState::WindowReduced {
-            self.try_undo_by_dsack(cc);
-        }
-        self.detect_losses(findings, now, cc);
-        if self.sent.lost_out == 0 {
-            self.stay_open(cc);
-            return;
-        }
-        if self.is_mtu_probe_lost(cc) {
-            return self.on_mtu_probe_lost(now, cc);
-        }
-        self.enter_recovery(false, now, cc);
-        self.recovery.due.retransmissions = true;
+    /// Outstanding segments were cut, since they are too large: only their parts are to be sent.
+    pub(super) fn resend_parts(&mut self) {
+        self.probe = None;
+        self.tests_timeout = false;
+        self.requested = Transmission::LostSegments as u8;
     }
 
-    fn on_ack_in_recovery(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
-        self.count_duplicate_ack(findings);
-        if findings.una_advanced && self.undo_on_partial_ack(findings.prior_una, cc) {
-            return;
-        }
-        if self.try_undo_by_dsack(cc) {
-            self.keep_open(cc);
-        }
-        self.detect_losses(findings, now, cc);
-        if self.recovery_state(cc) != RecoveryState::Recovery {
-            if self.sent.lost_out == 0 {
-                return;
-            }
-            // The reduction was undone, but a loss was detected: a new episode begins.
-            self.enter_recovery(false, now, cc);
-        }
-        self.recovery.due.retransmissions = true;
+    /// Segments delivered since the connection began, acknowledged or SACKed.
+    #[inline]
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
     }
 
-    fn on_ack_in_loss(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
-        self.process_loss(findings, cc);
-        self.detect_losses(findings, now, cc);
-        let state = self.recovery_state(cc);
-        if state == RecoveryState::Open || findings.lost_retransmission {
-            self.on_ack_outside_recovery(findings, now, cc);
-        }
+    /// `segments` more were delivered.
+    #[inline]
+    pub(super) fn on_delivered(&mut self, segments: u32) {
+        self.delivered += u64::from(segments);
     }
 
-    /// Updates the state after a timeout (Linux `tcp_process_loss`; F-RTO: RFC 5682, section 3.1).
-    fn process_loss(&mut self, findings: &AckFindings, cc: &mut Controller) {
-        let recovered = self.send.una() >= self.recovery.point;
-        if findings.una_advanced && self.try_undo_loss(false, cc) {
-            return;
-        }
-        if self.recovery.frto {
-            if findings.original_acknowledged && self.try_undo_loss(true, cc) {
-                return;
-            }
-            if self.send.next() > self.recovery.point {
-                if findings.newly_sacked > 0 || findings.duplicate {
-                    self.recovery.frto = false;
-                }
-            } else if findings.una_advanced && !recovered {
-                self.recovery.point = self.send.next();
-                if !self.send.queue().is_empty() && self.send.admits(1) {
-                    self.recovery.due.new_data_first = true;
-                    return;
-                }
-                self.recovery.frto = false;
-            }
-        }
-        if recovered {
-            self.leave_recovery(cc);
-            return;
-        }
-        if self.send.next() > self.recovery.point && findings.duplicate {
-            // A duplicate acknowledgment of the new data that F-RTO sent.
-            self.count_duplicate_ack(findings);
-        } else if findings.una_advanced {
-            self.forget_duplicate_acks();
-        }
-        self.recovery.due.retransmissions = true;
+    /// The outstanding tail loss probe.
+    #[inline]
+    pub(super) fn probe(&self) -> Option<LossProbe> {
+        self.probe
     }
 
-    /// Enters fast recovery (RFC 6675, section 5, step 4), for a loss that an acknowledgment or a timer detected.
-    pub(crate) fn enter_recovery(&mut self, by_timer: bool, now: Instant, cc: &mut Controller) {
-        self.begin_undo_episode();
-        self.counters.recoveries += 1;
-        if self.recovery_state(cc).is_reducing() {
-            return self.enter_state(RecoveryState::Recovery, cc);
-        }
-        self.begin_reduction();
-        let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer };
-        self.note_state_changed_by(cc, |cc, path| cc.enter_recovery(path, &loss));
+    pub(super) fn on_probe_sent(&mut self, probe: LossProbe) {
+        self.probe = Some(probe);
     }
 
-    fn begin_reduction(&mut self) {
-        self.recovery.point = self.send.next();
-        self.recovery.probe = None;
+    /// The tail loss probe has arrived.
+    pub(super) fn end_probe(&mut self) {
+        self.probe = None;
     }
 
-    /// Reduces the congestion window once, without fast recovery: a tail loss probe repaired a loss (RFC 8985, section
-    /// 7.4.2).
-    pub(super) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
-        self.begin_reduction();
-        self.recovery.undo.rule_out();
-        let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer: false };
-        self.note_state_changed_by(cc, |cc, path| cc.reduce_once(path, &loss));
-        self.keep_open(cc);
+    /// Whether F-RTO is testing the last timeout.
+    pub(super) fn tests_timeout(&self) -> bool {
+        self.tests_timeout
     }
 
-    fn stay_open(&mut self, cc: &mut Controller) {
-        if !self.sent.any_retransmitted() {
-            self.recovery.undo.forget_retransmissions();
-        }
-        if self.recovery_state(cc) != RecoveryState::WindowReduced {
-            self.keep_open(cc);
-        }
+    /// F-RTO has not found that the timeout was spurious: conventional recovery follows.
+    pub(super) fn end_timeout_test(&mut self) {
+        self.tests_timeout = false;
     }
 
-    /// Enters Open, or Disorder while segments are SACKed, lost or retransmitted (Linux `tcp_try_keep_open`).
-    pub(super) fn keep_open(&mut self, cc: &mut Controller) {
-        let disorder = self.sent.sacked_out + self.sent.lost_out > 0 || self.sent.any_retransmitted();
-        let state = if disorder { RecoveryState::Disorder } else { RecoveryState::Open };
-        if self.recovery_state(cc) != state {
-            self.enter_state(state, cc);
-            self.recovery.point = self.send.next();
-        }
+    #[inline]
+    pub(super) fn request(&mut self, transmission: Transmission) {
+        self.requested |= transmission as u8;
     }
 
-    /// If the receiver has reneged, all SACK information is discarded, and what is outstanding is lost.
-    fn check_reneging(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) -> bool {
-        if !findings.una_advanced || !self.forget_reneged_sacks() {
-            return false;
-        }
-        self.enter_loss(now, cc);
-        self.recovery.due.retransmissions = true;
-        true
+    #[inline]
+    pub(super) fn requests(&self, transmission: Transmission) -> bool {
+        self.requested & transmission as u8 != 0
     }
 
-    /// Discards all SACK information if the receiver has reneged, that is, dropped SACKed data (RFC 2018, section 8):
-    /// it has SACKed the earliest segment, and does not acknowledge it. Returns whether it has.
-    pub(super) fn forget_reneged_sacks(&mut self) -> bool {
-        if !self.sent.head().is_some_and(|head| head.tags.has(super::sent_segment::Tags::SACKED)) {
-            return false;
-        }
-        self.sent.forget_sacks();
-        self.recovery.highest_sacked = 0;
-        self.recovery.last_blocks.clear();
-        true
+    #[inline]
+    pub(super) fn requests_any(&self) -> bool {
+        self.requested != 0
+    }
+
+    /// Ends a request, and returns whether there was one.
+    #[inline]
+    pub(super) fn take_request(&mut self, transmission: Transmission) -> bool {
+        let was_requested = self.requests(transmission);
+        self.requested &= !(transmission as u8);
+        was_requested
     }
 }
 
-impl Config {
-    /// Whether RACK replaces the duplicate threshold.
-    pub(super) fn uses_rack(&self) -> bool {
-        self.loss_detection == super::config::LossDetection::Rack
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_and_cut_segments_replace_what_was_requested() {
+        let mut recovery = Recovery::default();
+        let all = [Transmission::LostSegments, Transmission::NewDataFirst, Transmission::Head];
+        recovery.on_probe_sent(LossProbe { end: 10, is_retransmission: true });
+        all.map(|transmission| recovery.request(transmission));
+        recovery.begin_loss(10, true);
+        assert!(!recovery.requests_any() && recovery.tests_timeout() && recovery.probe().is_none());
+        recovery.request(Transmission::NewDataFirst);
+        recovery.resend_parts();
+        assert_eq!(all.map(|transmission| recovery.take_request(transmission)), [true, false, false]);
+        assert!(!recovery.tests_timeout() && recovery.point() == 10);
     }
 }

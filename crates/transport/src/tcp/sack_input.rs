@@ -8,8 +8,43 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::TcpSegment;
 
 use super::Connection;
-use super::ack_findings::AckFindings;
-use super::sent_segment::Tags;
+use super::ack_input::AckFindings;
+use super::sent_segments::Tags;
+
+/// What the peer's SACK blocks have reported.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReportedSacks {
+    /// End of the highest segment SACKed.
+    highest: u64,
+    /// The blocks of the last acknowledgment, whose segments are already marked.
+    blocks: ArrayVec<Range<u64>, 4>,
+}
+
+impl ReportedSacks {
+    /// End of the highest segment SACKed.
+    #[inline]
+    pub(super) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// An acknowledgment without SACK blocks arrived.
+    #[inline]
+    pub(super) fn on_no_blocks(&mut self) {
+        if !self.blocks.is_empty() {
+            self.blocks.clear();
+        }
+    }
+
+    /// The receiver has dropped what it had SACKed.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The known block that overlaps or adjoins `block`.
+    fn block_beside(&self, block: &Range<u64>) -> Option<Range<u64>> {
+        self.blocks.iter().find(|known| known.start <= block.end && known.end >= block.start).cloned()
+    }
+}
 
 impl Connection {
     /// Marks the segments that the SACK blocks report. SND.UNA has already been advanced.
@@ -31,9 +66,9 @@ impl Connection {
         for block in &blocks {
             self.mark_block(block.clone(), findings, &mut lowest_reordered, now);
         }
-        self.recovery.last_blocks = blocks;
+        self.reported_sacks.blocks = blocks;
         let state = self.recovery_state(cc);
-        if lowest_reordered != u64::MAX && (state != RecoveryState::Loss || self.recovery.undo.is_possible()) {
+        if lowest_reordered != u64::MAX && (state != RecoveryState::Loss || self.undo.is_possible()) {
             self.note_reordering(lowest_reordered);
         }
     }
@@ -59,14 +94,14 @@ impl Connection {
             return;
         }
         findings.dsack = true;
-        if self.recovery.probe.is_some_and(|(end, _)| end == duplicate.end) {
+        if self.recovery.probe().is_some_and(|probe| probe.end == duplicate.end) {
             findings.dsack_of_probe = true;
         }
-        if self.recovery.reordering_seen && !findings.dsack_of_probe {
-            self.recovery.rack.on_dsack();
+        if self.reordering.is_seen() && !findings.dsack_of_probe {
+            self.rack.on_dsack();
         }
         let segments = length.div_ceil(u64::from(self.size.mss())) as i64;
-        self.recovery.undo.on_dsack(duplicate.end, segments);
+        self.undo.on_dsack(duplicate.end, segments);
         let mut id = self.sent.first_ending_after(duplicate.start);
         while self.sent.contains(id) && self.sent.get(id).end <= duplicate.end {
             self.sent.clear_retransmission(id);
@@ -76,8 +111,7 @@ impl Connection {
 
     /// Marks the segments of one block, except those that the last acknowledgment's blocks covered.
     fn mark_block(&mut self, block: Range<u64>, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
-        let known = self.recovery.last_blocks.iter().find(|known| known.start <= block.end && known.end >= block.start);
-        match known.cloned() {
+        match self.reported_sacks.block_beside(&block) {
             Some(known) => {
                 self.mark_range(&block, block.start..known.start.min(block.end), findings, reordered, now);
                 self.mark_range(&block, known.end.max(block.start)..block.end, findings, reordered, now);
@@ -110,7 +144,7 @@ impl Connection {
             }
             id = id.wrapping_add(1);
         }
-        self.recovery.highest_sacked = self.recovery.highest_sacked.max(range.end);
+        self.reported_sacks.highest = self.reported_sacks.highest.max(range.end);
     }
 
     fn mark_segment(&mut self, id: u32, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
@@ -118,12 +152,12 @@ impl Connection {
         let (start, end, sent_at, tags) = (segment.start, segment.end, segment.sent_at, segment.tags);
         let repeated = tags.has(Tags::EVER_RETRANSMITTED);
         let min = self.rto.rtt().min().unwrap_or(Duration::ZERO);
-        self.recovery.rack.on_delivered(now, sent_at, end, repeated, min);
+        self.rack.on_delivered(now, sent_at, end, repeated, min);
         if !repeated {
-            if start < self.recovery.highest_sacked {
+            if start < self.reported_sacks.highest {
                 *reordered = (*reordered).min(start);
             }
-            if end <= self.recovery.point {
+            if end <= self.recovery.point() {
                 findings.original_acknowledged = true;
             }
             let first = findings.sacked_originals.map_or(sent_at, |(first, _)| first);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use subflow_quantity::Instant;
 
 use super::sent_queue::SentQueue;
-use super::sent_segment::Tags;
+use super::sent_segments::Tags;
 
 /// A step; the numbers count segments from the first one.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub(super) fn apply(queue: &mut SentQueue, step: Step, now: u64) {
     match step {
         Step::Push => {
             let start = queue.ids().next_back().map_or(0, |last| queue.get(last).end);
-            queue.push(start, start + 10, start, now, Tags::default());
+            queue.push(start..start + 10, start, now, Tags::default());
         }
         Step::Pop if !queue.is_empty() => _ = queue.pop_head(),
         Step::Pop => {}

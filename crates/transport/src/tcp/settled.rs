@@ -1,8 +1,7 @@
 //! The first segments of the retransmission queue that are all SACKed or lost: loss detection without RACK need not look
 //! at them at every acknowledgment (Linux `lost_skb_hint` and `lost_cnt_hint`).
 
-use super::sent_queue::SentQueue;
-use super::sent_segment::Tags;
+use super::sent_segments::{SentSegments, Tags};
 
 /// The first segments, as far as each is known to be SACKed or lost.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +19,7 @@ impl Settled {
     }
 
     /// The first segment, `base`, with these tags, is removed.
+    #[inline]
     pub(super) fn on_head_removed(&mut self, base: u32, tags: Tags) {
         if self.end == base {
             self.end = base.wrapping_add(1);
@@ -34,20 +34,19 @@ impl Settled {
             self.sacked += 1;
         }
     }
-}
 
-impl SentQueue {
     /// The first segment that is neither SACKed nor lost, if at least `threshold` of those after it are SACKed.
-    pub(super) fn first_below(&mut self, threshold: u32) -> Option<u32> {
-        let end = self.head_id().wrapping_add(self.packets_out());
-        while self.settled.end != end && self.sacked_out - self.settled.sacked >= threshold {
-            let tags = self.get(self.settled.end).tags;
+    /// `sacked`: all that are.
+    pub(super) fn first_below(&mut self, threshold: u32, segments: &SentSegments, sacked: u32) -> Option<u32> {
+        let end = segments.end_id();
+        while self.end != end && sacked - self.sacked >= threshold {
+            let tags = segments.get(self.end).tags;
             if tags.has(Tags::SACKED) {
-                self.settled.sacked += 1;
+                self.sacked += 1;
             } else if !tags.has(Tags::LOST) {
-                return Some(self.settled.end);
+                return Some(self.end);
             }
-            self.settled.end = self.settled.end.wrapping_add(1);
+            self.end = self.end.wrapping_add(1);
         }
         None
     }
@@ -57,6 +56,7 @@ impl SentQueue {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::sent_queue::SentQueue;
     use super::super::sent_queue_steps::{apply, step};
     use super::*;
 

@@ -5,6 +5,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
 use super::loss_detection::DUP_THRESH;
+use super::recovery::Transmission;
 use super::timers::Purpose;
 use super::{Closed, Connection, State};
 use crate::Note;
@@ -16,7 +17,7 @@ impl Connection {
                 State::SynSent | State::SynReceived => self.on_syn_timeout(),
                 _ => self.on_retransmission_timeout(now, cc),
             },
-            Purpose::LossProbe => self.recovery.due.probe = true,
+            Purpose::LossProbe => self.recovery.request(Transmission::LossProbe),
             Purpose::Reordering => self.on_reordering_timeout(now, cc),
             Purpose::WindowProbe => self.on_window_probe_timeout(now),
         }
@@ -38,7 +39,7 @@ impl Connection {
         self.look_for_black_hole(now, cc);
         self.enter_loss(now, cc);
         self.rto.on_expired();
-        self.recovery.due.head = true;
+        self.recovery.request(Transmission::Head);
         self.timer.arm(Purpose::Retransmission, now, self.rto.backed_off());
     }
 
@@ -48,20 +49,18 @@ impl Connection {
         let new_recovery = !matches!(state, RecoveryState::Recovery | RecoveryState::Loss);
         self.mark_timed_out(now, cc);
         let first_of_episode = matches!(state, RecoveryState::Open | RecoveryState::Disorder)
-            || self.send.una() >= self.recovery.point
+            || self.send.una() >= self.recovery.point()
             || (state == RecoveryState::Loss && self.rto.retries() == 0);
         if first_of_episode {
             self.begin_undo_episode();
         }
-        if new_recovery && self.sent.sacked_out >= DUP_THRESH {
-            self.recovery.reordering = self.recovery.reordering.min(DUP_THRESH);
+        if new_recovery && self.sent.sacked_out() >= DUP_THRESH {
+            self.reordering.reset();
         }
         let timeout = Timeout { now, in_flight: self.sent.in_flight(), repeated: !first_of_episode };
         self.note_state_changed_by(cc, |cc, path| cc.on_timeout(path, &timeout));
-        self.recovery.point = self.send.next();
-        self.recovery.probe = None;
-        self.recovery.frto = self.config.frto && (new_recovery || self.rto.retries() > 0);
-        self.recovery.due = super::recovery::Due::default();
+        let tests_timeout = self.config.frto && (new_recovery || self.rto.retries() > 0);
+        self.recovery.begin_loss(self.send.next(), tests_timeout);
     }
 
     fn mark_timed_out(&mut self, now: Instant, cc: &Controller) {
@@ -80,7 +79,7 @@ impl Connection {
     /// The reordering timer of RACK expired (RFC 8985, section 6.3).
     fn on_reordering_timeout(&mut self, now: Instant, cc: &mut Controller) {
         let in_flight = self.sent.in_flight();
-        self.recovery.rack.advanced = true;
+        self.rack.examine_again();
         self.rack_mark_lost(now, cc);
         if self.is_mtu_probe_lost(cc) {
             self.on_mtu_probe_lost(now, cc);
@@ -88,7 +87,7 @@ impl Connection {
             if self.recovery_state(cc) != RecoveryState::Recovery && self.recovery_state(cc) != RecoveryState::Loss {
                 self.enter_recovery(true, now, cc);
             }
-            self.recovery.due.retransmissions = true;
+            self.recovery.request(Transmission::LostSegments);
         }
         if self.timer.purpose().is_none() {
             self.rearm_retransmission(now);
@@ -103,7 +102,7 @@ impl Connection {
             return self.close(Closed::TimedOut);
         }
         self.rto.on_window_probe_expired(self.config.max_retries);
-        self.recovery.due.window_probe = true;
+        self.recovery.request(Transmission::WindowProbe);
         self.arm_window_probe(now);
     }
 
@@ -141,7 +140,7 @@ impl Connection {
 
     /// Makes the peer acknowledge what it has received, as a zero-window probe does.
     pub(crate) fn request_answer(&mut self) {
-        self.recovery.due.window_probe = true;
+        self.recovery.request(Transmission::WindowProbe);
     }
 
     /// Starts the zero-window probe timer.

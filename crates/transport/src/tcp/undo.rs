@@ -73,13 +73,13 @@ impl Undo {
 impl Connection {
     /// Begins a new episode of Recovery or Loss (Linux `tcp_init_undo`).
     pub(super) fn begin_undo_episode(&mut self) {
-        let probe = matches!(self.recovery.probe, Some((_, true)));
-        let outstanding = i64::from(self.sent.retrans_out) + i64::from(probe);
-        self.recovery.undo.begin(self.config.undo.then_some(self.send.una()), outstanding);
+        let probe = self.recovery.probe().is_some_and(|probe| probe.is_retransmission);
+        let outstanding = i64::from(self.sent.retrans_out()) + i64::from(probe);
+        self.undo.begin(self.config.undo.then_some(self.send.una()), outstanding);
     }
 
     fn may_undo(&self) -> bool {
-        let undo = &self.recovery.undo;
+        let undo = &self.undo;
         undo.is_all_reported() || undo.is_possible() && undo.original_arrived(self.latest_echo())
     }
 
@@ -93,8 +93,8 @@ impl Connection {
                 self.note(Note::Undone);
             }
         }
-        self.recovery.undo.rule_out();
-        self.recovery.rack.advanced = true;
+        self.undo.rule_out();
+        self.rack.examine_again();
     }
 
     /// Everything up to the recovery point is acknowledged: leaves Recovery or Loss, and undoes the reduction if it
@@ -103,11 +103,11 @@ impl Connection {
         if self.may_undo() {
             self.undo_reduction(false, cc);
         } else {
-            self.recovery.rack.on_recovery_left();
+            self.rack.on_recovery_left();
         }
         if self.must_hold_recovery() {
             if !self.sent.any_retransmitted() {
-                self.recovery.undo.forget_retransmissions();
+                self.undo.forget_retransmissions();
             }
             return false;
         }
@@ -117,10 +117,10 @@ impl Connection {
 
     /// Undoes the reduction if D-SACKs have reported every retransmission of the episode.
     pub(super) fn try_undo_by_dsack(&mut self, cc: &mut Controller) -> bool {
-        if !self.recovery.undo.is_all_reported() {
+        if !self.undo.is_all_reported() {
             return false;
         }
-        self.recovery.rack.on_needless_recovery();
+        self.rack.on_needless_recovery();
         self.undo_reduction(false, cc);
         true
     }
@@ -139,16 +139,16 @@ impl Connection {
     /// In Recovery: undoes the reduction if a partial acknowledgment proves that a late original filled the hole.
     /// Returns whether no more segments are to be marked lost for now (Linux `tcp_try_undo_partial`).
     pub(super) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
-        let undo = &self.recovery.undo;
+        let undo = &self.undo;
         if !undo.is_possible() || !undo.original_arrived(self.latest_echo()) {
             return false;
         }
         self.note_reordering(prior_una);
-        if self.sent.retrans_out > 0 {
+        if self.sent.retrans_out() > 0 {
             return true;
         }
         if !self.sent.any_retransmitted() {
-            self.recovery.undo.forget_retransmissions();
+            self.undo.forget_retransmissions();
         }
         self.undo_reduction(true, cc);
         self.keep_open(cc);
