@@ -147,7 +147,7 @@ mod tests {
         let mut recovery = Recovery::default();
         let all = [Transmission::LostSegments, Transmission::NewDataFirst, Transmission::Head];
         recovery.on_probe_sent(LossProbe { end: 10, is_retransmission: true });
-        all.map(|transmission| recovery.request(transmission));
+        all.into_iter().for_each(|transmission| recovery.request(transmission));
         recovery.begin_loss(10, true);
         assert!(!recovery.requests_any() && recovery.tests_timeout() && recovery.probe().is_none());
         recovery.request(Transmission::NewDataFirst);
