@@ -55,7 +55,7 @@ impl Association {
 
     /// Streams to the peer and from it, as negotiated.
     pub fn streams(&self) -> (u16, u16) {
-        (self.outbound_streams, self.inbound_streams)
+        (self.outbound_streams, self.inbound.streams())
     }
 
     /// Whether SACKs are NR-SACKs.
@@ -80,7 +80,7 @@ impl Association {
 
     /// User data received that waits for earlier messages or for other fragments of its message.
     pub fn out_of_order_bytes(&self) -> u64 {
-        self.reassembly.held()
+        self.inbound.held()
     }
 
     /// Bytes written that the peer has acknowledged and can no longer drop.
@@ -95,18 +95,18 @@ impl Association {
 
     /// The next message, or part of one, that was delivered; only where [`super::Config::record_deliveries`] is on.
     pub fn poll_delivery(&mut self) -> Option<Delivery> {
-        self.deliveries.pop_front()
+        self.inbound.poll_delivery()
     }
 
     /// The chunks of the packet last handled whose data was taken in.
     pub fn taken_chunks(&self) -> &[TakenChunk] {
-        &self.taken
+        self.inbound.taken()
     }
 
     /// The chunks that the packet last handled made [deliverable](Self::poll_delivery), as runs of consecutive numbers:
     /// the first and the last of each.
     pub fn delivered_chunks(&self) -> &[(u64, u64)] {
-        &self.delivered
+        self.inbound.delivered()
     }
 
     /// The peer's cumulative TSN: it has received all chunks up to it.

@@ -113,7 +113,7 @@ impl Association {
     }
 
     fn shutdown_chunk(&self) -> Chunk {
-        Chunk::Shutdown { cumulative_tsn: self.remote_tsns.wire(self.arrivals.cumulative()) }
+        Chunk::Shutdown { cumulative_tsn: self.inbound.cumulative_tsn() }
     }
 
     /// T2 expired.
@@ -129,8 +129,8 @@ impl Association {
     /// In SHUTDOWN-SENT each packet with data is answered at once with a SACK and a SHUTDOWN (section 9.2), to its
     /// source address (section 6.4): T2 restarts each time, so a failed path would not be detected otherwise.
     pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
-        self.sack.now();
-        self.send_shutdown(self.sack.destination(), now);
+        self.inbound.acknowledge_now();
+        self.send_shutdown(self.inbound.sack_destination(), now);
     }
 
     /// The peer has received everything and will send no more data.

@@ -105,11 +105,11 @@ impl Association {
                 return None;
             }
         }
-        if self.sack.is_owed() {
+        if self.inbound.is_sack_owed() {
             let beside = room.saturating_sub(data);
-            let most = if self.sack.is_due() { room } else { beside };
+            let most = if self.inbound.is_sack_due() { room } else { beside };
             // Enough for a SACK without gaps.
-            if beside >= 24 || self.sack.is_due() {
+            if beside >= 24 || self.inbound.is_sack_due() {
                 let sack = self.take_sack(if beside >= 24 { beside } else { most });
                 room -= padded(sack.length());
                 body.chunks.push(sack);

@@ -145,8 +145,8 @@ impl Association {
     /// Applies the peer's parameters from a cookie.
     pub(super) fn take_peer(&mut self, cookie: &Cookie) {
         self.remote_tag = cookie.remote_tag;
-        self.remote_tsns = TsnSpace::new(cookie.remote_tsn);
         self.extensions = cookie.extensions;
+        self.inbound.expect(cookie.remote_tsn);
         self.set_streams((cookie.outbound_streams, cookie.inbound_streams));
         self.peer_offer = u64::from(cookie.remote_window);
         self.add_addresses(&cookie.remotes);
@@ -155,7 +155,8 @@ impl Association {
     /// Sets the numbers of streams to and from the peer. Data written to a stream that the peer does not accept is
     /// abandoned.
     fn set_streams(&mut self, (outbound, inbound): (u16, u16)) {
-        (self.outbound_streams, self.inbound_streams) = (outbound, inbound);
+        self.outbound_streams = outbound;
+        self.inbound.set_streams(inbound);
         let dropped = self.messages.drop_streams_from(outbound);
         self.free_abandoned(dropped);
     }
@@ -233,8 +234,8 @@ impl Association {
             return self.refuse_init_ack(Some(offer.tag), vec![missing], origin);
         };
         self.remote_tag = offer.tag;
-        self.remote_tsns = TsnSpace::new(offer.tsn);
         self.extensions = offer.extensions;
+        self.inbound.expect(offer.tsn);
         self.set_streams(offer.streams(&self.config));
         self.peer_offer = u64::from(offer.window);
         self.add_addresses(&offer.addresses);

@@ -10,10 +10,8 @@ use subflow_wire::sctp::{
 use subflow_wire::{Body, Ecn, IpHeader, Payload, SctpPacket};
 
 use super::config::Config;
-use super::delivery::Delivery;
 use super::outbound::SentChunk;
 use super::packet_walk::established;
-use super::reassembly::Arrived;
 use super::{Association, Destination};
 use crate::blank_packet;
 
@@ -64,7 +62,7 @@ const CHUNKS: u32 = 3000;
 impl Attack {
     /// The chunks of the `n`th packet, for an association with this cumulative TSN.
     fn chunks(self, n: u32, association: &Association) -> Vec<Chunk> {
-        let next = association.arrivals.cumulative() as u32 + 2000;
+        let next = association.inbound.cumulative_tsn().wrapping_add(2000);
         let data = |offset: u32| DataChunk {
             tsn: next.wrapping_add(offset),
             payload: Payload { length: 1, ..Payload::default() },
@@ -124,7 +122,7 @@ impl Attack {
 fn attacked() -> Association {
     let mut association = established(Config { nr_sack: true, ..Config::rfc9260() });
     (association.extensions.forward_tsn, association.extensions.nr_sack) = (true, true);
-    association.inbound_streams = 65_535;
+    association.inbound.set_streams(65_535);
     let more: Vec<_> = (10..60).map(|last| std::net::IpAddr::from([10, 0, 1, last])).collect();
     association.add_addresses(&more);
     association.set_reading(false);
@@ -133,17 +131,12 @@ fn attacked() -> Association {
 
 /// Bytes that the peer's packets have made the association hold, buffers' contents not counted.
 fn footprint(association: &Association) -> usize {
-    let piece = size_of::<Arrived>().max(size_of::<Delivery>()) + 4 * size_of::<u64>();
     let blocks: usize = association.destinations.iter().map(|destination| destination.report.memory()).sum();
     let waiting = association.controls.iter().map(|control| control.chunk.length() as usize + 100).sum::<usize>()
         + association.replies.iter().map(|reply| reply.chunk.length() as usize + 100).sum::<usize>();
-    association.arrivals.beyond().count() * 100
-        + association.reassembly.pieces() * piece * TREE_FACTOR
-        + usize::from(association.inbound_streams) * size_of::<u64>()
+    association.inbound.footprint(TREE_FACTOR)
         + association.destinations.len() * size_of::<Destination>()
         + association.outbound.iter().count() * size_of::<SentChunk>()
-        + association.taken.capacity() * size_of::<super::TakenChunk>()
-        + association.delivered.capacity() * size_of::<(u64, u64)>()
         + blocks
         + waiting
 }
@@ -179,7 +172,7 @@ fn is_bounded(association: &mut Association, attack: Attack, n: u32, now: Instan
     assert!(sent <= received + 3 * association.config.mtu, "{attack:?} {n}: {sent} bytes in answer to {received}");
     let held = footprint(association);
     assert!(held <= MEMORY_BOUND, "{attack:?} {n}: {held} bytes");
-    assert!(association.reassembly.held() <= association.config.receive_buffer);
+    assert!(association.inbound.held() <= association.config.receive_buffer);
 }
 
 #[test]

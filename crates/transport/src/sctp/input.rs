@@ -36,8 +36,7 @@ enum Next {
 impl Association {
     /// A packet arrived.
     pub(crate) fn handle_packet(&mut self, now: Instant, ip: &IpHeader, packet: &SctpPacket) {
-        self.taken.clear();
-        self.delivered.clear();
+        self.inbound.begin_packet();
         self.clock = now;
         if self.state.is_closed() {
             return;
@@ -73,7 +72,6 @@ impl Association {
             self.begin_burst();
             self.follow_encapsulation(origin);
         }
-        self.sack.begin_packet();
         // A valid COOKIE ECHO allows the chunks after it.
         if cookie.is_none_or(|cookie| self.on_cookie_echo(&cookie, origin)) {
             for (index, chunk) in chunks {
@@ -191,7 +189,7 @@ impl Association {
         self.state = State::Closed(how);
         self.controls.clear();
         self.reports.clear();
-        self.sack.cancel();
+        self.inbound.cancel_sack();
         self.outbound.lost.clear();
         self.stream.emit(Event::Closed(how));
     }

@@ -22,15 +22,13 @@
 //! | failure of paths, heartbeats | `path_failure.rs`, `heartbeat.rs` |
 //! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs` |
-//! | received data: order, buffer, SACKs | `data_input.rs`, `arrivals.rs`, `reassembly.rs`, `stream_order.rs`, `acknowledge.rs` |
+//! | received data: order, buffer, SACKs | `inbound/`; its chunks: `data_input.rs` |
 //! | partial reliability | `abandon.rs` |
 //! | ICMP errors, path MTU; options that change | `icmp.rs`; `change.rs` |
 //! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`, `violation.rs` |
 
 mod abandon;
 mod accessors;
-mod acknowledge;
-mod arrivals;
 mod change;
 mod close;
 pub mod config;
@@ -38,7 +36,6 @@ mod cookie;
 mod cuc;
 mod data_input;
 mod data_output;
-mod delivery;
 mod destination;
 mod distribution;
 mod fast_retransmit;
@@ -48,6 +45,7 @@ mod heartbeat;
 #[cfg(test)]
 mod hostile_peer;
 mod icmp;
+mod inbound;
 mod input;
 mod lost;
 mod messages;
@@ -60,13 +58,11 @@ mod output;
 mod packet_walk;
 mod path_failure;
 mod peer;
-mod reassembly;
 mod restart;
 mod retransmission;
 mod rto;
 mod sack_input;
 mod state;
-mod stream_order;
 mod switches;
 mod tags;
 mod timeout;
@@ -87,9 +83,8 @@ use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
 
 pub use config::Config;
 pub use cuc::CucVersion;
-pub use data_input::TakenChunk;
-pub use delivery::Delivery;
 pub use destination::{Destination, DestinationCounters, Reachability};
+pub use inbound::{Delivery, TakenChunk};
 pub use rto::RtoEstimator;
 pub use state::{Counters, State};
 
@@ -101,17 +96,15 @@ use crate::RandomSource;
 use crate::stream::Stream;
 use crate::tcp::Ends;
 use abandon::ForwardTsnState;
-use acknowledge::SackSchedule;
-use arrivals::Arrivals;
 use close::Shutdown;
 use cookie::Extensions;
 use distribution::SchedulerState;
 use handshake::Opening;
+use inbound::Inbound;
 use messages::Messages;
 use newly_acked::SackScratch;
 use outbound::Outbound;
 use output::{Control, Reply};
-use reassembly::Reassembly;
 use tsn::TsnSpace;
 
 /// An SCTP association. See the [module documentation](self).
@@ -133,10 +126,8 @@ pub struct Association {
     local_tag: u32,
     remote_tag: u32,
     local_tsns: TsnSpace,
-    remote_tsns: TsnSpace,
     extensions: Extensions,
     outbound_streams: u16,
-    inbound_streams: u16,
     destinations: Vec<Destination>,
     primary: usize,
     pub(crate) congestion: Controller,
@@ -158,13 +149,8 @@ pub struct Association {
     /// Highest TSN that a gap block has acknowledged.
     highest_gap_acked: u64,
     forward_tsn: ForwardTsnState,
-    arrivals: Arrivals,
-    reassembly: Reassembly,
-    sack: SackSchedule,
-    taken: Vec<TakenChunk>,
+    inbound: Inbound,
     /// The chunks of all deliveries by the same packet, from the first to the last of each run.
-    delivered: Vec<(u64, u64)>,
-    deliveries: VecDeque<Delivery>,
     opening: Opening,
     controls: VecDeque<Control>,
     replies: VecDeque<Reply>,
@@ -205,10 +191,8 @@ impl Association {
             local_tag,
             remote_tag: 0,
             local_tsns: TsnSpace::new(initial),
-            remote_tsns: TsnSpace::new(0),
             extensions: Extensions::default(),
             outbound_streams: config.streams,
-            inbound_streams: config.inbound_streams,
             destinations: Vec::new(),
             primary: 0,
             congestion: Controller::new(config.congestion.clone(), Rules::Rfc9260),
@@ -223,12 +207,7 @@ impl Association {
             recovery_exit: None,
             highest_gap_acked: 0,
             forward_tsn: ForwardTsnState::default(),
-            arrivals: Arrivals::new(config.most_tsns_ahead),
-            reassembly: Reassembly::default(),
-            sack: SackSchedule::default(),
-            taken: Vec::new(),
-            delivered: Vec::new(),
-            deliveries: VecDeque::new(),
+            inbound: Inbound::new(&config),
             opening: Opening::default(),
             controls: VecDeque::new(),
             replies: VecDeque::new(),

@@ -4,7 +4,6 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::Association;
-use super::delivery::Delivery;
 use super::outbound::{SentChunk, Status};
 
 /// The effect of one SACK on one destination.
@@ -29,7 +28,6 @@ pub(super) struct DestinationUpdate {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackScratch {
     pub(super) updates: Vec<DestinationUpdate>,
-    pub(super) deliveries: Vec<Delivery>,
 }
 
 /// The effect of one SACK on the association.

@@ -103,8 +103,8 @@ impl Association {
         if self.state.may_send_data() && self.send_forward_tsn(packet, now) {
             return true;
         }
-        if self.sack.is_due() && !self.state.is_closed() && self.remote_tag != 0 {
-            let index = self.sack.destination().min(self.destinations.len() - 1);
+        if self.inbound.is_sack_due() && !self.state.is_closed() && self.remote_tag != 0 {
+            let index = self.inbound.sack_destination().min(self.destinations.len() - 1);
             let room = self.room();
             let chunk = self.take_sack(room);
             self.begin_packet_to(packet, index).chunks.push(chunk);
@@ -136,8 +136,8 @@ impl Association {
             body.chunks.extend(self.controls.pop_front().map(|control| control.chunk));
         }
         // A SACK is sent to the source of the data or to another active destination (section 6.4).
-        let arrives = index == self.sack.destination() || self.destinations[index].is_active();
-        if self.sack.is_due() && !self.state.is_closed() && arrives && room >= 64 {
+        let arrives = index == self.inbound.sack_destination() || self.destinations[index].is_active();
+        if self.inbound.is_sack_due() && !self.state.is_closed() && arrives && room >= 64 {
             let sack = self.take_sack(room);
             room = room.saturating_sub(padded(sack.length()));
             body.chunks.push(sack);

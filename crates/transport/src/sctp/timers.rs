@@ -17,7 +17,7 @@ impl Association {
         if self.state.is_closed() {
             return None;
         }
-        let own = [self.opening.at, self.shutdown.t2_at, self.shutdown.t5_at, self.sack.at];
+        let own = [self.opening.at, self.shutdown.t2_at, self.shutdown.t5_at, self.inbound.sack_at()];
         let theirs = self.destinations.iter().flat_map(|destination| [destination.t3, destination.heartbeat.at]);
         own.into_iter().chain(theirs).flatten().min()
     }
@@ -30,8 +30,8 @@ impl Association {
         if due(self.opening.at) {
             self.on_opening_timeout(now);
         }
-        if due(self.sack.at) {
-            self.sack.expire();
+        if due(self.inbound.sack_at()) {
+            self.inbound.expire_sack();
         }
         for index in 0..self.destinations.len() {
             if due(self.destinations[index].t3) {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::delivery::Delivery;
-use super::violation::Violation;
+use crate::sctp::violation::Violation;
 
 /// Stream number and stream sequence number of a message.
 type Place = (u16, u64);
 
 /// The next message of every stream, and the complete messages that wait for it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StreamOrder {
+pub(super) struct StreamOrder {
     /// The sequence number that comes next, by stream; streams that had no message are missing at the end.
     next: Vec<u64>,
     waiting: BTreeMap<Place, Delivery>,
@@ -22,23 +22,23 @@ pub(crate) struct StreamOrder {
 
 impl StreamOrder {
     /// Bytes of the messages that wait.
-    pub(crate) fn held(&self) -> u64 {
+    pub(super) fn held(&self) -> u64 {
         self.held
     }
 
     /// How many messages wait.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// The sequence number that comes next on a stream.
-    pub(crate) fn next_of(&self, stream: u16) -> u64 {
+    pub(super) fn next_of(&self, stream: u16) -> u64 {
         self.next.get(usize::from(stream)).copied().unwrap_or(0)
     }
 
     /// Processes a complete ordered message with sequence number `ssn`. Messages that become deliverable are added to
     /// `out`. A message with a number below the next one is dropped.
-    pub(crate) fn insert(&mut self, message: Delivery, ssn: u64, out: &mut Vec<Delivery>) -> Result<(), Violation> {
+    pub(super) fn insert(&mut self, message: Delivery, ssn: u64, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         let next = self.next_of(message.stream);
         if ssn < next {
             return Ok(());
@@ -61,7 +61,7 @@ impl StreamOrder {
     }
 
     /// The next message of a stream is delivered, and with it those that follow without a hole.
-    pub(crate) fn advance(&mut self, stream: u16, out: &mut Vec<Delivery>) {
+    pub(super) fn advance(&mut self, stream: u16, out: &mut Vec<Delivery>) {
         let mut next = self.next_of(stream) + 1;
         while let Some(message) = self.take((stream, next)) {
             next += 1;
@@ -72,7 +72,7 @@ impl StreamOrder {
 
     /// The peer has given up all messages of a stream up to `ssn`. Those of them that have arrived are delivered, and
     /// those that follow.
-    pub(crate) fn skip(&mut self, stream: u16, ssn: u64, out: &mut Vec<Delivery>) {
+    pub(super) fn skip(&mut self, stream: u16, ssn: u64, out: &mut Vec<Delivery>) {
         if ssn < self.next_of(stream) {
             return;
         }
@@ -84,7 +84,7 @@ impl StreamOrder {
     }
 
     /// Drops the waiting message of chunk `tsn`, to make room. Returns false if there is none.
-    pub(crate) fn drop_chunk(&mut self, tsn: u64) -> bool {
+    pub(super) fn drop_chunk(&mut self, tsn: u64) -> bool {
         let place = self.single_chunks.get(&tsn).copied();
         place.is_some_and(|place| self.take(place).is_some())
     }

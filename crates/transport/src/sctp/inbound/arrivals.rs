@@ -9,54 +9,59 @@ const MAX_REPORTED_DUPLICATES: usize = 16;
 
 /// TSNs received.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
+pub(super) struct Arrivals {
     cumulative: u64,
     /// Beyond the cumulative TSN + 1.
     beyond: IntervalSet,
     /// Received again since the last SACK.
-    pub(crate) duplicates: Vec<u64>,
+    duplicates: Vec<u64>,
 }
 
 impl Arrivals {
     /// Nothing has arrived. TSNs up to `most_ahead` beyond the cumulative one can be inserted: the set is made for as
     /// many intervals as these can form, every second TSN, so it never drops one that was acknowledged.
-    pub(crate) fn new(most_ahead: u16) -> Self {
+    pub(super) fn new(most_ahead: u16) -> Self {
         Self { cumulative: 0, beyond: IntervalSet::new(usize::from(most_ahead) / 2), duplicates: Vec::new() }
     }
 
     /// The last TSN before the first gap.
-    pub(crate) fn cumulative(&self) -> u64 {
+    pub(super) fn cumulative(&self) -> u64 {
         self.cumulative
     }
 
     /// The highest TSN that has arrived.
-    pub(crate) fn highest(&self) -> u64 {
+    pub(super) fn highest(&self) -> u64 {
         self.beyond.last().map_or(self.cumulative, |range| range.end - 1)
     }
 
     /// Whether TSNs are missing below the highest.
-    pub(crate) fn has_gaps(&self) -> bool {
+    pub(super) fn has_gaps(&self) -> bool {
         !self.beyond.is_empty()
     }
 
     /// The TSNs beyond the first gap, in ascending ranges.
-    pub(crate) fn beyond(&self) -> impl Iterator<Item = Range<u64>> {
+    pub(super) fn beyond(&self) -> impl Iterator<Item = Range<u64>> {
         self.beyond.iter().map(|(range, ())| range)
     }
 
-    pub(crate) fn contains(&self, tsn: u64) -> bool {
+    pub(super) fn contains(&self, tsn: u64) -> bool {
         tsn <= self.cumulative || self.beyond.interval_of(tsn).is_some()
     }
 
     /// Records a TSN that was received again.
-    pub(crate) fn note_duplicate(&mut self, tsn: u64) {
+    pub(super) fn note_duplicate(&mut self, tsn: u64) {
         if self.duplicates.len() < MAX_REPORTED_DUPLICATES {
             self.duplicates.push(tsn);
         }
     }
 
+    /// The TSNs that were received again since the last call.
+    pub(super) fn take_duplicates(&mut self) -> impl Iterator<Item = u64> {
+        self.duplicates.drain(..)
+    }
+
     /// Adds a TSN that has not arrived before.
-    pub(crate) fn insert(&mut self, tsn: u64) {
+    pub(super) fn insert(&mut self, tsn: u64) {
         if tsn == self.cumulative + 1 {
             self.advance(tsn);
             return;
@@ -66,12 +71,12 @@ impl Arrivals {
     }
 
     /// Counts everything up to `tsn` as received, and what follows it without a gap.
-    pub(crate) fn advance(&mut self, tsn: u64) {
+    pub(super) fn advance(&mut self, tsn: u64) {
         self.cumulative = self.beyond.advance(self.cumulative.max(tsn) + 1) - 1;
     }
 
     /// Removes the highest TSN, which is beyond a gap: its data is dropped.
-    pub(crate) fn renege_highest(&mut self) -> Option<u64> {
+    pub(super) fn renege_highest(&mut self) -> Option<u64> {
         let highest = self.beyond.last()?.end - 1;
         self.beyond.discard_from(highest);
         Some(highest)

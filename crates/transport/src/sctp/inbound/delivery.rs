@@ -1,4 +1,4 @@
-//! Data for the application.
+//! Data for the application, and the chunks that it came in.
 
 /// A message for the application, or a part of a large one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,4 +18,13 @@ pub struct Delivery {
     pub begins: bool,
     /// Whether the message ends with it.
     pub ends: bool,
+}
+
+/// A chunk whose data was accepted, for the edge that stores its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenChunk {
+    /// Its place among all chunks of the packet.
+    pub index: usize,
+    /// Its number, counted from 1 for the peer's initial TSN, as in [`Delivery::tsns`].
+    pub tsn: u64,
 }

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 
 use super::delivery::Delivery;
 use super::stream_order::StreamOrder;
-use super::violation::Violation;
+use crate::sctp::violation::Violation;
 
 /// A chunk as it arrived.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrived {
-    pub(crate) stream: u16,
-    pub(crate) ssn: u64,
-    pub(crate) unordered: bool,
-    pub(crate) payload_protocol: u32,
-    pub(crate) begins: bool,
-    pub(crate) ends: bool,
-    pub(crate) length: u64,
+pub(super) struct Arrived {
+    pub(super) stream: u16,
+    pub(super) ssn: u64,
+    pub(super) unordered: bool,
+    pub(super) payload_protocol: u32,
+    pub(super) begins: bool,
+    pub(super) ends: bool,
+    pub(super) length: u64,
 }
 
 /// A message that is being delivered in parts.
@@ -29,7 +29,7 @@ struct Partial {
 
 /// All fragments and messages that were received and not delivered.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reassembly {
+pub(super) struct Reassembly {
     /// Fragments of messages that are not complete, by TSN.
     fragments: BTreeMap<u64, Arrived>,
     partial: Option<Partial>,
@@ -43,22 +43,22 @@ pub(crate) struct Reassembly {
 
 impl Reassembly {
     /// Bytes held.
-    pub(crate) fn held(&self) -> u64 {
+    pub(super) fn held(&self) -> u64 {
         self.held + self.order.held()
     }
 
     /// Fragments and messages held, each of which takes memory beside its bytes.
-    pub(crate) fn pieces(&self) -> usize {
+    pub(super) fn pieces(&self) -> usize {
         self.fragments.len() + self.order.waiting()
     }
 
     /// The next message of a stream, for unwrapping numbers.
-    pub(crate) fn next_of(&self, stream: u16) -> u64 {
+    pub(super) fn next_of(&self, stream: u16) -> u64 {
         self.order.next_of(stream)
     }
 
     /// Processes a chunk that has not arrived before. Messages that become deliverable are added to `out`.
-    pub(crate) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Violation> {
+    pub(super) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         if self.partial.is_some_and(|partial| partial.next_tsn == tsn) {
             self.check_neighbours(tsn, &arrived)?;
             self.hold(tsn, arrived);
@@ -138,7 +138,7 @@ impl Reassembly {
 
     /// Begins to deliver a message in parts: the first one that may be delivered next and whose first fragment has
     /// arrived. Returns whether there was one.
-    pub(crate) fn begin_partial(&mut self, out: &mut Vec<Delivery>) -> bool {
+    pub(super) fn begin_partial(&mut self, out: &mut Vec<Delivery>) -> bool {
         if self.partial.is_some() || self.nothing_may_begin {
             return false;
         }
@@ -176,7 +176,7 @@ impl Reassembly {
 
     /// The peer has given up all chunks up to `cumulative`, and on these streams all messages up to these numbers (RFC
     /// 3758, section 3.6).
-    pub(crate) fn forward(&mut self, cumulative: u64, streams: &[(u16, u64)], out: &mut Vec<Delivery>) {
+    pub(super) fn forward(&mut self, cumulative: u64, streams: &[(u16, u64)], out: &mut Vec<Delivery>) {
         self.nothing_may_begin = false;
         let beyond = self.fragments.split_off(&(cumulative + 1));
         let dropped = core::mem::replace(&mut self.fragments, beyond);
@@ -189,7 +189,7 @@ impl Reassembly {
 
     /// Drops a held chunk, to make room. Returns false if it is not held by itself: it was delivered, or belongs to a
     /// complete message.
-    pub(crate) fn drop_chunk(&mut self, tsn: u64) -> bool {
+    pub(super) fn drop_chunk(&mut self, tsn: u64) -> bool {
         if self.fragments.contains_key(&tsn) {
             self.release(tsn);
             return true;
