@@ -23,7 +23,7 @@ impl Association {
 
     /// The peer's addresses, in the order of the handshake.
     pub fn destinations(&self) -> &[Destination] {
-        &self.destinations
+        self.destinations.as_slice()
     }
 
     /// Congestion control; path `i` belongs to destination `i`, windows count bytes.
@@ -38,14 +38,12 @@ impl Association {
 
     /// The primary destination.
     pub fn primary(&self) -> usize {
-        self.primary
+        self.destinations.primary()
     }
 
     /// Makes `destination` the primary one, where it exists.
     pub fn set_primary(&mut self, destination: usize) {
-        if destination < self.destinations.len() {
-            self.primary = destination;
-        }
+        self.destinations.set_primary(destination);
     }
 
     /// Whether the association as a whole is in fast recovery (see [`super::config::RecoveryScope::Association`]).
@@ -65,17 +63,17 @@ impl Association {
 
     /// Bytes written that are neither acknowledged nor abandoned: the contents of the send buffer.
     pub fn bytes_outstanding(&self) -> u64 {
-        self.stream.written - self.freed
+        self.stream.written - self.outbound.freed()
     }
 
     /// The free part of the peer's receive buffer, apart from data in flight (RFC 9260, section 6.2.1).
     pub(super) fn peer_window(&self) -> u64 {
-        self.peer_offer.saturating_sub(self.outbound.in_flight)
+        self.peer_offer.saturating_sub(self.outbound.queue.in_flight())
     }
 
     /// User data in flight to all destinations, in bytes.
     pub fn bytes_in_flight(&self) -> u64 {
-        self.outbound.in_flight
+        self.outbound.queue.in_flight()
     }
 
     /// User data received that waits for earlier messages or for other fragments of its message.
@@ -85,7 +83,7 @@ impl Association {
 
     /// Bytes written that the peer has acknowledged and can no longer drop.
     pub fn bytes_acknowledged(&self) -> u64 {
-        self.acknowledged
+        self.outbound.acknowledged()
     }
 
     /// Bytes delivered to the application.
@@ -111,7 +109,7 @@ impl Association {
 
     /// The peer's cumulative TSN: it has received all chunks up to it.
     pub fn cumulative_tsn_acknowledged(&self) -> u32 {
-        self.local_tsns.wire(self.outbound.cumulative())
+        self.outbound.cumulative_tsn()
     }
 
     /// The two ends: initial addresses and ports.

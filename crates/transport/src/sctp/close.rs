@@ -34,7 +34,7 @@ impl Association {
 
     /// Drops messages of which nothing was sent, and closes the association.
     pub(crate) fn stop(&mut self) {
-        let dropped = self.messages.discard();
+        let dropped = self.outbound.discard();
         self.stream.written -= dropped;
         self.finish();
     }
@@ -52,13 +52,9 @@ impl Association {
         let known = self.remote_tag != 0;
         self.close(how);
         if known {
-            self.controls.push_back(Control::to(self.primary, Chunk::Abort { reflected: false, causes }));
+            self.controls
+                .push_back(Control::to(self.destinations.primary(), Chunk::Abort { reflected: false, causes }));
         }
-    }
-
-    /// Whether everything written has been acknowledged or abandoned.
-    fn all_is_acknowledged(&self) -> bool {
-        self.outbound.is_empty() && self.messages.bytes() == 0
     }
 
     /// Advances the shutdown, if this side or the peer has begun it and nothing is outstanding (section 9.2).
@@ -66,7 +62,7 @@ impl Association {
         if self.state == State::Established && self.stream.finished {
             self.state = State::ShutdownPending;
         }
-        if !self.all_is_acknowledged() {
+        if !self.outbound.is_all_acknowledged() {
             return;
         }
         self.state = match self.state {
@@ -76,7 +72,7 @@ impl Association {
         };
         self.report_all_acknowledged();
         self.start_guard(now);
-        self.send_shutdown(self.current_destination(), now);
+        self.send_shutdown(self.destinations.current(), now);
     }
 
     /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which restarts while the peer accepts
@@ -122,7 +118,7 @@ impl Association {
         self.destinations[self.shutdown.destination].rto.back_off();
         self.on_destination_error(self.shutdown.destination, Unanswered::Data, now);
         if !self.state.is_closed() {
-            self.send_shutdown(self.current_destination(), now);
+            self.send_shutdown(self.destinations.current(), now);
         }
     }
 
@@ -154,9 +150,9 @@ impl Association {
             State::ShutdownSent => {
                 self.stream.emit(Event::PeerFinished);
                 self.state = State::ShutdownAckSent;
-                self.send_shutdown(self.current_destination(), now);
+                self.send_shutdown(self.destinations.current(), now);
             }
-            State::ShutdownAckSent => self.send_shutdown(self.current_destination(), now),
+            State::ShutdownAckSent => self.send_shutdown(self.destinations.current(), now),
             _ => {}
         }
     }
@@ -169,7 +165,7 @@ impl Association {
                     self.stream.emit(Event::PeerFinished);
                 }
                 self.close(Closed::Gracefully);
-                let destination = origin.destination.unwrap_or(self.primary);
+                let destination = origin.destination.unwrap_or(self.destinations.primary());
                 self.controls.push_back(Control::to(destination, Chunk::ShutdownComplete { reflected: false }));
             }
             _ => {}

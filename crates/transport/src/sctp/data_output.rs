@@ -2,12 +2,11 @@
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, DataChunk};
-use subflow_wire::{Packet, Payload, SctpPacket};
+use subflow_wire::{Packet, SctpPacket};
 
 use super::Association;
 use super::config::MessageOptions;
-use super::fast_retransmit::FastRetransmit;
-use super::outbound::{SentChunk, Status};
+use super::outbound::SentChunk;
 use super::output::padded;
 
 impl Association {
@@ -18,16 +17,16 @@ impl Association {
             return 0;
         }
         let offset = self.stream.written;
-        let admitted = self.stream.admit(bytes, self.freed);
+        let admitted = self.stream.admit(bytes, self.outbound.freed());
         let (size, options) = (u64::from(self.config.message_size), self.config.message);
         // A message is written as a whole, unless it is larger than the send buffer.
-        let is_cut = admitted < bytes && (admitted > size || offset > self.freed);
+        let is_cut = admitted < bytes && (admitted > size || offset > self.outbound.freed());
         let part = if is_cut { admitted % size } else { 0 };
         if part > 0 {
             self.stream.take_back(part);
         }
         let admitted = admitted - part;
-        self.messages.push(offset, admitted, size, options, self.clock);
+        self.outbound.push(offset, admitted, size, options, self.clock);
         self.note_written(admitted.div_ceil(size));
         admitted
     }
@@ -51,14 +50,14 @@ impl Association {
     /// Sends one message. Returns `false` and sends nothing if the send buffer has no space for it or the stream does
     /// not exist.
     pub fn send_message(&mut self, bytes: u32, options: MessageOptions) -> bool {
-        let outstanding = self.stream.written - self.freed;
+        let outstanding = self.bytes_outstanding();
         let fits = self.config.send_buffer.is_none_or(|buffer| outstanding + u64::from(bytes) <= buffer);
         if !fits || bytes == 0 || options.stream >= self.outbound_streams || self.stream.finished {
             return false;
         }
         let offset = self.stream.written;
-        let admitted = self.stream.admit(u64::from(bytes), self.freed);
-        self.messages.push(offset, admitted, admitted, options, self.clock);
+        let admitted = self.stream.admit(u64::from(bytes), self.outbound.freed());
+        self.outbound.push(offset, admitted, admitted, options, self.clock);
         self.note_written(1);
         true
     }
@@ -70,14 +69,14 @@ impl Association {
         if overdue.is_none()
             && let Some((tsn, index)) = self.next_retransmission(now)
         {
-            let length = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.fragment.length);
+            let length = self.outbound.queue.chunk(tsn).map_or(0, |chunk| chunk.fragment().length);
             if let Some(room) = self.begin_data_packet(packet, index, length, now) {
                 self.send_lost(packet, index, room, now);
             }
             return true;
         }
         let Some(index) = overdue.or_else(|| self.next_for_new(now)) else { return false };
-        let next = self.next_queued(index).or_else(|| self.messages.next_length(self.fragmentation_point()));
+        let next = self.next_queued(index).or_else(|| self.outbound.next_length(self.fragmentation_point()));
         if let Some(room) = self.begin_data_packet(packet, index, next.unwrap_or(0), now)
             && let Some(body) = sctp_body(packet)
         {
@@ -95,7 +94,7 @@ impl Association {
         // It was cut before a router reported a smaller path MTU.
         body.may_fragment = data > room;
         room = room.max(data);
-        if let Some(forward) = self.take_forward_tsn(now) {
+        if let Some(forward) = self.outbound.take_forward_tsn(&mut self.counters, now) {
             let taken = padded(forward.length());
             if taken + data <= room {
                 room -= taken;
@@ -124,19 +123,15 @@ impl Association {
         let mut last = 0;
         let mut fast_of = 0_u64;
         while let Some((tsn, target)) = self.next_retransmission(now) {
-            let Some(chunk) = self.outbound.chunk(tsn) else { break };
-            let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment.length);
+            let Some(chunk) = self.outbound.queue.chunk(tsn) else { break };
+            let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment().length);
             if target != index || tsn < last || needed > room {
                 break;
             }
             (last, room) = (tsn, room - needed);
             self.retransmission_room = self.retransmission_room.map(|left| left.saturating_sub(needed));
-            let (from, fast) = (chunk.destination, chunk.fast.is_indicated());
-            self.outbound.take_lost(tsn);
-            if let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|_| fast) {
-                chunk.fast = FastRetransmit::Done;
-                fast_of |= 1 << from;
-            }
+            let (from, fast) = (chunk.destination(), chunk.fast().is_indicated());
+            fast_of |= u64::from(fast) << from;
             let counters = &mut self.destinations[index].counters;
             counters.fast_retransmissions += u64::from(fast);
             counters.timeout_retransmissions += u64::from(!fast);
@@ -156,7 +151,7 @@ impl Association {
     /// Whether nothing sent to a destination before `tsn` is outstanding.
     fn is_earliest(&self, tsn: u64, index: usize) -> bool {
         let outstanding =
-            self.outbound.iter().find(|(_, chunk)| chunk.destination == index && chunk.status == Status::InFlight);
+            self.outbound.queue.iter().find(|(_, chunk)| chunk.destination() == index && chunk.is_in_flight());
         outstanding.is_none_or(|(first, _)| first > tsn)
     }
 
@@ -165,7 +160,7 @@ impl Association {
         let mut first = true;
         loop {
             let queued = self.next_queued(index);
-            let Some(length) = queued.or_else(|| self.messages.next_length(point)) else { return };
+            let Some(length) = queued.or_else(|| self.outbound.next_length(point)) else { return };
             let needed = padded(DataChunk::HEADER_LENGTH + length);
             let may_go_on = match queued {
                 _ if first => true,
@@ -177,11 +172,11 @@ impl Association {
             }
             let tsn = match queued {
                 Some(_) => self.destinations[index].dequeue(),
-                None => self.messages.take(point).map(|fragment| self.assign(fragment, index, now)),
+                None => self.outbound.assign_next(point, index, now).map(|(tsn, _)| tsn),
             };
             let Some(tsn) = tsn else { return };
             room -= needed;
-            let is_copy = self.outbound.chunk(tsn).is_some_and(|chunk| chunk.status == Status::InFlight);
+            let is_copy = self.outbound.queue.chunk(tsn).is_some_and(|chunk| chunk.is_in_flight());
             body.chunks.push(if is_copy {
                 self.transmit_copy(tsn, index, now)
             } else {
@@ -193,81 +188,49 @@ impl Association {
 
     /// Data may be bundled with COOKIE ECHO (RFC 9260, section 5.1, D).
     pub(super) fn bundle_with_cookie(&mut self, index: usize, room: u32, body: &mut SctpPacket, now: Instant) {
-        let length = self.messages.next_length(self.fragmentation_point());
+        let length = self.outbound.next_length(self.fragmentation_point());
         let fits = length.is_some_and(|length| padded(DataChunk::HEADER_LENGTH + length) <= room);
-        if fits && self.outbound.is_empty() && self.scheduler.is_none() {
+        if fits && self.outbound.queue.is_empty() && self.scheduler.is_none() {
             self.fill_with_new(body, index, room, now);
         }
     }
 
     /// Data bundled with an unanswered COOKIE ECHO counts as lost.
     pub(super) fn take_back_unanswered(&mut self) {
-        let tsns: Vec<u64> = self.outbound.iter().map(|(tsn, _)| tsn).collect();
+        let tsns: Vec<u64> = self.outbound.queue.iter().map(|(tsn, _)| tsn).collect();
         tsns.into_iter().for_each(|tsn| self.mark_lost(tsn));
         self.destinations.iter_mut().for_each(|destination| destination.t3 = None);
     }
 
     /// Records a chunk as sent, and builds it.
     pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
-        let length = self.outbound.chunk(tsn).map_or(0, SentChunk::length);
-        if self.outbound.in_flight == 0 && length > self.peer_window() {
+        let length = self.outbound.queue.chunk(tsn).map_or(0, SentChunk::length);
+        if self.outbound.queue.in_flight() == 0 && length > self.peer_window() {
             self.counters.window_probes += 1;
             (self.window_probe, self.probe_answered) = (Some(tsn), false);
         }
-        let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
-        let destination = &mut self.destinations[index];
-        chunk.moved |= chunk.is_sent() && chunk.destination != index;
-        chunk.status = Status::InFlight;
-        chunk.destination = index;
-        chunk.transmissions += 1;
-        chunk.sent_at = now;
-        // One RTT measurement at a time, and none of retransmissions (section 6.3.1, rules C4 and C5).
-        chunk.timed = !destination.timing && chunk.transmissions == 1;
-        destination.timing |= chunk.timed;
-        self.outbound.in_flight += length;
+        self.outbound.queue.transmit(tsn, index, &mut self.destinations[index].flight, now);
         self.book(index, length, now);
-        self.data_chunk(tsn)
+        self.outbound.data_chunk(tsn, self.stream.finished)
     }
 
-    /// Records a copy of a chunk in flight as sent, and builds it. Neither is used to measure the RTT.
+    /// Records a copy of a chunk in flight as sent, and builds it.
     fn transmit_copy(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
-        let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
-        chunk.copies |= 1 << index;
-        chunk.moved = true;
-        chunk.transmissions += 1;
-        let length = chunk.length();
+        let length = self.outbound.queue.transmit_copy(tsn, index, &mut self.destinations[index].flight);
         self.book(index, length, now);
-        self.data_chunk(tsn)
+        self.outbound.data_chunk(tsn, self.stream.finished)
     }
 
-    /// Adds bytes to those in flight to a destination, and starts T3 if it does not run.
+    /// A chunk was sent to a destination: starts T3 if it does not run.
     fn book(&mut self, index: usize, length: u64, now: Instant) {
         let destination = &mut self.destinations[index];
         let timeout = destination.restart_rto.take().unwrap_or(destination.rto.rto());
         let deadline = self.deadline(now, timeout);
         let destination = &mut self.destinations[index];
-        destination.add_in_flight(length);
         destination.counters.data_chunks_sent += 1;
         destination.counters.data_bytes_sent += length;
         (destination.last_sent, destination.halvings) = (Some(now), 0);
         destination.t3 = destination.t3.or(Some(deadline));
-    }
-
-    fn data_chunk(&self, tsn: u64) -> Chunk {
-        let nothing_follows = self.stream.finished && self.messages.bytes() == 0;
-        let fragment = self.outbound.chunk(tsn).expect("a chunk of the queue").fragment;
-        Chunk::Data(DataChunk {
-            // The end of the association waits for the last acknowledgment (RFC 7053).
-            immediate: nothing_follows && tsn + 1 == self.outbound.next_tsn(),
-            unordered: fragment.unordered,
-            begin: fragment.begins,
-            end: fragment.ends,
-            tsn: self.local_tsns.wire(tsn),
-            stream: fragment.stream,
-            stream_sequence: fragment.ssn as u16,
-            protocol_identifier: fragment.payload_protocol,
-            payload: Payload { stream_offset: fragment.offset, length: fragment.length, sum: 0 },
-        })
     }
 }
 

@@ -9,6 +9,7 @@ use super::config::{Config, WindowGrowth};
 use super::cuc::{CucVersion, PseudoCumack};
 use super::gap_blocks::GapReport;
 use super::heartbeat::Heartbeat;
+use super::outbound::{Flight, SentChunk};
 use super::rto::RtoEstimator;
 
 /// Whether a destination can be used (RFC 9260, sections 5.4 and 8.2).
@@ -58,49 +59,44 @@ pub struct DestinationCounters {
 #[derive(Clone, Debug)]
 pub struct Destination {
     /// The peer's address.
-    pub(crate) remote: IpAddr,
+    pub(super) remote: IpAddr,
     /// This host's address that packets to it leave from.
-    pub(crate) local: IpAddr,
-    pub(crate) reachability: Reachability,
-    pub(crate) rto: RtoEstimator,
+    pub(super) local: IpAddr,
+    pub(super) reachability: Reachability,
+    pub(super) rto: RtoEstimator,
     /// When T3-rtx expires, where it runs.
-    pub(crate) t3: Option<Instant>,
+    pub(super) t3: Option<Instant>,
     /// Timeouts in a row without an answer.
-    pub(crate) errors: u32,
+    pub(super) errors: u32,
     /// When it last became potentially failed or inactive.
-    pub(crate) failed_since: Option<Instant>,
-    /// Bytes in flight.
-    pub(crate) in_flight: u64,
-    /// Chunks in flight.
-    pub(crate) chunks_in_flight: u64,
+    pub(super) failed_since: Option<Instant>,
+    pub(super) flight: Flight,
     /// Chunks assigned here and not sent yet, with their lengths, and their bytes in all.
-    pub(crate) queue: VecDeque<(u64, u32)>,
-    pub(crate) queued_bytes: u64,
-    pub(crate) cuc: PseudoCumack,
+    pub(super) queue: VecDeque<(u64, u32)>,
+    pub(super) queued_bytes: u64,
+    pub(super) cuc: PseudoCumack,
     /// What the last SACK from there has reported.
-    pub(crate) report: GapReport,
+    pub(super) report: GapReport,
     /// The highest TSN sent there that is in a gap block of the last SACK.
-    pub(crate) highest_reported: Option<u64>,
+    pub(super) highest_reported: Option<u64>,
     /// Where its own fast recovery ends.
-    pub(crate) recovery_exit: Option<u64>,
+    pub(super) recovery_exit: Option<u64>,
     /// A packet of fast retransmissions is due, whatever the window (RFC 9260, section 7.2.4, rule 3).
-    pub(crate) fast_packet: bool,
-    /// A chunk in flight is being timed.
-    pub(crate) timing: bool,
+    pub(super) fast_packet: bool,
     /// When data was sent there last.
-    pub(crate) last_sent: Option<Instant>,
+    pub(super) last_sent: Option<Instant>,
     /// By how many halvings its window has shrunk since then.
-    pub(crate) halvings: u64,
+    pub(super) halvings: u64,
     /// Bytes in flight up to which new data may go in this burst.
-    pub(crate) burst_end: Option<u64>,
+    pub(super) burst_end: Option<u64>,
     /// What T3 starts anew with after it has expired, where that is not the RTO (see [`Config::late_back_off`]).
-    pub(crate) restart_rto: Option<Duration>,
-    pub(crate) heartbeat: Heartbeat,
-    pub(crate) counters: DestinationCounters,
+    pub(super) restart_rto: Option<Duration>,
+    pub(super) heartbeat: Heartbeat,
+    pub(super) counters: DestinationCounters,
 }
 
 impl Destination {
-    pub(crate) fn new(config: &Config, local: IpAddr, remote: IpAddr, confirmed: bool) -> Self {
+    pub(super) fn new(config: &Config, local: IpAddr, remote: IpAddr, confirmed: bool) -> Self {
         let version = match config.window_growth {
             WindowGrowth::Cuc(version) => version,
             _ => CucVersion::One,
@@ -113,8 +109,7 @@ impl Destination {
             t3: None,
             errors: 0,
             failed_since: None,
-            in_flight: 0,
-            chunks_in_flight: 0,
+            flight: Flight::default(),
             queue: VecDeque::new(),
             queued_bytes: 0,
             cuc: PseudoCumack::new(version),
@@ -122,7 +117,6 @@ impl Destination {
             highest_reported: None,
             recovery_exit: None,
             fast_packet: false,
-            timing: false,
             last_sent: None,
             halvings: 0,
             burst_end: None,
@@ -154,7 +148,7 @@ impl Destination {
 
     /// User data in flight, in bytes.
     pub fn bytes_in_flight(&self) -> u64 {
-        self.in_flight
+        self.flight.bytes()
     }
 
     /// Its RTT estimate and retransmission timeout.
@@ -181,37 +175,26 @@ impl Destination {
     }
 
     /// A chunk, or a copy of one, waits to be sent there.
-    pub(crate) fn enqueue(&mut self, tsn: u64, length: u32) {
+    pub(super) fn enqueue(&mut self, tsn: u64, length: u32) {
         self.queue.push_back((tsn, length));
         self.queued_bytes += u64::from(length);
     }
 
     /// The first chunk that waits leaves the queue.
-    pub(crate) fn dequeue(&mut self) -> Option<u64> {
+    pub(super) fn dequeue(&mut self) -> Option<u64> {
         let (tsn, length) = self.queue.pop_front()?;
         self.queued_bytes -= u64::from(length);
         Some(tsn)
     }
 
-    /// The amount in flight as congestion control counts it.
-    pub(crate) fn amount_in_flight(&self) -> u32 {
-        u32::try_from(self.in_flight).unwrap_or(u32::MAX)
-    }
-
-    /// So many bytes more are in flight.
-    pub(crate) fn add_in_flight(&mut self, length: u64) {
-        self.in_flight += length;
-        self.chunks_in_flight += 1;
-    }
-
-    /// So many bytes are no longer in flight.
-    pub(crate) fn remove_in_flight(&mut self, length: u64) {
-        self.in_flight -= length;
-        self.chunks_in_flight -= 1;
+    /// Whether the acknowledgment of a chunk that was sent there last proves that it works.
+    #[inline]
+    pub(super) fn is_proven_by(&self, chunk: &SentChunk) -> bool {
+        chunk.is_proof(self.failed_since)
     }
 
     /// The time since the last transmission, in whole retransmission timeouts.
-    pub(crate) fn idle_timeouts(&self, now: Instant) -> u64 {
+    pub(super) fn idle_timeouts(&self, now: Instant) -> u64 {
         let idle = self.last_sent.map_or(Duration::ZERO, |last| now.since(last));
         idle.as_nanos() / self.rto.rto().as_nanos().max(1)
     }

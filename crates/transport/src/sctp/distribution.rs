@@ -1,17 +1,13 @@
 //! The choice of the destination of new data: the primary one, the one with the most free window, or that of a
 //! scheduler.
 
-use std::collections::VecDeque;
-
 use subflow_policy::congestion::Outstanding;
-use subflow_policy::scheduler::{
-    Assignment, QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What,
-};
+use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, Scheduling, SubflowView, What};
 use subflow_quantity::Instant;
 
 use super::Association;
 use super::config::{BufferSplitting, Config, Distribution};
-use super::destination::{Destination, Reachability};
+use super::destination::Reachability;
 use super::outbound::{SentChunk, Status};
 
 /// The maximum number of scheduler queries until a packet must be ready to send.
@@ -26,8 +22,6 @@ const MIN_QUEUED_WINDOW: u32 = 10;
 pub(crate) struct SchedulerState {
     scheduling: Scheduling,
     views: Vec<SubflowView>,
-    /// One for each chunk of the retransmission queue.
-    outstanding: VecDeque<SentRange>,
     /// How often the peer's window kept a destination with room from sending.
     blocked: u64,
 }
@@ -36,43 +30,14 @@ impl SchedulerState {
     /// The scheduler that a configuration names.
     pub(super) fn of(config: &Config) -> Option<Self> {
         let scheduling = config.scheduler()?.clone();
-        Some(Self { scheduling, views: Vec::new(), outstanding: VecDeque::new(), blocked: 0 })
-    }
-
-    /// The first chunk of the queue is acknowledged.
-    pub(super) fn pop(&mut self) {
-        self.outstanding.pop_front();
+        Some(Self { scheduling, views: Vec::new(), blocked: 0 })
     }
 }
 
 impl Association {
-    /// The destination of data and control chunks without a specified one: the primary one, or the first active one
-    /// while the primary is not active (section 6.4). If none is active, the potentially failed one with the fewest
-    /// errors (RFC 7829, section 3.2), otherwise the inactive one with the fewest errors. Failed destinations thus
-    /// alternate, and none of them keeps data that another one might carry.
-    pub(super) fn current_destination(&self) -> usize {
-        let primary = &self.destinations[self.primary];
-        if primary.is_active() {
-            return self.primary;
-        }
-        if let Some(active) = self.destinations.iter().position(Destination::is_active) {
-            return active;
-        }
-        let best = |wanted: Reachability| {
-            let silent = (0..self.destinations.len()).filter(|&index| self.destinations[index].reachability == wanted);
-            silent.min_by_key(|&index| (self.destinations[index].errors, index != self.primary))
-        };
-        best(Reachability::PotentiallyFailed).or_else(|| best(Reachability::Inactive)).unwrap_or(self.primary)
-    }
-
-    /// Whether data may be sent to a destination now: it is active, or no destination is better.
-    pub(super) fn takes_data(&self, index: usize) -> bool {
-        self.destinations[index].is_active() || index == self.current_destination()
-    }
-
     /// Whether a destination has free window and free space in its part of the buffers.
     pub(super) fn has_window(&self, index: usize) -> bool {
-        let in_flight = self.destinations[index].in_flight;
+        let in_flight = self.destinations[index].flight.bytes();
         in_flight < u64::from(self.congestion.path(index).cwnd()) && in_flight < self.buffer_part()
     }
 
@@ -82,7 +47,7 @@ impl Association {
         let parts = self.destinations.iter().filter(|destination| destination.is_active()).count().max(1) as u64;
         let receive = match splitting {
             BufferSplitting::Receive | BufferSplitting::Both => {
-                (self.peer_window().saturating_add(self.outbound.in_flight)) / parts
+                (self.peer_window().saturating_add(self.outbound.queue.in_flight())) / parts
             }
             _ => u64::MAX,
         };
@@ -106,18 +71,18 @@ impl Association {
     fn burst_allows(&mut self, index: usize) -> bool {
         let Some(packets) = self.config.max_burst else { return true };
         let destination = &mut self.destinations[index];
-        let next_end = destination.in_flight.saturating_add(u64::from(packets) * u64::from(self.config.mtu));
+        let next_end = destination.flight.bytes().saturating_add(u64::from(packets) * u64::from(self.config.mtu));
         let end = destination.burst_end.get_or_insert(next_end);
-        if destination.in_flight >= *end && self.bursts > 0 {
+        if destination.flight.bytes() >= *end && self.bursts > 0 {
             self.bursts -= 1;
             *end = next_end;
         }
-        destination.in_flight < *end
+        destination.flight.bytes() < *end
     }
 
     /// Whether the peer's buffer has space, or a window probe is due (section 6.1, rule A).
     pub(super) fn peer_has_room(&self, length: u64) -> bool {
-        length <= self.peer_window() || self.outbound.in_flight == 0
+        length <= self.peer_window() || self.outbound.queue.in_flight() == 0
     }
 
     /// The destination to which new data is sent now, if any is allowed.
@@ -128,13 +93,13 @@ impl Association {
         if self.scheduler.is_some() {
             return self.query_scheduler(now);
         }
-        let length = self.messages.next_length(self.fragmentation_point())?;
+        let length = self.outbound.next_length(self.fragmentation_point())?;
         if !self.peer_has_room(u64::from(length)) || self.waits_for_more() {
             return None;
         }
         match self.config.distribution {
             Distribution::Primary => {
-                let index = self.current_destination();
+                let index = self.destinations.current();
                 self.may_send_new(index, now).then_some(index)
             }
             Distribution::LargestFreeWindow | Distribution::Scheduler(_) => self.largest_free_window(now),
@@ -153,14 +118,17 @@ impl Association {
         self.config.nagle
             && self.state == super::State::Established
             && !self.stream.finished
-            && self.outbound.in_flight > 0
-            && self.messages.bytes() < u64::from(self.fragmentation_point())
+            && self.outbound.queue.in_flight() > 0
+            && self.outbound.unassigned() < u64::from(self.fragmentation_point())
     }
 
     fn next_assigned(&mut self, now: Instant) -> Option<usize> {
         for index in 0..self.destinations.len() {
             let Some(length) = self.next_queued(index) else { continue };
-            if self.takes_data(index) && self.peer_has_room(u64::from(length)) && self.may_send_new(index, now) {
+            if self.destinations.takes_data(index)
+                && self.peer_has_room(u64::from(length))
+                && self.may_send_new(index, now)
+            {
                 return Some(index);
             }
         }
@@ -170,11 +138,14 @@ impl Association {
     /// The destination of an unsent chunk with a TSN below those of all lost chunks. It is sent first: a receiver whose
     /// limit of TSNs ahead is reached would never accept the others.
     pub(super) fn next_overdue(&mut self) -> Option<usize> {
-        let (first_lost, _) = self.outbound.lost.first(0)?;
+        let (first_lost, _) = self.outbound.queue.lost().first(0)?;
         (0..self.destinations.len()).find(|&index| {
             let Some(length) = self.next_queued(index) else { return false };
             let precedes = self.destinations[index].queue.front().is_some_and(|&(tsn, _)| tsn < first_lost);
-            precedes && self.takes_data(index) && self.has_window(index) && self.peer_has_room(u64::from(length))
+            precedes
+                && self.destinations.takes_data(index)
+                && self.has_window(index)
+                && self.peer_has_room(u64::from(length))
         })
     }
 
@@ -182,12 +153,12 @@ impl Association {
     pub(super) fn next_queued(&mut self, index: usize) -> Option<u32> {
         loop {
             let &(tsn, length) = self.destinations[index].queue.front()?;
-            let wanted = |chunk: &SentChunk| match chunk.status {
+            let wanted = |chunk: &SentChunk| match chunk.status() {
                 Status::Assigned => true,
-                Status::InFlight => chunk.destination != index && chunk.copies >> index & 1 == 0,
+                Status::InFlight => chunk.destination() != index && !chunk.has_copy(index),
                 _ => false,
             };
-            if self.outbound.chunk(tsn).is_some_and(wanted) {
+            if self.outbound.queue.chunk(tsn).is_some_and(wanted) {
                 return Some(length);
             }
             self.destinations[index].dequeue();
@@ -197,10 +168,11 @@ impl Association {
     fn largest_free_window(&mut self, now: Instant) -> Option<usize> {
         let mut best: Option<(usize, u64)> = None;
         for index in 0..self.destinations.len() {
-            if !self.takes_data(index) {
+            if !self.destinations.takes_data(index) {
                 continue;
             }
-            let free = u64::from(self.congestion.path(index).cwnd()).saturating_sub(self.destinations[index].in_flight);
+            let free =
+                u64::from(self.congestion.path(index).cwnd()).saturating_sub(self.destinations[index].flight.bytes());
             if best.is_none_or(|(_, most)| free > most) && self.may_send_new(index, now) {
                 best = Some((index, free));
             }
@@ -218,9 +190,9 @@ impl Association {
             let state = self.scheduler.as_mut()?;
             let queued: u64 = self.destinations.iter().map(|destination| destination.queued_bytes).sum();
             let room = peer_window.saturating_sub(queued);
-            let start = self.outbound.position;
-            let probe = u64::from(self.outbound.in_flight == 0 && queued == 0);
-            let admitted = if waits { 0 } else { self.messages.bytes().min(room.max(probe)) };
+            let start = self.outbound.queue.position();
+            let probe = u64::from(self.outbound.queue.in_flight() == 0 && queued == 0);
+            let admitted = if waits { 0 } else { self.outbound.unassigned().min(room.max(probe)) };
             let new_data = start..start + admitted;
             if new_data.is_empty() && !state.scheduling.repeats() {
                 return None;
@@ -229,12 +201,12 @@ impl Association {
                 now,
                 fragment_end: start,
                 new_data,
-                backlog: self.messages.bytes(),
-                window: peer_window + self.outbound.in_flight,
+                backlog: self.outbound.unassigned(),
+                window: peer_window + self.outbound.queue.in_flight(),
                 window_left: room,
                 blocked: state.blocked,
                 reinjection: None,
-                outstanding: state.outstanding.as_slices(),
+                outstanding: self.outbound.queue.ranges(),
                 sets: None,
             };
             let Assignment { subflow, what } = state.scheduling.next(&state.views, &queue)?;
@@ -254,12 +226,10 @@ impl Association {
     /// A packet's worth of new data for a destination.
     fn assign_packet(&mut self, index: usize, now: Instant) {
         let mut room = self.fragmentation_point();
-        while let Some(fragment) = self.messages.take(room) {
-            let length = fragment.length;
-            let tsn = self.assign(fragment, index, now);
+        while let Some((tsn, length)) = self.outbound.assign_next(room, index, now) {
             self.destinations[index].enqueue(tsn, length);
             room = room.saturating_sub(length + subflow_wire::sctp::DataChunk::HEADER_LENGTH);
-            if self.messages.next_length(u32::MAX).is_none_or(|next| next > room) {
+            if self.outbound.next_length(u32::MAX).is_none_or(|next| next > room) {
                 break;
             }
         }
@@ -268,7 +238,7 @@ impl Association {
     /// The peer's window prevents a destination with free window from sending; some schedulers use the number of such
     /// events.
     fn note_blocked(&mut self) {
-        let full = self.messages.bytes() > 0 && self.peer_window() < u64::from(self.fragmentation_point());
+        let full = self.outbound.unassigned() > 0 && self.peer_window() < u64::from(self.fragmentation_point());
         if let Some(state) = self.scheduler.as_mut().filter(|_| full) {
             state.blocked += u64::from(state.views.iter().any(|view| view.established && view.space() > 0));
         }
@@ -276,27 +246,9 @@ impl Association {
 
     /// Sends a copy of data in flight to another destination.
     fn copy(&mut self, index: usize, position: u64) {
-        let Some(state) = &mut self.scheduler else { return };
-        let at = state.outstanding.partition_point(|sent| sent.range.end <= position);
-        let Some(sent) = state.outstanding.get_mut(at) else { return };
-        sent.carried_by.insert(index);
-        let tsn = self.outbound.cumulative() + 1 + at as u64;
-        if let Some(chunk) = self.outbound.chunk(tsn).filter(|chunk| chunk.destination != index) {
-            let length = chunk.fragment.length;
+        if let Some((tsn, length)) = self.outbound.queue.copy(position, index) {
             self.destinations[index].enqueue(tsn, length);
         }
-    }
-
-    /// Gives a fragment its TSN.
-    pub(super) fn assign(&mut self, fragment: super::messages::Fragment, index: usize, now: Instant) -> u64 {
-        if let Some(state) = &mut self.scheduler {
-            let start = self.outbound.position;
-            let mut carried_by = SubflowSet::default();
-            carried_by.insert(index);
-            let range = start..start + u64::from(fragment.length);
-            state.outstanding.push_back(SentRange { range, carried_by, reinject: false });
-        }
-        self.outbound.assign(fragment, index, now)
     }
 
     fn update_views(&mut self, now: Instant) {
@@ -305,13 +257,13 @@ impl Association {
         views.clear();
         for index in 0..self.destinations.len() {
             let can_send = self.may_send_new(index, now) && self.peer_has_room(u64::from(mss));
-            let takes_data = self.takes_data(index);
+            let takes_data = self.destinations.takes_data(index);
             let path = self.congestion.path(index);
             let destination = &self.destinations[index];
             let queued = destination.queued_bytes.div_ceil(u64::from(mss));
-            let outstanding = Outstanding { amount: destination.amount_in_flight(), unit_bytes: 1 };
+            let outstanding = Outstanding { amount: destination.flight.amount(), unit_bytes: 1 };
             let pacing_rate = self.congestion.pacing_rate(index, outstanding).unwrap_or(u64::MAX);
-            let packets = destination.chunks_in_flight + queued;
+            let packets = destination.flight.chunks() + queued;
             let window = u64::from((path.cwnd() / self.config.mtu).max(MIN_QUEUED_WINDOW));
             views.push(SubflowView {
                 local_id: 0,
@@ -331,7 +283,7 @@ impl Association {
                 slow_start: path.in_slow_start(),
                 established: takes_data,
                 backup: false,
-                potentially_failed: !takes_data && destination.reachability != Reachability::Unconfirmed,
+                potentially_failed: !takes_data && destination.reachability() != Reachability::Unconfirmed,
                 can_send: can_send && destination.queue.is_empty(),
             });
         }

@@ -8,11 +8,10 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type};
 
 use super::config::{Config, InitialThreshold};
-use super::cookie::{Cookie, MAX_PEER_ADDRESSES, Secret};
+use super::cookie::{Cookie, Secret};
 use super::input::Origin;
 use super::output::{Control, padded, room_for_chunks};
 use super::peer::{Offer, Unusable, own_parameters};
-use super::tsn::TsnSpace;
 use super::{Association, State, random_tag};
 use crate::tcp::{Closed, Ends};
 use crate::{Event, RandomSource};
@@ -137,7 +136,7 @@ impl Association {
         let ends = Ends { remote: (cookie.remotes[0], ends.remote.port()).into(), ..ends };
         let mut association = Self::new(config, secret, ends, locals, rng);
         association.local_tag = cookie.local_tag;
-        association.local_tsns = TsnSpace::new(cookie.local_tsn);
+        association.outbound.set_initial_tsn(cookie.local_tsn);
         association.take_peer(cookie);
         association
     }
@@ -157,14 +156,14 @@ impl Association {
     fn set_streams(&mut self, (outbound, inbound): (u16, u16)) {
         self.outbound_streams = outbound;
         self.inbound.set_streams(inbound);
-        let dropped = self.messages.drop_streams_from(outbound);
-        self.free_abandoned(dropped);
+        self.outbound.drop_streams_from(outbound, &mut self.counters);
+        self.wake_writer();
     }
 
     pub(super) fn add_addresses(&mut self, addresses: &[IpAddr]) {
         for &address in addresses {
-            if self.destinations.len() < MAX_PEER_ADDRESSES && self.destination_of(address).is_none() {
-                self.add_destination(address, false);
+            if self.destinations.with_address(address).is_none() {
+                self.add_destination(address);
             }
         }
         self.set_primary(self.config.primary);
@@ -185,7 +184,7 @@ impl Association {
         let mut parameters = own_parameters(&self.config, &self.locals);
         let prolongation = self.opening.prolongation;
         parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));
-        let init = init_chunk(&self.config, self.local_tag, self.local_tsns.initial(), parameters);
+        let init = init_chunk(&self.config, self.local_tag, self.outbound.initial_tsn(), parameters);
         self.controls.push_back(Control { tag: Some(0), ..Control::to(0, Chunk::Init(Box::new(init))) });
         self.opening.at = Some(self.deadline(now, self.opening.timeout));
     }

@@ -110,7 +110,7 @@ impl Association {
     fn is_busy(&self, index: usize, now: Instant) -> bool {
         let interval = self.config.heartbeat_interval.unwrap_or(Duration::ZERO);
         let destination = &self.destinations[index];
-        destination.in_flight > 0 || destination.last_sent.is_some_and(|last| now.since(last) < interval)
+        destination.flight.bytes() > 0 || destination.last_sent.is_some_and(|last| now.since(last) < interval)
     }
 
     /// A HEARTBEAT is returned to its source address, unchanged.
@@ -124,12 +124,15 @@ impl Association {
         let Some((index, nonce)) = info.split_at_checked(HEARTBEAT_INFO_LENGTH / 2) else { return };
         let (Ok(index), Ok(nonce)) = (index.try_into(), nonce.try_into()) else { return };
         let (index, nonce) = (u64::from_be_bytes(index) as usize, u64::from_be_bytes(nonce));
-        let Some(destination) = self.destinations.get_mut(index) else { return };
-        let Some((_, sent_at)) = destination.heartbeat.pending.take_if(|(expected, _)| *expected == nonce) else {
+        if index >= self.destinations.len() {
+            return;
+        }
+        let Some((_, sent_at)) = self.destinations[index].heartbeat.pending.take_if(|(expected, _)| *expected == nonce)
+        else {
             return;
         };
         self.on_rtt(index, now.since(sent_at));
-        self.errors = 0;
+        self.destinations.on_answer();
         self.set_active(index);
         self.schedule_heartbeat(index, now);
     }

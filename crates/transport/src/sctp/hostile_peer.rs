@@ -87,7 +87,7 @@ impl Attack {
             }
             Self::OverlappingGaps => {
                 let block = |i: u32| GapBlock { start: 2 + (i * 7 % 50) as u16, end: 3 + (i * 11 % 900) as u16 };
-                let cumulative_tsn = association.local_tsns.wire(association.outbound.cumulative());
+                let cumulative_tsn = association.cumulative_tsn_acknowledged();
                 let gaps = (0..8000).map(block).collect();
                 let sack = SackChunk { cumulative_tsn, a_rwnd: u32::MAX, gaps, ..SackChunk::default() };
                 let non_renegable = (0..8000).map(|i| block(i + n)).collect();
@@ -136,7 +136,7 @@ fn footprint(association: &Association) -> usize {
         + association.replies.iter().map(|reply| reply.chunk.length() as usize + 100).sum::<usize>();
     association.inbound.footprint(TREE_FACTOR)
         + association.destinations.len() * size_of::<Destination>()
-        + association.outbound.iter().count() * size_of::<SentChunk>()
+        + association.outbound.queue.iter().count() * size_of::<SentChunk>()
         + blocks
         + waiting
 }

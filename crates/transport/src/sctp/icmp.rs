@@ -3,7 +3,6 @@
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
 use subflow_wire::sctp::DataChunk;
 
-use super::outbound::Status;
 use super::output::padded;
 use super::{Association, State};
 use crate::path_mtu;
@@ -63,9 +62,10 @@ impl Association {
         let room = self.room();
         let too_large: Vec<u64> = self
             .outbound
+            .queue
             .iter()
-            .filter(|(_, chunk)| chunk.status == Status::InFlight)
-            .filter(|(_, chunk)| padded(DataChunk::HEADER_LENGTH + chunk.fragment.length) > room)
+            .filter(|(_, chunk)| chunk.is_in_flight())
+            .filter(|(_, chunk)| padded(DataChunk::HEADER_LENGTH + chunk.fragment().length) > room)
             .map(|(tsn, _)| tsn)
             .collect();
         too_large.into_iter().for_each(|tsn| self.mark_lost(tsn));

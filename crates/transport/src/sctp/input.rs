@@ -44,7 +44,7 @@ impl Association {
         let origin = Origin {
             source: ip.source,
             local: ip.destination,
-            destination: self.destination_of(ip.source),
+            destination: self.destinations.with_address(ip.source),
             tag: packet.verification_tag,
             encapsulation: packet.encapsulation,
             now,
@@ -96,13 +96,8 @@ impl Association {
         }
     }
 
-    /// The destination that has this address.
-    pub(super) fn destination_of(&self, address: IpAddr) -> Option<usize> {
-        self.destinations.iter().position(|destination| destination.remote == address)
-    }
-
     fn on_chunk(&mut self, index: usize, chunk: &Chunk, origin: Origin) -> Next {
-        let (now, from) = (origin.now, origin.destination.unwrap_or(self.primary));
+        let (now, from) = (origin.now, origin.destination.unwrap_or(self.destinations.primary()));
         match chunk {
             Chunk::Data(data) => self.on_data(index, data),
             Chunk::Sack(sack) => self.on_sack(sack, &[], from, now),
@@ -190,7 +185,7 @@ impl Association {
         self.controls.clear();
         self.reports.clear();
         self.inbound.cancel_sack();
-        self.outbound.lost.clear();
+        self.outbound.end();
         self.stream.emit(Event::Closed(how));
     }
 }

@@ -14,20 +14,18 @@
 //! | INIT to COOKIE ACK; the signed cookie | `handshake.rs`, `peer.rs`, `cookie.rs` |
 //! | restarts and collisions | `restart.rs` |
 //! | arriving packets and chunks | `input.rs`, `tags.rs` |
-//! | messages, their cutting into chunks | `messages.rs` |
-//! | the retransmission queue | `outbound.rs`, `lost.rs` |
-//! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `gap_blocks.rs`, `newly_acked.rs`, `missing.rs` |
+//! | data to send: messages, the retransmission queue, what SACKs acknowledge | `outbound/` |
+//! | SACKs: gap blocks, what they change; what is missing | `sack_input.rs`, `gap_blocks.rs`; `fast_retransmit.rs` |
 //! | windows: CUC, growth, fast recovery | `cuc.rs`, `window.rs` |
 //! | timers; T3-rtx and the RTO | `timers.rs`; `timeout.rs`, `rto.rs` |
-//! | failure of paths, heartbeats | `path_failure.rs`, `heartbeat.rs` |
+//! | the peer's addresses; failure of paths, heartbeats | `destinations.rs`, `destination.rs`; `path_failure.rs`, `heartbeat.rs` |
 //! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs` |
 //! | received data: order, buffer, SACKs | `inbound/`; its chunks: `data_input.rs` |
-//! | partial reliability | `abandon.rs` |
+//! | partial reliability | `partial_reliability.rs`, `outbound/forward_tsn.rs` |
 //! | ICMP errors, path MTU; options that change | `icmp.rs`; `change.rs` |
 //! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`, `violation.rs` |
 
-mod abandon;
 mod accessors;
 mod change;
 mod close;
@@ -37,6 +35,7 @@ mod cuc;
 mod data_input;
 mod data_output;
 mod destination;
+mod destinations;
 mod distribution;
 mod fast_retransmit;
 mod gap_blocks;
@@ -47,15 +46,12 @@ mod hostile_peer;
 mod icmp;
 mod inbound;
 mod input;
-mod lost;
-mod messages;
-mod missing;
-mod newly_acked;
 mod notes;
-pub(crate) mod outbound;
+mod outbound;
 mod output;
 #[cfg(test)]
 mod packet_walk;
+mod partial_reliability;
 mod path_failure;
 mod peer;
 mod restart;
@@ -95,17 +91,14 @@ pub(crate) use tags::answer_out_of_the_blue;
 use crate::RandomSource;
 use crate::stream::Stream;
 use crate::tcp::Ends;
-use abandon::ForwardTsnState;
 use close::Shutdown;
 use cookie::Extensions;
+use destinations::Destinations;
 use distribution::SchedulerState;
 use handshake::Opening;
 use inbound::Inbound;
-use messages::Messages;
-use newly_acked::SackScratch;
-use outbound::Outbound;
+use outbound::{NewlyAcked, Outbound};
 use output::{Control, Reply};
-use tsn::TsnSpace;
 
 /// An SCTP association. See the [module documentation](self).
 #[derive(Clone, Debug)]
@@ -125,15 +118,12 @@ pub struct Association {
     /// Verification tags: packets to this side carry the first, those to the peer the second.
     local_tag: u32,
     remote_tag: u32,
-    local_tsns: TsnSpace,
     extensions: Extensions,
     outbound_streams: u16,
-    destinations: Vec<Destination>,
-    primary: usize,
+    destinations: Destinations,
     pub(crate) congestion: Controller,
     scheduler: Option<SchedulerState>,
-    messages: Messages,
-    pub(crate) outbound: Outbound,
+    outbound: Outbound,
     /// The receive window that the peer offered last.
     peer_offer: u64,
     /// Bytes of retransmitted chunks that may still leave before the next event, where they are counted.
@@ -146,9 +136,8 @@ pub struct Association {
     probe_answered: bool,
     /// Where the association's fast recovery ends.
     recovery_exit: Option<u64>,
-    /// Highest TSN that a gap block has acknowledged.
-    highest_gap_acked: u64,
-    forward_tsn: ForwardTsnState,
+    /// What the latest SACK has newly acknowledged.
+    newly_acked: NewlyAcked,
     inbound: Inbound,
     /// The chunks of all deliveries by the same packet, from the first to the last of each run.
     opening: Opening,
@@ -157,18 +146,12 @@ pub struct Association {
     /// What is to be reported of the packet at hand.
     reports: Vec<ErrorCause>,
     shutdown: Shutdown,
-    /// Timeouts in a row, over all destinations.
-    errors: u32,
     pub(crate) stream: Stream,
-    /// Bytes written that need no send buffer any more, and those of them that the peer has.
-    freed: u64,
-    acknowledged: u64,
     /// The latest time passed to a call.
     clock: Instant,
     /// What loss recovery did, if that is noted.
     pub(crate) notes: Option<Box<crate::notes::SctpNotes>>,
     counters: Counters,
-    scratch: SackScratch,
     /// Ends that the host has not yet fetched.
     new_ends: Vec<Ends>,
     /// What takes its place when the peer has restarted.
@@ -179,6 +162,8 @@ pub struct Association {
 impl Association {
     fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: RandomSource) -> Self {
         let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
+        let remote = ends.remote.ip();
+        let first = Destination::new(&config, local_for(remote, 0, &locals), remote, true);
         let mut association = Self {
             mtu: config.mtu,
             network_error: None,
@@ -190,54 +175,50 @@ impl Association {
             encapsulation: config.encapsulation,
             local_tag,
             remote_tag: 0,
-            local_tsns: TsnSpace::new(initial),
             extensions: Extensions::default(),
             outbound_streams: config.streams,
-            destinations: Vec::new(),
-            primary: 0,
+            destinations: Destinations::new(first),
             congestion: Controller::new(config.congestion.clone(), Rules::Rfc9260),
             scheduler: SchedulerState::of(&config),
-            messages: Messages::default(),
-            outbound: Outbound::default(),
+            outbound: Outbound::new(initial, config.scheduler().is_some()),
             peer_offer: 0,
             retransmission_room: None,
             bursts: 0,
             window_probe: None,
             probe_answered: false,
             recovery_exit: None,
-            highest_gap_acked: 0,
-            forward_tsn: ForwardTsnState::default(),
+            newly_acked: NewlyAcked::default(),
             inbound: Inbound::new(&config),
             opening: Opening::default(),
             controls: VecDeque::new(),
             replies: VecDeque::new(),
             reports: Vec::new(),
             shutdown: Shutdown::default(),
-            errors: 0,
             stream: Stream::new(config.send_buffer),
-            freed: 0,
-            acknowledged: 0,
             clock: Instant::ZERO,
             notes: None,
             counters: Counters::default(),
-            scratch: SackScratch::default(),
             new_ends: Vec::new(),
             successor: None,
             rng,
             config,
         };
-        association.add_destination(ends.remote.ip(), true);
+        association.on_destination_added(0);
         association
     }
 
-    /// Adds an address of the peer as a destination. Packets to the peer's first address leave from this side's first,
-    /// and so on: so the two ends agree about which paths there are.
-    fn add_destination(&mut self, remote: IpAddr, confirmed: bool) {
-        let index = self.destinations.len();
-        let same_family = |local: &&IpAddr| local.is_ipv4() == remote.is_ipv4();
-        let paired = self.locals.get(index).filter(|local| same_family(local));
-        let local = paired.or_else(|| self.locals.iter().find(same_family)).copied().unwrap_or(self.locals[0]);
-        self.destinations.push(Destination::new(&self.config, local, remote, confirmed));
+    /// Adds an address of the peer as a destination, which is not confirmed yet, if there may be another one.
+    fn add_destination(&mut self, remote: IpAddr) {
+        let local = local_for(remote, self.destinations.len(), &self.locals);
+        if let Some(index) = self.destinations.add(Destination::new(&self.config, local, remote, false)) {
+            self.on_destination_added(index);
+        }
+    }
+
+    /// A new destination has a path of congestion control, and the host is told its addresses.
+    fn on_destination_added(&mut self, index: usize) {
+        let destination = &self.destinations[index];
+        let (remote, confirmed) = (destination.address(), destination.is_active());
         let path = self.congestion.add_path(self.mtu, self.config.initial_window());
         self.congestion.set_established(path, confirmed);
         for &local in &self.locals {
@@ -253,6 +234,14 @@ impl Association {
     pub(crate) fn take_new_ends(&mut self) -> Vec<Ends> {
         core::mem::take(&mut self.new_ends)
     }
+}
+
+/// This side's address for packets to the peer's address number `index`: packets to the peer's first address leave from
+/// this side's first, and so on. So the two ends agree about which paths there are.
+fn local_for(remote: IpAddr, index: usize, locals: &[IpAddr]) -> IpAddr {
+    let same_family = |local: &&IpAddr| local.is_ipv4() == remote.is_ipv4();
+    let paired = locals.get(index).filter(same_family);
+    paired.or_else(|| locals.iter().find(same_family)).copied().unwrap_or(locals[0])
 }
 
 /// A verification tag.

@@ -4,7 +4,6 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::Duration;
 
 use super::Association;
-use super::outbound::Status;
 use crate::notes::{Note, Noted};
 use crate::tcp::Ends;
 
@@ -37,11 +36,25 @@ impl Association {
     /// Notes that a chunk, if it is in flight, is considered lost.
     #[cold]
     pub(crate) fn note_lost(&mut self, tsn: u64) {
-        let chunk = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.status == Status::InFlight);
+        let chunk = self.outbound.queue.chunk(tsn).filter(|chunk| chunk.is_in_flight());
         let Some(chunk) = chunk else { return };
-        let (start, index, sent_at) = (chunk.fragment.offset, chunk.destination, chunk.sent_at);
+        let (start, index, sent_at) = (chunk.fragment().offset, chunk.destination(), chunk.sent_at());
         let data = start..start + chunk.length();
         self.note(index, Note::Lost { data, sent_at });
+    }
+
+    /// Notes that what is in flight of a message, each chunk with its copies, is considered lost.
+    #[cold]
+    pub(super) fn note_message_lost(&mut self, tsn: u64) {
+        let in_flight = self.outbound.message_around(tsn).filter(|(_, chunk)| chunk.is_in_flight());
+        let lost: Vec<(usize, Note)> = in_flight
+            .flat_map(|(_, chunk)| {
+                let (start, sent_at) = (chunk.fragment().offset, chunk.sent_at());
+                let note = move |index| (index, Note::Lost { data: start..start + chunk.length(), sent_at });
+                core::iter::once(chunk.destination()).chain(chunk.copies()).map(note)
+            })
+            .collect();
+        lost.into_iter().for_each(|(index, note)| self.note(index, note));
     }
 
     /// Changes the state of loss recovery of a destination.

@@ -75,7 +75,7 @@ impl Association {
     /// The ERROR with all causes for the current packet.
     pub(super) fn send_reports(&mut self, origin: Origin) {
         if !self.reports.is_empty() {
-            let destination = origin.destination.unwrap_or(self.primary);
+            let destination = origin.destination.unwrap_or(self.destinations.primary());
             let causes = core::mem::take(&mut self.reports);
             self.controls.push_back(Control::to(destination, Chunk::Error(causes)));
         }
@@ -149,8 +149,8 @@ impl Association {
 
     /// A FORWARD-TSN that is not bundled with data.
     fn send_forward_tsn(&mut self, packet: &mut Packet, now: Instant) -> bool {
-        let index = self.current_destination();
-        match self.take_forward_tsn(now) {
+        let index = self.destinations.current();
+        match self.outbound.take_forward_tsn(&mut self.counters, now) {
             Some(chunk) => {
                 self.begin_packet_to(packet, index).chunks.push(chunk);
                 true

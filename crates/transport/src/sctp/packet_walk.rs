@@ -59,18 +59,17 @@ fn config(growth: &str) -> Config {
     Config { mtu: 100, ..Config::rfc9260().with_cmt(growth) }
 }
 
+/// Writes a message, and assigns it to a path. Returns its TSN.
+fn assign(association: &mut Association, offset: u64, path: usize) -> u64 {
+    let length = u64::from(LENGTH);
+    association.outbound.push(offset, length, length, MessageOptions::default(), Instant::ZERO);
+    association.outbound.assign_next(LENGTH, path, Instant::ZERO).expect("just written").0
+}
+
 /// Sends TSN `tsn` over its path.
 fn send(association: &mut Association, tsn: u64) {
     let path = usize::from(!PATH_1.contains(&tsn));
-    association.messages.push(
-        tsn * 1000,
-        u64::from(LENGTH),
-        u64::from(LENGTH),
-        MessageOptions::default(),
-        Instant::ZERO,
-    );
-    let fragment = association.messages.take(LENGTH).expect("just written");
-    assert_eq!(association.assign(fragment, path, Instant::ZERO), tsn);
+    assert_eq!(assign(association, tsn * 1000, path), tsn);
     association.transmit(tsn, path, Instant::ZERO);
 }
 
@@ -149,7 +148,7 @@ fn without_sfr_reordering_between_the_paths_looks_like_loss() {
     for count in 3..=6 {
         association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], 0, Instant::ZERO);
     }
-    assert!(association.in_recovery() && association.outbound.lost.contains(3));
+    assert!(association.in_recovery() && association.outbound.queue.lost().contains(3));
     let mut association = established(config("rfc9260"));
     (1..=8).for_each(|tsn| send(&mut association, tsn));
     for count in 3..=6 {
@@ -178,9 +177,7 @@ fn only_a_sack_that_is_newer_for_certain_takes_anything_back() {
 #[test]
 fn what_was_never_sent_goes_before_what_is_lost_behind_it() {
     let mut association = established(config("rfc9260"));
-    association.messages.push(0, u64::from(LENGTH), u64::from(LENGTH), MessageOptions::default(), Instant::ZERO);
-    let fragment = association.messages.take(LENGTH).expect("just written");
-    let waiting = association.assign(fragment, 0, Instant::ZERO);
+    let waiting = assign(&mut association, 0, 0);
     association.destinations[0].enqueue(waiting, LENGTH);
     send(&mut association, 2);
     assert_eq!(association.next_overdue(), None, "nothing is lost");

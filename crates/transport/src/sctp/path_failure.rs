@@ -7,7 +7,6 @@
 
 use subflow_quantity::Instant;
 
-use super::outbound::SentChunk;
 use super::{Association, Reachability};
 use crate::tcp::Closed;
 
@@ -33,11 +32,8 @@ impl Association {
         } else if destination.is_active() && suspect_after.is_some_and(|most| destination.errors > most) {
             self.set_potentially_failed(index, what, now);
         }
-        if counts {
-            self.errors += 1;
-            if self.errors > self.config.association_max_retransmissions {
-                self.abort_with(Vec::new(), Closed::TimedOut);
-            }
+        if counts && self.destinations.count_error() > self.config.association_max_retransmissions {
+            self.abort_with(Vec::new(), Closed::TimedOut);
         }
     }
 
@@ -47,7 +43,9 @@ impl Association {
     fn counts_for_association(&self, index: usize, what: Unanswered) -> bool {
         match what {
             Unanswered::Data => self.destinations[index].reachability != Reachability::Unconfirmed,
-            Unanswered::Heartbeat => self.takes_data(index) && self.destinations[index].in_flight == 0,
+            Unanswered::Heartbeat => {
+                self.destinations.takes_data(index) && self.destinations[index].flight.bytes() == 0
+            }
         }
     }
 
@@ -80,7 +78,7 @@ impl Association {
     /// Data last sent to a destination is acknowledged. The association's error count is reset, and so is that of the
     /// destination if the acknowledgment is a proof (section 8.2).
     pub(super) fn on_answered(&mut self, index: usize, proven: bool) {
-        self.errors = 0;
+        self.destinations.on_answer();
         if !proven {
             return;
         }
@@ -94,15 +92,6 @@ impl Association {
         } else {
             self.destinations[index].errors = 0;
         }
-    }
-
-    /// Whether the acknowledgment of a chunk proves that its destination works. The chunk must have been sent to this
-    /// destination only, otherwise another copy may have arrived (section 8.2 permits this rule, RFC 7829 requires it
-    /// in section 3.2). If the destination has errors, the chunk must have been sent after the last of them, since
-    /// earlier data may be acknowledged late.
-    pub(super) fn proves_reachability(&self, chunk: &SentChunk) -> bool {
-        let failed_since = self.destinations[chunk.destination].failed_since;
-        !chunk.moved && failed_since.is_none_or(|since| chunk.sent_at >= since)
     }
 
     /// The destination is known to work.

@@ -22,14 +22,14 @@ impl Association {
             _ if init.initiate_tag == 0 => return,
             // Section 9.2: the SHUTDOWN ACK is repeated, the INIT is discarded.
             State::ShutdownAckSent => {
-                let destination = origin.destination.unwrap_or(self.primary);
+                let destination = origin.destination.unwrap_or(self.destinations.primary());
                 self.controls.push_back(Control::to(destination, Chunk::ShutdownAck));
                 return;
             }
             // Section 5.2.1: both sides open at once; this side keeps the values of its own INIT.
             State::CookieWait | State::CookieEchoed => Identity {
                 tag: self.local_tag,
-                tsn: self.local_tsns.initial(),
+                tsn: self.outbound.initial_tsn(),
                 tie_tags: if self.state == State::CookieWait { (0, 0) } else { (self.local_tag, self.remote_tag) },
             },
             // Section 5.2.2: new numbers; the tie-tags connect them with this association.
@@ -58,7 +58,8 @@ impl Association {
     /// attempt to hijack the association (section 5.2.2).
     fn new_address_of(&self, init: &InitChunk, source: IpAddr) -> Option<Box<[u8]>> {
         let listed = init.parameters.iter().filter_map(Parameter::address);
-        let new = core::iter::once(source).chain(listed).find(|&address| self.destination_of(address).is_none());
+        let new =
+            core::iter::once(source).chain(listed).find(|&address| self.destinations.with_address(address).is_none());
         new.map(|address| Parameter::of_address(address).to_bytes())
     }
 
@@ -88,7 +89,7 @@ impl Association {
                 self.on_established(now);
             }
             // B, too: the peer has restarted between its INIT ACK and its INIT, and its earlier tag was not used.
-            (true, false, _) if self.inbound.is_unused() && self.outbound.cumulative() == 0 => {
+            (true, false, _) if self.inbound.is_unused() && self.outbound.queue.cumulative() == 0 => {
                 self.take_back_unanswered();
                 self.take_peer(cookie);
             }
@@ -104,7 +105,7 @@ impl Association {
 
     fn acknowledge_cookie(&mut self, source: IpAddr) {
         self.confirm(source);
-        let destination = self.destination_of(source).unwrap_or(self.primary);
+        let destination = self.destinations.with_address(source).unwrap_or(self.destinations.primary());
         self.controls.push_front(Control::to(destination, Chunk::CookieAck));
     }
 
@@ -113,12 +114,13 @@ impl Association {
     fn restart(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
         if self.state == State::ShutdownAckSent {
-            self.controls.push_back(Control::to(self.primary, Chunk::ShutdownAck));
+            self.controls.push_back(Control::to(self.destinations.primary(), Chunk::ShutdownAck));
             let cause = ErrorCause::CookieReceivedWhileShuttingDown;
-            self.controls.push_back(Control::to(self.primary, Chunk::Error(vec![cause])));
+            self.controls.push_back(Control::to(self.destinations.primary(), Chunk::Error(vec![cause])));
             return false;
         }
-        let local = self.destination_of(source).map_or(self.locals[0], |index| self.destinations[index].local);
+        let local =
+            self.destinations.with_address(source).map_or(self.locals[0], |index| self.destinations[index].local);
         let mut locals = self.locals.clone();
         locals.sort_by_key(|&address| address != local);
         let ends =

@@ -8,8 +8,7 @@ use subflow_wire::sctp::DataChunk;
 
 use super::Association;
 use super::config::RetransmissionPolicy;
-use super::fast_retransmit::FastRetransmit;
-use super::outbound::Status;
+use super::outbound::FastRetransmit;
 use super::output::padded;
 
 /// Maximum number of bytes that segmentation offload divides into packets.
@@ -21,25 +20,25 @@ impl Association {
     pub(super) fn next_retransmission(&mut self, now: Instant) -> Option<(u64, usize)> {
         let mut full = 0_u64;
         let mut held_up_classes = 0_u128;
-        while let Some((tsn, class)) = self.outbound.lost.first(held_up_classes) {
+        while let Some((tsn, class)) = self.outbound.queue.lost().first(held_up_classes) {
             if self.abandon_if_expired(tsn, now) {
                 self.advance_abandoned_point(now);
                 continue;
             }
-            let chunk = self.outbound.chunk(tsn)?;
-            let (index, length) = (chunk.destination, chunk.length());
+            let chunk = self.outbound.queue.chunk(tsn)?;
+            let (index, length) = (chunk.destination(), chunk.length());
             // Section 7.2.4, rule 3: one packet of fast retransmissions is sent whatever the window.
             let fast_packet = self.destinations[index].fast_packet;
-            let forced = chunk.fast == FastRetransmit::Needed && fast_packet;
+            let forced = chunk.fast() == FastRetransmit::Needed && fast_packet;
             held_up_classes |= 1 << class;
-            if self.config.single_fast_packet && fast_packet && chunk.fast == FastRetransmit::Eligible {
+            if self.config.single_fast_packet && fast_packet && chunk.fast() == FastRetransmit::Eligible {
                 continue;
             }
-            let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment.length);
+            let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment().length);
             if !self.peer_has_room(length) || self.retransmission_room.is_some_and(|room| room < needed) {
                 return None;
             }
-            let Some(target) = self.target(index, chunk.fast, forced) else {
+            let Some(target) = self.target(index, chunk.fast(), forced) else {
                 full = u64::MAX;
                 continue;
             };
@@ -58,14 +57,16 @@ impl Association {
     /// Whether lost chunks wait for this destination: new data does not overtake them there (section 6.1, rule C).
     pub(super) fn is_owed_retransmissions(&mut self, index: usize) -> bool {
         use RetransmissionPolicy::{Alternate, Asap, Same};
-        let Some((first, _)) = self.outbound.lost.first(0) else { return false };
+        let Some((first, _)) = self.outbound.queue.lost().first(0) else { return false };
         match self.config.retransmission {
             _ if self.destinations.len() == 1 => true,
-            Same | Alternate => self.outbound.lost.kinds().any(|(last, fast)| self.same_or_next(last, fast) == index),
+            Same | Alternate => {
+                self.outbound.queue.lost().kinds().any(|(last, fast)| self.same_or_next(last, fast) == index)
+            }
             // They are sent wherever there is window, so none is left.
             Asap => true,
             _ => {
-                let last = self.outbound.chunk(first).map_or(0, |chunk| chunk.destination);
+                let last = self.outbound.queue.chunk(first).map_or(0, |chunk| chunk.destination());
                 self.target(last, FastRetransmit::Eligible, true) == Some(index)
             }
         }
@@ -96,7 +97,7 @@ impl Association {
             LargestThreshold => self.best_active(|index| f64::from(path(index).ssthresh())),
             LowestLossRate => self.best_active(|index| -self.destinations[index].loss_rate()),
         };
-        Some(best.unwrap_or_else(|| self.current_destination()))
+        Some(best.unwrap_or_else(|| self.destinations.current()))
     }
 
     /// `rtx-same` and `rtx-alternate`: the same destination, or the next active one.
@@ -109,7 +110,7 @@ impl Association {
         // In a cycle over all destinations: a chunk does not alternate between two of several.
         let others = (last + 1..self.destinations.len()).chain(0..=last);
         let mut active = others.filter(is_active);
-        active.next().unwrap_or_else(|| self.current_destination())
+        active.next().unwrap_or_else(|| self.destinations.current())
     }
 
     /// `rtx-asap`.
@@ -122,7 +123,7 @@ impl Association {
         match count {
             0 if forced => Some(self.same_or_next(last, fast)),
             0 if self.destinations.iter().any(|destination| destination.is_active()) => None,
-            0 => Some(self.current_destination()),
+            0 => Some(self.destinations.current()),
             _ => {
                 let chosen = if count == 1 { 0 } else { self.rng.next_u32() as usize % count };
                 all.filter(|index| open(self, index)).nth(chosen)
@@ -145,10 +146,7 @@ impl Association {
         };
         let mut moved = Vec::new();
         while let Some(tsn) = self.destinations[index].dequeue() {
-            if let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.status == Status::Assigned) {
-                chunk.destination = other;
-                moved.push((tsn, chunk.fragment.length));
-            }
+            moved.extend(self.outbound.queue.reassign(tsn, other).map(|length| (tsn, length)));
         }
         moved.into_iter().for_each(|(tsn, length)| self.destinations[other].enqueue(tsn, length));
         self.destinations[other].queue.make_contiguous().sort_unstable();

@@ -1,55 +1,53 @@
-//! Processing of a SACK or NR-SACK (RFC 9260, section 6.2.1): acknowledgments, reneging, and the peer's window.
+//! Processing of a SACK or NR-SACK (RFC 9260, section 6.2.1), and what it changes of each destination: RTT, window, error
+//! count and T3-rtx (sections 6.3, 7.2 and 8.2).
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{GAP_BLOCK_LENGTH, GapBlock, SackChunk};
 
 use super::Association;
-use super::cuc::Reported;
-use super::gap_blocks::{Bounds, GapReport, ReportedTsn};
-use super::newly_acked::SackSummary;
-use super::outbound::Status;
+use super::gap_blocks::Bounds;
+use super::outbound::{Acknowledging, Outbound};
 use super::violation::Violation;
 use crate::tcp::Closed;
 
 impl Association {
+    /// The data to send, with what an acknowledgment changes beside it.
+    fn acknowledging(&mut self, now: Instant) -> (&mut Outbound, Acknowledging<'_>) {
+        let Self { outbound, config, destinations, newly_acked: newly, counters, .. } = self;
+        (outbound, Acknowledging { config, destinations, newly, counters, now })
+    }
+
     /// A SACK came from the destination `from`.
     pub(super) fn on_sack(&mut self, sack: &SackChunk, non_renegable: &[GapBlock], from: usize, now: Instant) {
         if self.remote_tag == 0 || self.opening.at.is_some() {
             return;
         }
-        let Ok(Some(cumulative)) = self.read_cumulative(sack.cumulative_tsn) else { return };
+        let Some(cumulative) = self.read_cumulative(sack.cumulative_tsn).ok().flatten() else { return };
         self.counters.sacks_received += 1;
         self.probe_answered = true;
-        self.begin_sack();
-        let mut summary = SackSummary {
-            cumulative_advanced: cumulative > self.outbound.cumulative(),
-            highest_reported: cumulative,
-            data_packets: sack.data_packets,
-            ..SackSummary::default()
-        };
         self.leave_recovery(cumulative);
-        self.acknowledge_cumulatively(cumulative, &mut summary, now);
-        let mut report = core::mem::take(&mut self.destinations[from].report);
         let bounds = Bounds {
             cumulative,
-            last_sent: self.outbound.next_tsn() - 1,
+            last_sent: self.outbound.queue.next_tsn() - 1,
             // No more fit in a packet.
             most_blocks: (self.room() / GAP_BLOCK_LENGTH) as usize,
         };
+        let (outbound, mut on) = self.acknowledging(now);
+        on.newly.begin(cumulative, outbound.queue.cumulative(), on.destinations);
+        outbound.acknowledge_up_to(cumulative, &mut on);
+        let mut report = core::mem::take(&mut on.destinations[from].report);
         if report.read(bounds, &sack.gaps, non_renegable) {
-            self.destinations.iter_mut().for_each(|destination| destination.highest_reported = None);
+            on.destinations.iter_mut().for_each(|destination| destination.highest_reported = None);
         }
-        let inconsistent = self.acknowledge_blocks(&report, &mut summary, now) | self.take_back_next();
-        if self.state.is_closed() {
-            return;
-        }
-        self.update_destinations(&summary, now);
+        let inconsistent = outbound.acknowledge_blocks(&report, &mut on);
+        let Some(reneged) = self.take_back_next(now) else { return };
+        self.update_destinations(now);
         if !report.is_empty() {
-            self.count_misses(&report, &summary, now);
+            self.count_misses(&report, sack.data_packets, now);
         }
         self.destinations[from].report = report;
-        if inconsistent {
-            self.destinations.iter_mut().for_each(|destination| destination.report.invalidate());
+        if inconsistent || reneged {
+            self.invalidate_reports();
         }
         self.peer_offer = u64::from(sack.a_rwnd);
         self.repeat_refused_probe();
@@ -61,7 +59,7 @@ impl Association {
     /// chunks go.
     fn repeat_refused_probe(&mut self) {
         let Some(tsn) = self.window_probe else { return };
-        match self.outbound.chunk(tsn).filter(|chunk| chunk.status == Status::InFlight) {
+        match self.outbound.queue.chunk(tsn).filter(|chunk| chunk.is_in_flight()) {
             Some(probe) if probe.length() > self.peer_offer => {}
             Some(_) => {
                 self.window_probe = None;
@@ -78,151 +76,87 @@ impl Association {
             Ok(None) => return true,
             Err(Violation) => return false,
         };
-        self.begin_sack();
-        let advanced = cumulative > self.outbound.cumulative();
-        let mut summary = SackSummary { cumulative_advanced: advanced, ..SackSummary::default() };
         self.leave_recovery(cumulative);
-        self.acknowledge_cumulatively(cumulative, &mut summary, now);
-        if self.take_back_next() {
-            self.destinations.iter_mut().for_each(|destination| destination.report.invalidate());
+        let (outbound, mut on) = self.acknowledging(now);
+        on.newly.begin(cumulative, outbound.queue.cumulative(), on.destinations);
+        outbound.acknowledge_up_to(cumulative, &mut on);
+        let Some(reneged) = self.take_back_next(now) else { return false };
+        if reneged {
+            self.invalidate_reports();
         }
-        if self.state.is_closed() {
-            return false;
-        }
-        self.update_destinations(&summary, now);
+        self.update_destinations(now);
         true
     }
 
-    /// The cumulative TSN of a SACK or SHUTDOWN; `None` for one that is older than another before (section 6.2.1, D i).
-    /// One that covers what was never sent ends the association.
+    /// The cumulative TSN of a SACK or SHUTDOWN; `None` for an old one. One that covers what was never sent ends the
+    /// association.
     fn read_cumulative(&mut self, wire: u32) -> Result<Option<u64>, Violation> {
-        let acknowledged = self.outbound.cumulative();
-        let cumulative = self.local_tsns.unwrap(wire, acknowledged).filter(|&cumulative| cumulative >= acknowledged);
-        let Some(cumulative) = cumulative else { return Ok(None) };
-        let is_unsent = |tsn| self.outbound.chunk(tsn).is_none_or(|chunk| chunk.status == Status::Assigned);
-        if cumulative >= self.outbound.next_tsn() || (acknowledged + 1..=cumulative).any(is_unsent) {
-            self.abort_with(vec![Violation.cause()], Closed::Aborted);
-            return Err(Violation);
+        let cumulative = self.outbound.read_cumulative(wire);
+        if let Err(violation) = cumulative {
+            self.abort_with(vec![violation.cause()], Closed::Aborted);
         }
-        Ok(Some(cumulative))
+        cumulative
     }
 
-    /// The cumulative TSN says that the next one is missing, whatever gap blocks have said: it is in flight again, or
-    /// nothing would ever send it. A peer that has promised to keep it is in violation. Gives whether it was taken
-    /// back.
-    fn take_back_next(&mut self) -> bool {
-        let tsn = self.outbound.cumulative() + 1;
-        let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.is_acked()) else { return false };
-        if chunk.status == Status::NonRenegable {
-            self.abort_with(vec![Violation.cause()], Closed::Aborted);
-            return false;
-        }
-        chunk.status = Status::InFlight;
-        let (index, length) = (chunk.destination, chunk.length());
-        self.on_reneged(index, length);
-        true
-    }
-
-    fn acknowledge_cumulatively(&mut self, cumulative: u64, summary: &mut SackSummary, now: Instant) {
-        while self.outbound.cumulative() < cumulative {
-            let Some((tsn, mut chunk)) = self.outbound.pop() else { return };
-            self.scheduler.iter_mut().for_each(|scheduler| scheduler.pop());
-            let index = chunk.destination;
-            self.scratch.updates[index].restart_timer = true;
-            if chunk.status != Status::Abandoned {
-                self.acknowledged += chunk.length();
+    /// Takes back what the cumulative TSN says is missing. Returns whether it did; `None` where that is a violation
+    /// that has ended the association.
+    fn take_back_next(&mut self, now: Instant) -> Option<bool> {
+        let (outbound, mut on) = self.acknowledging(now);
+        match outbound.take_back_next(&mut on) {
+            Ok(reneged) => Some(reneged),
+            Err(violation) => {
+                self.abort_with(vec![violation.cause()], Closed::Aborted);
+                None
             }
-            if chunk.is_acked() || chunk.status == Status::Abandoned {
-                if chunk.status == Status::GapAcked {
-                    self.freed += chunk.length();
-                }
-                continue;
+        }
+    }
+
+    /// What SACKs report again has to be processed again.
+    fn invalidate_reports(&mut self) {
+        self.destinations.iter_mut().for_each(|destination| destination.report.invalidate());
+    }
+
+    /// Updates estimates, windows, error counts and timers after everything acknowledged is recorded.
+    fn update_destinations(&mut self, now: Instant) {
+        if self.newly_acked.cumulative_advanced() {
+            self.restart_guard(now);
+        }
+        for index in 0..self.destinations.len() {
+            let update = *self.newly_acked.update(index);
+            if let Some(rtt) = update.rtt {
+                self.on_rtt(index, rtt);
             }
-            self.freed += chunk.length();
-            self.destinations[index].cuc.on_cumulative();
-            self.remove_copies_in_flight(&mut chunk);
-            self.note_newly_acked(tsn, &chunk, summary, now);
-        }
-    }
-
-    /// Processes the queue as far as gap blocks of this or the previous SACK reach: newly acknowledged data, and data
-    /// that the peer has dropped. A SACK with a higher cumulative TSN is newer than all others. Returns whether earlier
-    /// reports are no longer reliable.
-    fn acknowledge_blocks(&mut self, report: &GapReport, summary: &mut SackSummary, now: Instant) -> bool {
-        debug_assert!(report.unchanged().iter().cloned().flatten().all(|tsn| self.needs_no_change(tsn)));
-        let (mut inconsistent, newest) = (false, summary.cumulative_advanced);
-        let last = if newest { self.highest_gap_acked } else { 0 };
-        for mut named in report.changed_or_missing(self.outbound.cumulative() + 1, last) {
-            named.before |= newest;
-            inconsistent |= self.apply_report(named, !report.is_empty(), summary, now);
-        }
-        summary.highest_reported = summary.highest_reported.max(report.end());
-        self.highest_gap_acked = if newest { report.end() } else { self.highest_gap_acked.max(report.end()) };
-        inconsistent
-    }
-
-    /// Whether a TSN that two consecutive SACKs report needs no processing.
-    fn needs_no_change(&self, tsn: u64) -> bool {
-        let chunk = self.outbound.chunk(tsn);
-        chunk.is_some_and(|chunk| chunk.is_acked() || chunk.status == Status::Abandoned)
-    }
-
-    /// One TSN of the queue. Gives whether it is named without having been sent, or was dropped.
-    fn apply_report(&mut self, named: ReportedTsn, has_gaps: bool, summary: &mut SackSummary, now: Instant) -> bool {
-        let ReportedTsn { tsn, now: reported, before } = named;
-        let Some(chunk) = self.outbound.chunk(tsn) else { return false };
-        let (index, length, status) = (chunk.destination, chunk.length(), chunk.status);
-        let newly = reported.is_some() && matches!(status, Status::InFlight | Status::Lost);
-        if has_gaps && status != Status::Abandoned {
-            self.destinations[index].cuc.on_outstanding(Reported {
-                tsn,
-                acked_before: chunk.is_acked(),
-                newly_gap_acked: newly,
-                retransmitted: chunk.is_retransmitted(),
-            });
-        }
-        if reported.is_some() {
-            let highest = &mut self.destinations[index].highest_reported;
-            *highest = (*highest).max(Some(tsn));
-        }
-        let update = &mut self.scratch.updates[index];
-        if newly {
-            update.restart_timer |= !update.hole && self.config.gap_acks_restart_timer;
-            let mut chunk = chunk.clone();
-            self.remove_copies_in_flight(&mut chunk);
-            self.note_newly_acked(tsn, &chunk, summary, now);
-            self.outbound.take_lost(tsn);
-        } else if matches!(status, Status::InFlight | Status::Lost) {
-            update.hole = true;
-        }
-        let new_status = match (status, reported) {
-            (Status::InFlight | Status::Lost | Status::GapAcked, Some(true)) => {
-                self.freed += length;
-                Status::NonRenegable
+            if update.highest_new.is_some() {
+                self.on_answered(index, update.proven);
             }
-            (Status::InFlight | Status::Lost, Some(false)) => Status::GapAcked,
-            (Status::GapAcked, None) if before => {
-                self.on_reneged(index, length);
-                Status::InFlight
+            if update.bytes > 0 {
+                self.grow_window(index, &update, now);
             }
-            (unchanged, _) => unchanged,
-        };
-        if let Some(chunk) = self.outbound.chunk_mut(tsn) {
-            chunk.timed &= !newly;
-            chunk.copies = if newly { 0 } else { chunk.copies };
-            chunk.status = new_status;
+            let rto = self.destinations[index].rto.rto();
+            let deadline = self.deadline(now, rto);
+            let destination = &mut self.destinations[index];
+            if destination.flight.bytes() == 0 {
+                // Rule R2.
+                destination.t3 = None;
+                self.congestion.on_all_acknowledged(index);
+            } else if update.restart_timer || destination.t3.is_none() {
+                destination.t3 = Some(deadline);
+            }
         }
-        let dropped = status == Status::GapAcked && new_status == Status::InFlight;
-        dropped || (reported.is_some() && status == Status::Assigned)
+        if self.outbound.awaits_forward() {
+            self.keep_timer_running(now);
+        }
     }
 
-    /// The peer has dropped a chunk that it had acknowledged: it counts as in flight again (section 6.2.1, and rule R4
-    /// of 6.3.2).
-    fn on_reneged(&mut self, index: usize, length: u64) {
-        self.counters.reneged_by_peer += 1;
-        let destination = &mut self.destinations[index];
-        destination.add_in_flight(length);
-        destination.counters.bytes_acknowledged = destination.counters.bytes_acknowledged.saturating_sub(length);
-        self.outbound.in_flight += length;
+    /// A new RTT measurement of a destination.
+    pub(super) fn on_rtt(&mut self, index: usize, rtt: Duration) {
+        let estimator = &mut self.destinations[index].rto;
+        estimator.sample(rtt);
+        if let (Some(srtt), Some(min)) = (estimator.srtt(), estimator.min()) {
+            self.congestion.set_rtt(index, srtt, min);
+        }
+        if self.notes.is_some() {
+            self.note_rtt(index, rtt);
+        }
     }
 }

@@ -55,13 +55,13 @@ impl Association {
     pub(super) fn begin_burst(&mut self) {
         (self.retransmission_room, self.bursts) = (None, 0);
         let mut leftover = false;
-        for destination in &mut self.destinations {
+        for destination in self.destinations.iter_mut() {
             (destination.burst_end, destination.restart_rto) = (None, None);
             leftover |= self.config.single_fast_packet && core::mem::take(&mut destination.fast_packet);
         }
         if leftover {
             // What was marked for fast retransmission and has not left waits for the window from now on.
-            self.outbound.let_indicated_wait();
+            self.outbound.queue.let_indicated_wait();
         }
     }
 }

@@ -5,17 +5,11 @@ use subflow_quantity::Instant;
 
 use super::Association;
 use super::config::{RecoveryScope, WindowGrowth};
-use super::newly_acked::{DestinationUpdate, SackSummary};
+use super::outbound::DestinationUpdate;
 
 impl Association {
     /// `update.bytes` sent to a destination are newly acknowledged: its window may grow, where the mode allows it.
-    pub(super) fn grow_window(
-        &mut self,
-        index: usize,
-        update: &DestinationUpdate,
-        summary: &SackSummary,
-        now: Instant,
-    ) {
+    pub(super) fn grow_window(&mut self, index: usize, update: &DestinationUpdate, now: Instant) {
         let path = self.congestion.path(index);
         let slow_start = path.cwnd() <= path.ssthresh();
         let window_limited = update.flight_before >= u64::from(path.cwnd());
@@ -36,22 +30,22 @@ impl Association {
             ack,
             delivered: ack.una,
             lost: 0,
-            in_flight: destination.amount_in_flight(),
+            in_flight: destination.flight.amount(),
             ce: 0,
-            advanced: summary.cumulative_advanced,
-            progress: self.may_grow(index, slow_start, summary),
+            advanced: self.newly_acked.cumulative_advanced(),
+            progress: self.may_grow(index, slow_start),
             window_limited,
         };
         self.congestion.on_sample(index, &ack);
         self.congestion.on_delivered(index, &sample);
     }
 
-    fn may_grow(&self, index: usize, slow_start: bool, summary: &SackSummary) -> bool {
+    fn may_grow(&self, index: usize, slow_start: bool) -> bool {
         if self.is_recovering(index) && (slow_start || !self.config.avoidance_in_recovery) {
             return false;
         }
         match self.config.window_growth {
-            WindowGrowth::Rfc4960 => summary.cumulative_advanced,
+            WindowGrowth::Rfc4960 => self.newly_acked.cumulative_advanced(),
             WindowGrowth::Rfc9260 | WindowGrowth::PerDestination => true,
             WindowGrowth::Cuc(_) => self.destinations[index].cuc.has_new(),
         }
@@ -68,7 +62,7 @@ impl Association {
     /// Chunks sent to the destinations in `indicated`, a set of bits, need fast retransmission. The windows of these
     /// destinations are reduced, unless they are in fast recovery.
     pub(super) fn enter_recovery(&mut self, indicated: u64, now: Instant) {
-        let exit = self.outbound.next_tsn() - 1;
+        let exit = self.outbound.queue.next_tsn() - 1;
         let held = self.recovery_exit.is_some();
         for index in (0..self.destinations.len()).filter(|index| indicated >> index & 1 == 1) {
             self.destinations[index].fast_packet = true;
@@ -87,7 +81,7 @@ impl Association {
 
     /// Section 7.2.3 for a fast retransmission; fast recovery lasts until everything up to `exit` is acknowledged.
     fn reduce_window(&mut self, index: usize, exit: u64, now: Instant) {
-        let in_flight = self.destinations[index].amount_in_flight();
+        let in_flight = self.destinations[index].flight.amount();
         let loss = Loss { now, in_flight, by_timer: false };
         self.note_state_changed_by(index, |congestion| congestion.enter_recovery(index, &loss));
         self.destinations[index].counters.fast_recoveries += 1;
@@ -120,7 +114,7 @@ impl Association {
 
     /// A window that was not used shrinks for every RTO without data (section 7.2.1).
     pub(super) fn decay_idle_window(&mut self, index: usize, now: Instant) {
-        if !self.config.idle_decay || self.destinations[index].in_flight > 0 {
+        if !self.config.idle_decay || self.destinations[index].flight.bytes() > 0 {
             return;
         }
         let destination = &mut self.destinations[index];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fast_retransmit::FastRetransmit;
+use super::sent_chunk::FastRetransmit;
 
 /// Chunks for the same next destination: what blocks one of them blocks all.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ struct Class {
 
 /// The lost chunks of a retransmission queue, by class.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LostChunks {
+pub(in crate::sctp) struct LostChunks {
     /// In the order in which they first occurred; at most four for each destination.
     classes: Vec<Class>,
 }
@@ -44,18 +44,18 @@ impl LostChunks {
     }
 
     /// The first chunk outside of the classes in `held_up`, a set of bits, with its class.
-    pub(super) fn first(&self, held_up: u128) -> Option<(u64, usize)> {
+    pub(in crate::sctp) fn first(&self, held_up: u128) -> Option<(u64, usize)> {
         let free = self.classes.iter().enumerate().filter(|(class, _)| held_up >> class & 1 == 0);
         free.filter_map(|(class, chunks)| Some((*chunks.tsns.first()?, class))).min()
     }
 
     /// The destinations and states of those that wait.
-    pub(super) fn kinds(&self) -> impl Iterator<Item = (usize, FastRetransmit)> {
+    pub(in crate::sctp) fn kinds(&self) -> impl Iterator<Item = (usize, FastRetransmit)> {
         self.classes.iter().filter(|class| !class.tsns.is_empty()).map(|class| (class.destination, class.fast))
     }
 
     /// All of them, ascending.
-    pub(super) fn all(&self) -> Vec<u64> {
+    pub(in crate::sctp) fn all(&self) -> Vec<u64> {
         let mut all: Vec<u64> = self.classes.iter().flat_map(|class| &class.tsns).copied().collect();
         all.sort_unstable();
         all
@@ -66,7 +66,7 @@ impl LostChunks {
     }
 
     #[cfg(test)]
-    pub(super) fn contains(&self, tsn: u64) -> bool {
+    pub(in crate::sctp) fn contains(&self, tsn: u64) -> bool {
         self.classes.iter().any(|class| class.tsns.contains(&tsn))
     }
 }

@@ -5,31 +5,31 @@ use std::collections::VecDeque;
 
 use subflow_quantity::Instant;
 
-use super::config::{MessageOptions, Reliability};
+use crate::sctp::config::{MessageOptions, Reliability};
 
 /// One chunk's worth of a message. The fragments of a message are sent one right after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fragment {
-    pub(crate) stream: u16,
+pub(in crate::sctp) struct Fragment {
+    pub(in crate::sctp) stream: u16,
     /// Stream sequence number; unused in unordered messages.
-    pub(crate) ssn: u64,
-    pub(crate) unordered: bool,
-    pub(crate) payload_protocol: u32,
+    pub(in crate::sctp) ssn: u64,
+    pub(in crate::sctp) unordered: bool,
+    pub(in crate::sctp) payload_protocol: u32,
     /// First and last of its message.
-    pub(crate) begins: bool,
-    pub(crate) ends: bool,
+    pub(in crate::sctp) begins: bool,
+    pub(in crate::sctp) ends: bool,
     /// The offset of its bytes in all bytes that the application wrote.
-    pub(crate) offset: u64,
-    pub(crate) length: u32,
+    pub(in crate::sctp) offset: u64,
+    pub(in crate::sctp) length: u32,
     /// Counts messages begun.
-    pub(crate) message: u64,
-    pub(crate) expires: Option<Instant>,
-    pub(crate) most_retransmissions: Option<u32>,
+    pub(in crate::sctp) message: u64,
+    pub(in crate::sctp) expires: Option<Instant>,
+    pub(in crate::sctp) most_retransmissions: Option<u32>,
 }
 
 impl Fragment {
     /// Whether it may be abandoned (RFC 3758).
-    pub(crate) fn may_expire(&self) -> bool {
+    pub(in crate::sctp) fn may_expire(&self) -> bool {
         self.expires.is_some() || self.most_retransmissions.is_some()
     }
 }
@@ -54,7 +54,7 @@ struct Begun {
 
 /// The application's messages that wait to be sent, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Messages {
+pub(super) struct Messages {
     writes: VecDeque<Write>,
     begun: Option<Begun>,
     /// The next stream sequence number of each stream.
@@ -65,12 +65,12 @@ pub(crate) struct Messages {
 
 impl Messages {
     /// Bytes that wait.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Adds `length` bytes at `offset` in all that was written.
-    pub(crate) fn push(&mut self, offset: u64, length: u64, message_size: u64, options: MessageOptions, at: Instant) {
+    pub(super) fn push(&mut self, offset: u64, length: u64, message_size: u64, options: MessageOptions, at: Instant) {
         if length > 0 {
             self.bytes += length;
             self.writes.push_back(Write { offset, remaining: length, message_size: message_size.max(1), options, at });
@@ -78,7 +78,7 @@ impl Messages {
     }
 
     /// The length of the fragment that [`take`](Self::take) would return.
-    pub(crate) fn next_length(&self, most: u32) -> Option<u32> {
+    pub(super) fn next_length(&self, most: u32) -> Option<u32> {
         let remaining = match &self.begun {
             Some(begun) => begun.remaining,
             None => self.writes.front().map(|write| write.remaining.min(write.message_size))?,
@@ -87,7 +87,7 @@ impl Messages {
     }
 
     /// Removes the next fragment, of at most `most` bytes.
-    pub(crate) fn take(&mut self, most: u32) -> Option<Fragment> {
+    pub(super) fn take(&mut self, most: u32) -> Option<Fragment> {
         let mut begun = match self.begun.take() {
             Some(begun) => begun,
             None => self.begin()?,
@@ -139,7 +139,7 @@ impl Messages {
     }
 
     /// Drops messages whose lifetime has expired and of which nothing was sent; returns their number of bytes.
-    pub(crate) fn drop_expired(&mut self, now: Instant) -> u64 {
+    pub(super) fn drop_expired(&mut self, now: Instant) -> u64 {
         let mut dropped = 0;
         while let Some(write) = self.writes.front() {
             let Reliability::Lifetime(lifetime) = write.options.reliability else { break };
@@ -155,14 +155,14 @@ impl Messages {
 
     /// Drops what is left of the message begun, where it is `message`: some of its chunks were given up. Returns how
     /// many bytes it had left, and an empty fragment that ends it; `None` where that message has been taken whole.
-    pub(crate) fn abandon(&mut self, message: u64) -> Option<(u64, Fragment)> {
+    pub(super) fn abandon(&mut self, message: u64) -> Option<(u64, Fragment)> {
         let begun = self.begun.take_if(|begun| begun.next.message == message)?;
         self.bytes -= begun.remaining;
         Some((begun.remaining, Fragment { ends: true, ..begun.next }))
     }
 
     /// Drops unsent messages for this stream and those above; returns their number of bytes.
-    pub(crate) fn drop_streams_from(&mut self, first: u16) -> u64 {
+    pub(super) fn drop_streams_from(&mut self, first: u16) -> u64 {
         let before: u64 = self.writes.iter().map(|write| write.remaining).sum();
         self.writes.retain(|write| write.options.stream < first);
         let dropped = before - self.writes.iter().map(|write| write.remaining).sum::<u64>();
@@ -171,7 +171,7 @@ impl Messages {
     }
 
     /// Removes every message of which nothing was sent; returns their number of bytes.
-    pub(crate) fn discard(&mut self) -> u64 {
+    pub(super) fn discard(&mut self) -> u64 {
         let kept = self.begun.as_ref().map_or(0, |begun| begun.remaining);
         let dropped = self.bytes - kept;
         self.writes.clear();
