@@ -48,7 +48,7 @@ impl Association {
 
     /// Whether the association as a whole is in fast recovery (see [`super::config::RecoveryScope::Association`]).
     pub fn in_recovery(&self) -> bool {
-        self.recovery_exit.is_some()
+        self.recovery.lasts()
     }
 
     /// Streams to the peer and from it, as negotiated.
@@ -68,7 +68,7 @@ impl Association {
 
     /// The free part of the peer's receive buffer, apart from data in flight (RFC 9260, section 6.2.1).
     pub(super) fn peer_window(&self) -> u64 {
-        self.peer_offer.saturating_sub(self.outbound.queue.in_flight())
+        self.peer_window.free(self.outbound.queue.in_flight())
     }
 
     /// User data in flight to all destinations, in bytes.

@@ -78,7 +78,7 @@ impl Association {
     /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which restarts while the peer accepts
     /// the outstanding data: a peer that answers and accepts nothing would otherwise keep the association for ever.
     fn start_guard(&mut self, now: Instant) {
-        self.shutdown.t5_at = Some(self.deadline(now, self.config.rto.max * GUARD_IN_RTO_MAX));
+        self.shutdown.t5_at = Some(self.config.deadline(now, self.config.rto.max * GUARD_IN_RTO_MAX));
     }
 
     /// The peer's cumulative TSN has advanced.
@@ -105,7 +105,7 @@ impl Association {
         self.stop_heartbeats();
         self.controls.push_back(Control::to(destination, chunk));
         self.shutdown.destination = destination;
-        self.shutdown.t2_at = Some(self.deadline(now, self.destinations[destination].rto.rto()));
+        self.shutdown.t2_at = Some(self.config.deadline(now, self.destinations[destination].timer.rto()));
     }
 
     fn shutdown_chunk(&self) -> Chunk {
@@ -115,7 +115,7 @@ impl Association {
     /// T2 expired.
     pub(super) fn on_shutdown_timeout(&mut self, now: Instant) {
         self.shutdown.t2_at = None;
-        self.destinations[self.shutdown.destination].rto.back_off();
+        self.destinations[self.shutdown.destination].timer.back_off();
         self.on_destination_error(self.shutdown.destination, Unanswered::Data, now);
         if !self.state.is_closed() {
             self.send_shutdown(self.destinations.current(), now);

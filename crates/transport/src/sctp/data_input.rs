@@ -35,7 +35,7 @@ impl Association {
         if !self.inbound.had_data() || self.state.is_closed() {
             return;
         }
-        let deadline = self.deadline(origin.now, self.config.sack_delay);
+        let deadline = self.config.deadline(origin.now, self.config.sack_delay);
         self.inbound.schedule_sack(origin.destination, deadline, &self.config);
         if self.state == State::ShutdownSent {
             self.on_data_after_shutdown(origin.now);

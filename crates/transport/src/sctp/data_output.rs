@@ -27,7 +27,7 @@ impl Association {
         }
         let admitted = admitted - part;
         self.outbound.push(offset, admitted, size, options, self.clock);
-        self.note_written(admitted.div_ceil(size));
+        self.on_written(admitted.div_ceil(size));
         admitted
     }
 
@@ -41,9 +41,9 @@ impl Association {
     }
 
     /// The application has written so many messages.
-    fn note_written(&mut self, messages: u64) {
+    fn on_written(&mut self, messages: u64) {
         if self.config.burst_per_message {
-            self.bursts = self.bursts.saturating_add(messages);
+            self.bursts.on_written(messages);
         }
     }
 
@@ -58,7 +58,7 @@ impl Association {
         let offset = self.stream.written;
         let admitted = self.stream.admit(u64::from(bytes), self.outbound.freed());
         self.outbound.push(offset, admitted, admitted, options, self.clock);
-        self.note_written(1);
+        self.on_written(1);
         true
     }
 
@@ -129,7 +129,7 @@ impl Association {
                 break;
             }
             (last, room) = (tsn, room - needed);
-            self.retransmission_room = self.retransmission_room.map(|left| left.saturating_sub(needed));
+            self.bursts.on_retransmitted(needed);
             let (from, fast) = (chunk.destination(), chunk.fast().is_indicated());
             fast_of |= u64::from(fast) << from;
             let counters = &mut self.destinations[index].counters;
@@ -137,13 +137,13 @@ impl Association {
             counters.timeout_retransmissions += u64::from(!fast);
             // Rule 4: T3 starts anew with the earliest outstanding chunk.
             if fast && self.config.fast_retransmission_restarts_timer && self.is_earliest(tsn, index) {
-                self.destinations[index].t3 = None;
+                self.destinations[index].timer.stop();
             }
             body.chunks.push(self.transmit(tsn, index, now));
         }
         if !self.config.single_fast_packet {
-            for from in 0..self.destinations.len() {
-                self.destinations[from].fast_packet &= fast_of >> from & 1 == 0;
+            for from in (0..self.destinations.len()).filter(|from| fast_of >> from & 1 == 1) {
+                self.destinations[from].burst.on_fast_packet();
             }
         }
     }
@@ -171,7 +171,7 @@ impl Association {
                 return;
             }
             let tsn = match queued {
-                Some(_) => self.destinations[index].dequeue(),
+                Some(_) => self.destinations[index].assigned.pop(),
                 None => self.outbound.assign_next(point, index, now).map(|(tsn, _)| tsn),
             };
             let Some(tsn) = tsn else { return };
@@ -199,38 +199,24 @@ impl Association {
     pub(super) fn take_back_unanswered(&mut self) {
         let tsns: Vec<u64> = self.outbound.queue.iter().map(|(tsn, _)| tsn).collect();
         tsns.into_iter().for_each(|tsn| self.mark_lost(tsn));
-        self.destinations.iter_mut().for_each(|destination| destination.t3 = None);
+        self.destinations.iter_mut().for_each(|destination| destination.timer.stop());
     }
 
     /// Records a chunk as sent, and builds it.
     pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let length = self.outbound.queue.chunk(tsn).map_or(0, SentChunk::length);
-        if self.outbound.queue.in_flight() == 0 && length > self.peer_window() {
-            self.counters.window_probes += 1;
-            (self.window_probe, self.probe_answered) = (Some(tsn), false);
-        }
+        let is_probe = self.peer_window.on_transmit(tsn, length, self.outbound.queue.in_flight());
+        self.counters.window_probes += u64::from(is_probe);
         self.outbound.queue.transmit(tsn, index, &mut self.destinations[index].flight, now);
-        self.book(index, length, now);
+        self.destinations[index].on_data_sent(length, &self.config, now);
         self.outbound.data_chunk(tsn, self.stream.finished)
     }
 
     /// Records a copy of a chunk in flight as sent, and builds it.
     fn transmit_copy(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let length = self.outbound.queue.transmit_copy(tsn, index, &mut self.destinations[index].flight);
-        self.book(index, length, now);
+        self.destinations[index].on_data_sent(length, &self.config, now);
         self.outbound.data_chunk(tsn, self.stream.finished)
-    }
-
-    /// A chunk was sent to a destination: starts T3 if it does not run.
-    fn book(&mut self, index: usize, length: u64, now: Instant) {
-        let destination = &mut self.destinations[index];
-        let timeout = destination.restart_rto.take().unwrap_or(destination.rto.rto());
-        let deadline = self.deadline(now, timeout);
-        let destination = &mut self.destinations[index];
-        destination.counters.data_chunks_sent += 1;
-        destination.counters.data_bytes_sent += length;
-        (destination.last_sent, destination.halvings) = (Some(now), 0);
-        destination.t3 = destination.t3.or(Some(deadline));
     }
 }
 

@@ -3,27 +3,19 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 
+use super::RtoEstimator;
+use super::bursts::DestinationBurst;
 use super::config::{Config, WindowGrowth};
 use super::cuc::{CucVersion, PseudoCumack};
+use super::fast_recovery::FastRecovery;
 use super::gap_blocks::GapReport;
 use super::heartbeat::Heartbeat;
 use super::outbound::{Flight, SentChunk};
-use super::rto::RtoEstimator;
-
-/// Whether a destination can be used (RFC 9260, sections 5.4 and 8.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reachability {
-    /// The address is not confirmed: data is sent to others.
-    Unconfirmed,
-    /// Active.
-    Active,
-    /// Potentially failed after an unanswered packet: data is sent to others if possible (RFC 7829).
-    PotentiallyFailed,
-    /// Inactive after Path.Max.Retrans consecutive timeouts.
-    Inactive,
-}
+use super::reachability::{Health, Reachability};
+use super::retransmission_timer::RetransmissionTimer;
+use super::window::IdleTime;
 
 /// What a destination has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,36 +54,21 @@ pub struct Destination {
     pub(super) remote: IpAddr,
     /// This host's address that packets to it leave from.
     pub(super) local: IpAddr,
-    pub(super) reachability: Reachability,
-    pub(super) rto: RtoEstimator,
-    /// When T3-rtx expires, where it runs.
-    pub(super) t3: Option<Instant>,
-    /// Timeouts in a row without an answer.
-    pub(super) errors: u32,
-    /// When it last became potentially failed or inactive.
-    pub(super) failed_since: Option<Instant>,
+    pub(super) health: Health,
+    pub(super) heartbeat: Heartbeat,
+    pub(super) timer: RetransmissionTimer,
     pub(super) flight: Flight,
-    /// Chunks assigned here and not sent yet, with their lengths, and their bytes in all.
-    pub(super) queue: VecDeque<(u64, u32)>,
-    pub(super) queued_bytes: u64,
+    /// Chunks assigned here that wait to be sent.
+    pub(super) assigned: AssignedChunks,
+    pub(super) burst: DestinationBurst,
+    pub(super) idle: IdleTime,
+    /// Its own fast recovery (see [`RecoveryScope::Destination`](super::config::RecoveryScope)).
+    pub(super) recovery: FastRecovery,
     pub(super) cuc: PseudoCumack,
     /// What the last SACK from there has reported.
     pub(super) report: GapReport,
     /// The highest TSN sent there that is in a gap block of the last SACK.
     pub(super) highest_reported: Option<u64>,
-    /// Where its own fast recovery ends.
-    pub(super) recovery_exit: Option<u64>,
-    /// A packet of fast retransmissions is due, whatever the window (RFC 9260, section 7.2.4, rule 3).
-    pub(super) fast_packet: bool,
-    /// When data was sent there last.
-    pub(super) last_sent: Option<Instant>,
-    /// By how many halvings its window has shrunk since then.
-    pub(super) halvings: u64,
-    /// Bytes in flight up to which new data may go in this burst.
-    pub(super) burst_end: Option<u64>,
-    /// What T3 starts anew with after it has expired, where that is not the RTO (see [`Config::late_back_off`]).
-    pub(super) restart_rto: Option<Duration>,
-    pub(super) heartbeat: Heartbeat,
     pub(super) counters: DestinationCounters,
 }
 
@@ -104,24 +81,17 @@ impl Destination {
         Self {
             remote,
             local,
-            reachability: if confirmed { Reachability::Active } else { Reachability::Unconfirmed },
-            rto: RtoEstimator::new(config.rto),
-            t3: None,
-            errors: 0,
-            failed_since: None,
+            health: Health::new(confirmed),
+            heartbeat: Heartbeat::default(),
+            timer: RetransmissionTimer::new(config.rto),
             flight: Flight::default(),
-            queue: VecDeque::new(),
-            queued_bytes: 0,
+            assigned: AssignedChunks::default(),
+            burst: DestinationBurst::default(),
+            idle: IdleTime::default(),
+            recovery: FastRecovery::default(),
             cuc: PseudoCumack::new(version),
             report: GapReport::default(),
             highest_reported: None,
-            recovery_exit: None,
-            fast_packet: false,
-            last_sent: None,
-            halvings: 0,
-            burst_end: None,
-            restart_rto: None,
-            heartbeat: Heartbeat::default(),
             counters: DestinationCounters::default(),
         }
     }
@@ -138,12 +108,12 @@ impl Destination {
 
     /// Whether it can be used.
     pub fn reachability(&self) -> Reachability {
-        self.reachability
+        self.health.reachability()
     }
 
     /// Whether it is preferred for data.
     pub fn is_active(&self) -> bool {
-        self.reachability == Reachability::Active
+        self.health.is_active()
     }
 
     /// User data in flight, in bytes.
@@ -153,12 +123,12 @@ impl Destination {
 
     /// Its RTT estimate and retransmission timeout.
     pub fn rtt(&self) -> &RtoEstimator {
-        &self.rto
+        self.timer.estimate()
     }
 
     /// Whether it is in a fast recovery of its own (see [`RecoveryScope::Destination`](super::config::RecoveryScope)).
     pub fn in_own_recovery(&self) -> bool {
-        self.recovery_exit.is_some()
+        self.recovery.lasts()
     }
 
     /// Counters since the start.
@@ -174,28 +144,81 @@ impl Destination {
         }
     }
 
-    /// A chunk, or a copy of one, waits to be sent there.
-    pub(super) fn enqueue(&mut self, tsn: u64, length: u32) {
-        self.queue.push_back((tsn, length));
-        self.queued_bytes += u64::from(length);
-    }
-
-    /// The first chunk that waits leaves the queue.
-    pub(super) fn dequeue(&mut self) -> Option<u64> {
-        let (tsn, length) = self.queue.pop_front()?;
-        self.queued_bytes -= u64::from(length);
-        Some(tsn)
-    }
-
     /// Whether the acknowledgment of a chunk that was sent there last proves that it works.
     #[inline]
     pub(super) fn is_proven_by(&self, chunk: &SentChunk) -> bool {
-        chunk.is_proof(self.failed_since)
+        chunk.is_proof(self.health.failed_since())
     }
 
-    /// The time since the last transmission, in whole retransmission timeouts.
-    pub(super) fn idle_timeouts(&self, now: Instant) -> u64 {
-        let idle = self.last_sent.map_or(Duration::ZERO, |last| now.since(last));
-        idle.as_nanos() / self.rto.rto().as_nanos().max(1)
+    /// A chunk was sent there, for the first time or again.
+    #[inline]
+    pub(super) fn on_data_sent(&mut self, length: u64, config: &Config, now: Instant) {
+        self.counters.data_chunks_sent += 1;
+        self.counters.data_bytes_sent += length;
+        self.idle.end(now);
+        self.timer.on_data_sent(config, now);
+    }
+}
+
+/// Chunks that are assigned to a destination and wait to be sent there, or copies of chunks, in the order of their TSNs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AssignedChunks {
+    /// TSNs and lengths.
+    chunks: VecDeque<(u64, u32)>,
+    bytes: u64,
+}
+
+impl AssignedChunks {
+    /// Bytes that wait.
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// TSN and length of the first one.
+    #[inline]
+    pub(super) fn first(&self) -> Option<(u64, u32)> {
+        self.chunks.front().copied()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, tsn: u64, length: u32) {
+        self.chunks.push_back((tsn, length));
+        self.bytes += u64::from(length);
+    }
+
+    /// Removes the first one, and returns its TSN.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<u64> {
+        let (tsn, length) = self.chunks.pop_front()?;
+        self.bytes -= u64::from(length);
+        Some(tsn)
+    }
+
+    /// Adds chunks that waited at another destination.
+    pub(super) fn merge(&mut self, others: Vec<(u64, u32)>) {
+        others.into_iter().for_each(|(tsn, length)| self.push(tsn, length));
+        self.chunks.make_contiguous().sort_unstable();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_of_two_destinations_wait_in_the_order_of_their_tsns() {
+        let mut assigned = AssignedChunks::default();
+        assigned.push(2, 10);
+        assigned.push(5, 20);
+        assigned.merge(vec![(3, 30), (1, 40)]);
+        assert_eq!((assigned.first(), assigned.bytes()), (Some((1, 40)), 100));
+        assert_eq!(core::iter::from_fn(|| assigned.pop()).collect::<Vec<_>>(), [1, 2, 3, 5]);
+        assert_eq!((assigned.is_empty(), assigned.bytes()), (true, 0));
     }
 }

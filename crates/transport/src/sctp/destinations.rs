@@ -4,7 +4,8 @@ use core::ops::{Index, IndexMut};
 use std::net::IpAddr;
 
 use super::cookie::MAX_PEER_ADDRESSES;
-use super::destination::{Destination, Reachability};
+use super::destination::Destination;
+use super::reachability::Reachability;
 
 /// The destinations of an association: at least one, and at most as many as a cookie may list. The first is the peer's
 /// initial address.
@@ -91,7 +92,7 @@ impl Destinations {
     fn best_without_primary(&self) -> usize {
         let best = |wanted: Reachability| {
             let silent = (0..self.all.len()).filter(|&index| self.all[index].reachability() == wanted);
-            silent.min_by_key(|&index| (self.all[index].errors, index != self.primary))
+            silent.min_by_key(|&index| (self.all[index].health.errors(), index != self.primary))
         };
         let active = self.all.iter().position(Destination::is_active);
         active
@@ -108,7 +109,7 @@ impl Destinations {
 
     /// Whether T3-rtx of any destination runs.
     pub(super) fn any_timer_runs(&self) -> bool {
-        self.all.iter().any(|destination| destination.t3.is_some())
+        self.all.iter().any(|destination| destination.timer.at().is_some())
     }
 
     /// Packets in a row without an answer, over all destinations.

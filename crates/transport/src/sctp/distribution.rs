@@ -7,8 +7,8 @@ use subflow_quantity::Instant;
 
 use super::Association;
 use super::config::{BufferSplitting, Config, Distribution};
-use super::destination::Reachability;
 use super::outbound::{SentChunk, Status};
+use super::reachability::Reachability;
 
 /// The maximum number of scheduler queries until a packet must be ready to send.
 const MAX_SCHEDULER_QUERIES: usize = 64;
@@ -67,22 +67,9 @@ impl Association {
         self.burst_allows(index) && !self.is_owed_retransmissions(index)
     }
 
-    /// Whether the burst at hand (see [`Config::max_burst`]) may go on, or another one begin.
-    fn burst_allows(&mut self, index: usize) -> bool {
-        let Some(packets) = self.config.max_burst else { return true };
-        let destination = &mut self.destinations[index];
-        let next_end = destination.flight.bytes().saturating_add(u64::from(packets) * u64::from(self.config.mtu));
-        let end = destination.burst_end.get_or_insert(next_end);
-        if destination.flight.bytes() >= *end && self.bursts > 0 {
-            self.bursts -= 1;
-            *end = next_end;
-        }
-        destination.flight.bytes() < *end
-    }
-
     /// Whether the peer's buffer has space, or a window probe is due (section 6.1, rule A).
     pub(super) fn peer_has_room(&self, length: u64) -> bool {
-        length <= self.peer_window() || self.outbound.queue.in_flight() == 0
+        self.peer_window.admits(length, self.outbound.queue.in_flight())
     }
 
     /// The destination to which new data is sent now, if any is allowed.
@@ -141,7 +128,7 @@ impl Association {
         let (first_lost, _) = self.outbound.queue.lost().first(0)?;
         (0..self.destinations.len()).find(|&index| {
             let Some(length) = self.next_queued(index) else { return false };
-            let precedes = self.destinations[index].queue.front().is_some_and(|&(tsn, _)| tsn < first_lost);
+            let precedes = self.destinations[index].assigned.first().is_some_and(|(tsn, _)| tsn < first_lost);
             precedes
                 && self.destinations.takes_data(index)
                 && self.has_window(index)
@@ -152,7 +139,7 @@ impl Association {
     /// The length of the first chunk in a destination's queue. Chunks acknowledged or abandoned meanwhile are removed.
     pub(super) fn next_queued(&mut self, index: usize) -> Option<u32> {
         loop {
-            let &(tsn, length) = self.destinations[index].queue.front()?;
+            let (tsn, length) = self.destinations[index].assigned.first()?;
             let wanted = |chunk: &SentChunk| match chunk.status() {
                 Status::Assigned => true,
                 Status::InFlight => chunk.destination() != index && !chunk.has_copy(index),
@@ -161,7 +148,7 @@ impl Association {
             if self.outbound.queue.chunk(tsn).is_some_and(wanted) {
                 return Some(length);
             }
-            self.destinations[index].dequeue();
+            self.destinations[index].assigned.pop();
         }
     }
 
@@ -188,7 +175,7 @@ impl Association {
             self.note_blocked();
             let peer_window = self.peer_window();
             let state = self.scheduler.as_mut()?;
-            let queued: u64 = self.destinations.iter().map(|destination| destination.queued_bytes).sum();
+            let queued: u64 = self.destinations.iter().map(|destination| destination.assigned.bytes()).sum();
             let room = peer_window.saturating_sub(queued);
             let start = self.outbound.queue.position();
             let probe = u64::from(self.outbound.queue.in_flight() == 0 && queued == 0);
@@ -227,7 +214,7 @@ impl Association {
     fn assign_packet(&mut self, index: usize, now: Instant) {
         let mut room = self.fragmentation_point();
         while let Some((tsn, length)) = self.outbound.assign_next(room, index, now) {
-            self.destinations[index].enqueue(tsn, length);
+            self.destinations[index].assigned.push(tsn, length);
             room = room.saturating_sub(length + subflow_wire::sctp::DataChunk::HEADER_LENGTH);
             if self.outbound.next_length(u32::MAX).is_none_or(|next| next > room) {
                 break;
@@ -247,7 +234,7 @@ impl Association {
     /// Sends a copy of data in flight to another destination.
     fn copy(&mut self, index: usize, position: u64) {
         if let Some((tsn, length)) = self.outbound.queue.copy(position, index) {
-            self.destinations[index].enqueue(tsn, length);
+            self.destinations[index].assigned.push(tsn, length);
         }
     }
 
@@ -260,7 +247,7 @@ impl Association {
             let takes_data = self.destinations.takes_data(index);
             let path = self.congestion.path(index);
             let destination = &self.destinations[index];
-            let queued = destination.queued_bytes.div_ceil(u64::from(mss));
+            let queued = destination.assigned.bytes().div_ceil(u64::from(mss));
             let outstanding = Outstanding { amount: destination.flight.amount(), unit_bytes: 1 };
             let pacing_rate = self.congestion.pacing_rate(index, outstanding).unwrap_or(u64::MAX);
             let packets = destination.flight.chunks() + queued;
@@ -269,13 +256,13 @@ impl Association {
                 local_id: 0,
                 held_bytes: packets * u64::from(mss),
                 buffer_full: packets >= MAX_WINDOWS_QUEUED * window,
-                srtt: destination.rto.srtt(),
-                rtt_variation: destination.rto.variation(),
-                latest_rtt: destination.rto.latest(),
+                srtt: destination.rtt().srtt(),
+                rtt_variation: destination.rtt().variation(),
+                latest_rtt: destination.rtt().latest(),
                 cwnd: path.cwnd() / self.config.mtu,
                 in_flight: packets as u32,
                 mss,
-                queued_bytes: destination.queued_bytes,
+                queued_bytes: destination.assigned.bytes(),
                 pacing_rate,
                 packets_sent: destination.counters.data_chunks_sent,
                 packets_resent: destination.counters.fast_retransmissions
@@ -284,7 +271,7 @@ impl Association {
                 established: takes_data,
                 backup: false,
                 potentially_failed: !takes_data && destination.reachability() != Reachability::Unconfirmed,
-                can_send: can_send && destination.queue.is_empty(),
+                can_send: can_send && destination.assigned.is_empty(),
             });
         }
         self.scheduler.as_mut().expect("as above").views = views;

@@ -147,7 +147,7 @@ impl Association {
         self.extensions = cookie.extensions;
         self.inbound.expect(cookie.remote_tsn);
         self.set_streams((cookie.outbound_streams, cookie.inbound_streams));
-        self.peer_offer = u64::from(cookie.remote_window);
+        self.peer_window.set_offer(cookie.remote_window);
         self.add_addresses(&cookie.remotes);
     }
 
@@ -168,7 +168,7 @@ impl Association {
         }
         self.set_primary(self.config.primary);
         let threshold = match self.config.initial_ssthresh {
-            InitialThreshold::PeerWindow => self.peer_offer as u32,
+            InitialThreshold::PeerWindow => self.peer_window.offer() as u32,
             InitialThreshold::Bytes(bytes) => bytes,
             InitialThreshold::Infinite => return,
         };
@@ -186,14 +186,14 @@ impl Association {
         parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));
         let init = init_chunk(&self.config, self.local_tag, self.outbound.initial_tsn(), parameters);
         self.controls.push_back(Control { tag: Some(0), ..Control::to(0, Chunk::Init(Box::new(init))) });
-        self.opening.at = Some(self.deadline(now, self.opening.timeout));
+        self.opening.at = Some(self.config.deadline(now, self.opening.timeout));
     }
 
     fn send_cookie(&mut self, now: Instant) {
         if let Some(cookie) = self.opening.cookie.clone() {
             self.controls.push_back(Control::to(0, Chunk::CookieEcho(cookie)));
         }
-        self.opening.at = Some(self.deadline(now, self.opening.timeout));
+        self.opening.at = Some(self.config.deadline(now, self.opening.timeout));
     }
 
     /// T1 expired: INIT or COOKIE ECHO is retransmitted, or the association is aborted (section 4, notes 2 and 3).
@@ -236,7 +236,7 @@ impl Association {
         self.extensions = offer.extensions;
         self.inbound.expect(offer.tsn);
         self.set_streams(offer.streams(&self.config));
-        self.peer_offer = u64::from(offer.window);
+        self.peer_window.set_offer(offer.window);
         self.add_addresses(&offer.addresses);
         self.opening = Opening { cookie: Some(cookie), timeout: self.config.rto.initial, ..Opening::default() };
         self.state = State::CookieEchoed;

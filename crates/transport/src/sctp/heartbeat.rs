@@ -9,15 +9,40 @@ use subflow_wire::sctp::Chunk;
 use super::input::Origin;
 use super::output::Control;
 use super::path_failure::Unanswered;
-use super::{Association, Reachability, State};
+use super::reachability::Reachability;
+use super::{Association, State};
 
 /// The heartbeats of one destination.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heartbeat {
+pub(super) struct Heartbeat {
     /// When the next HEARTBEAT, or the answer to the last one, is due.
-    pub(super) at: Option<Instant>,
+    at: Option<Instant>,
     /// The contents of the unanswered HEARTBEAT, and when it was sent.
     pending: Option<(u64, Instant)>,
+}
+
+impl Heartbeat {
+    /// When the next one, or the answer to the last one, is due.
+    #[inline]
+    pub(super) fn at(&self) -> Option<Instant> {
+        self.at
+    }
+
+    /// No further one is due.
+    fn stop(&mut self) {
+        self.at = None;
+    }
+
+    /// The time has come. Returns whether the last one was not answered.
+    fn expire(&mut self) -> bool {
+        self.at = None;
+        self.pending.take().is_some()
+    }
+
+    /// An answer with the contents of the unanswered one. Returns when that was sent.
+    fn answer(&mut self, contents: u64) -> Option<Instant> {
+        self.pending.take_if(|(expected, _)| *expected == contents).map(|(_, sent_at)| sent_at)
+    }
 }
 
 /// The contents of a HEARTBEAT and its HEARTBEAT ACK: the index of the destination and a secret random number.
@@ -27,7 +52,7 @@ impl Association {
     /// The association is established, or the destination has become potentially failed: a destination that has to be
     /// probed is probed at once or after an RTO, another one when it is idle.
     pub(super) fn start_heartbeat(&mut self, index: usize, now: Instant) {
-        let at_once = match self.destinations[index].reachability {
+        let at_once = match self.destinations[index].reachability() {
             Reachability::Unconfirmed => true,
             Reachability::PotentiallyFailed => self.config.probe_at_once,
             Reachability::Active | Reachability::Inactive => false,
@@ -52,13 +77,13 @@ impl Association {
     /// The next one is due after the interval plus an RTO with a jitter of ±50 %.
     fn schedule_heartbeat(&mut self, index: usize, now: Instant) {
         let Some(interval) = self.probing_interval(index) else {
-            self.destinations[index].heartbeat.at = None;
+            self.destinations[index].heartbeat.stop();
             return;
         };
-        let rto = self.destinations[index].rto.rto();
+        let rto = self.destinations[index].timer.rto();
         let jitter = Duration::from_nanos(self.rng.next_u64() % rto.as_nanos().max(1));
         let delay = interval + rto / 2 + jitter;
-        self.destinations[index].heartbeat.at = Some(self.deadline(now, delay));
+        self.destinations[index].heartbeat.at = Some(self.config.deadline(now, delay));
     }
 
     /// HB.interval has changed.
@@ -74,9 +99,9 @@ impl Association {
     fn probing_interval(&self, index: usize) -> Option<Duration> {
         let probes = matches!(self.state, State::Established | State::ShutdownPending | State::ShutdownReceived);
         let destination = &self.destinations[index];
-        let at_once = match destination.reachability {
+        let at_once = match destination.reachability() {
             Reachability::PotentiallyFailed => true,
-            Reachability::Unconfirmed => destination.errors <= self.config.path_max_retransmissions,
+            Reachability::Unconfirmed => destination.health.errors() <= self.config.path_max_retransmissions,
             Reachability::Active | Reachability::Inactive => false,
         };
         let interval = if at_once { Some(Duration::ZERO) } else { self.config.heartbeat_interval };
@@ -85,14 +110,13 @@ impl Association {
 
     /// SHUTDOWN or SHUTDOWN ACK is sent: no further HEARTBEAT is.
     pub(super) fn stop_heartbeats(&mut self) {
-        self.destinations.iter_mut().for_each(|destination| destination.heartbeat.at = None);
+        self.destinations.iter_mut().for_each(|destination| destination.heartbeat.stop());
     }
 
     pub(super) fn on_heartbeat_timer(&mut self, index: usize, now: Instant) {
         let destination = &mut self.destinations[index];
-        destination.heartbeat.at = None;
-        if destination.heartbeat.pending.take().is_some() {
-            destination.rto.back_off();
+        if destination.heartbeat.expire() {
+            destination.timer.back_off();
             self.on_destination_error(index, Unanswered::Heartbeat, now);
             if self.state.is_closed() || self.probing_interval(index).is_none() {
                 return;
@@ -110,7 +134,7 @@ impl Association {
     fn is_busy(&self, index: usize, now: Instant) -> bool {
         let interval = self.config.heartbeat_interval.unwrap_or(Duration::ZERO);
         let destination = &self.destinations[index];
-        destination.flight.bytes() > 0 || destination.last_sent.is_some_and(|last| now.since(last) < interval)
+        destination.flight.bytes() > 0 || destination.idle.is_below(interval, now)
     }
 
     /// A HEARTBEAT is returned to its source address, unchanged.
@@ -127,10 +151,7 @@ impl Association {
         if index >= self.destinations.len() {
             return;
         }
-        let Some((_, sent_at)) = self.destinations[index].heartbeat.pending.take_if(|(expected, _)| *expected == nonce)
-        else {
-            return;
-        };
+        let Some(sent_at) = self.destinations[index].heartbeat.answer(nonce) else { return };
         self.on_rtt(index, now.since(sent_at));
         self.destinations.on_answer();
         self.set_active(index);

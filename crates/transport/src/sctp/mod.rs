@@ -27,6 +27,7 @@
 //! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`, `violation.rs` |
 
 mod accessors;
+mod bursts;
 mod change;
 mod close;
 pub mod config;
@@ -37,6 +38,7 @@ mod data_output;
 mod destination;
 mod destinations;
 mod distribution;
+mod fast_recovery;
 mod fast_retransmit;
 mod gap_blocks;
 mod handshake;
@@ -54,14 +56,16 @@ mod packet_walk;
 mod partial_reliability;
 mod path_failure;
 mod peer;
+mod peer_window;
+mod reachability;
 mod restart;
 mod retransmission;
+mod retransmission_timer;
 mod rto;
 mod sack_input;
 mod state;
 mod switches;
 mod tags;
-mod timeout;
 mod timers;
 mod tsn;
 mod violation;
@@ -79,8 +83,9 @@ use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
 
 pub use config::Config;
 pub use cuc::CucVersion;
-pub use destination::{Destination, DestinationCounters, Reachability};
+pub use destination::{Destination, DestinationCounters};
 pub use inbound::{Delivery, TakenChunk};
+pub use reachability::Reachability;
 pub use rto::RtoEstimator;
 pub use state::{Counters, State};
 
@@ -91,14 +96,17 @@ pub(crate) use tags::answer_out_of_the_blue;
 use crate::RandomSource;
 use crate::stream::Stream;
 use crate::tcp::Ends;
+use bursts::Bursts;
 use close::Shutdown;
 use cookie::Extensions;
 use destinations::Destinations;
 use distribution::SchedulerState;
+use fast_recovery::FastRecovery;
 use handshake::Opening;
 use inbound::Inbound;
 use outbound::{NewlyAcked, Outbound};
 use output::{Control, Reply};
+use peer_window::PeerWindow;
 
 /// An SCTP association. See the [module documentation](self).
 #[derive(Clone, Debug)]
@@ -124,18 +132,10 @@ pub struct Association {
     pub(crate) congestion: Controller,
     scheduler: Option<SchedulerState>,
     outbound: Outbound,
-    /// The receive window that the peer offered last.
-    peer_offer: u64,
-    /// Bytes of retransmitted chunks that may still leave before the next event, where they are counted.
-    retransmission_room: Option<u32>,
-    /// Bursts that messages written since the last event still entitle to (see [`Config::burst_per_message`]).
-    bursts: u64,
-    /// The chunk in flight that was larger than the peer's window when it was sent.
-    window_probe: Option<u64>,
-    /// A SACK came since the window probe at hand was sent.
-    probe_answered: bool,
-    /// Where the association's fast recovery ends.
-    recovery_exit: Option<u64>,
+    peer_window: PeerWindow,
+    bursts: Bursts,
+    /// The association's fast recovery (see [`RecoveryScope::Association`](config::RecoveryScope)).
+    recovery: FastRecovery,
     /// What the latest SACK has newly acknowledged.
     newly_acked: NewlyAcked,
     inbound: Inbound,
@@ -181,12 +181,9 @@ impl Association {
             congestion: Controller::new(config.congestion.clone(), Rules::Rfc9260),
             scheduler: SchedulerState::of(&config),
             outbound: Outbound::new(initial, config.scheduler().is_some()),
-            peer_offer: 0,
-            retransmission_room: None,
-            bursts: 0,
-            window_probe: None,
-            probe_answered: false,
-            recovery_exit: None,
+            peer_window: PeerWindow::default(),
+            bursts: Bursts::default(),
+            recovery: FastRecovery::default(),
             newly_acked: NewlyAcked::default(),
             inbound: Inbound::new(&config),
             opening: Opening::default(),

@@ -16,7 +16,7 @@ use subflow_wire::sctp::{GapBlock, SackChunk};
 
 use super::config::{Config, MessageOptions, WindowGrowth};
 use super::cookie::{Cookie, Extensions};
-use super::{Association, Reachability, State};
+use super::{Association, State};
 use crate::RandomSource;
 use crate::tcp::Ends;
 
@@ -49,7 +49,7 @@ pub(super) fn established(config: Config) -> Association {
     let locals = vec![address(1), address(2)];
     let mut association = Association::accept(Arc::new(config), [0; 32], ends, locals, &cookie, rng);
     association.state = State::Established;
-    association.destinations[1].reachability = Reachability::Active;
+    association.set_active(1);
     association
 }
 
@@ -178,7 +178,7 @@ fn only_a_sack_that_is_newer_for_certain_takes_anything_back() {
 fn what_was_never_sent_goes_before_what_is_lost_behind_it() {
     let mut association = established(config("rfc9260"));
     let waiting = assign(&mut association, 0, 0);
-    association.destinations[0].enqueue(waiting, LENGTH);
+    association.destinations[0].assigned.push(waiting, LENGTH);
     send(&mut association, 2);
     assert_eq!(association.next_overdue(), None, "nothing is lost");
     association.mark_lost(2);

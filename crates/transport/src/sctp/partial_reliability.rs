@@ -38,18 +38,9 @@ impl Association {
             }
         }
         if self.outbound.advance_peer_ack_point() {
-            let round_trip = self.destinations[self.destinations.current()].rto.srtt();
+            let round_trip = self.destinations[self.destinations.current()].rtt().srtt();
             self.outbound.schedule_forward_tsn(round_trip, now);
             self.keep_timer_running(now);
         }
-    }
-
-    /// A FORWARD-TSN may be lost, so a T3 timer has to run (rule C5).
-    pub(super) fn keep_timer_running(&mut self, now: Instant) {
-        if self.destinations.any_timer_runs() {
-            return;
-        }
-        let index = self.destinations.current();
-        self.destinations[index].t3 = Some(self.deadline(now, self.destinations[index].rto.rto()));
     }
 }

@@ -7,7 +7,8 @@
 
 use subflow_quantity::Instant;
 
-use super::{Association, Reachability};
+use super::Association;
+use super::reachability::{Failure, Reachability};
 use crate::tcp::Closed;
 
 /// The kind of unanswered packet.
@@ -23,14 +24,10 @@ impl Association {
     /// A packet to a destination was not answered.
     pub(super) fn on_destination_error(&mut self, index: usize, what: Unanswered, now: Instant) {
         let counts = self.counts_for_association(index, what);
-        let destination = &mut self.destinations[index];
-        destination.errors = destination.errors.saturating_add(1);
-        let may_fail = matches!(destination.reachability, Reachability::Active | Reachability::PotentiallyFailed);
-        let suspect_after = self.config.potentially_failed_max_retransmissions;
-        if may_fail && destination.errors > self.config.path_max_retransmissions {
-            self.set_inactive(index, what, now);
-        } else if destination.is_active() && suspect_after.is_some_and(|most| destination.errors > most) {
-            self.set_potentially_failed(index, what, now);
+        match self.destinations[index].health.on_unanswered(&self.config, now) {
+            Some(Failure::Suspected) => self.on_suspected(index, what, now),
+            Some(Failure::Certain) => self.on_failed(index, what, now),
+            None => {}
         }
         if counts && self.destinations.count_error() > self.config.association_max_retransmissions {
             self.abort_with(Vec::new(), Closed::TimedOut);
@@ -42,7 +39,7 @@ impl Association {
     /// Probes of an unconfirmed address do not count.
     fn counts_for_association(&self, index: usize, what: Unanswered) -> bool {
         match what {
-            Unanswered::Data => self.destinations[index].reachability != Reachability::Unconfirmed,
+            Unanswered::Data => self.destinations[index].reachability() != Reachability::Unconfirmed,
             Unanswered::Heartbeat => {
                 self.destinations.takes_data(index) && self.destinations[index].flight.bytes() == 0
             }
@@ -50,11 +47,8 @@ impl Association {
     }
 
     /// RFC 7829, section 3.2.
-    fn set_potentially_failed(&mut self, index: usize, what: Unanswered, now: Instant) {
-        let destination = &mut self.destinations[index];
-        destination.reachability = Reachability::PotentiallyFailed;
-        destination.failed_since = Some(now);
-        destination.counters.suspicions += 1;
+    fn on_suspected(&mut self, index: usize, what: Unanswered, now: Instant) {
+        self.destinations[index].counters.suspicions += 1;
         self.reassign_queue(index);
         // An unanswered HEARTBEAT is followed by the next one in any case.
         if what == Unanswered::Data {
@@ -62,15 +56,12 @@ impl Association {
         }
     }
 
-    fn set_inactive(&mut self, index: usize, what: Unanswered, now: Instant) {
-        let destination = &mut self.destinations[index];
-        destination.reachability = Reachability::Inactive;
-        destination.failed_since = Some(now);
-        destination.counters.failures += 1;
+    fn on_failed(&mut self, index: usize, what: Unanswered, now: Instant) {
+        self.destinations[index].counters.failures += 1;
         self.congestion.set_established(index, false);
         self.reassign_queue(index);
         // Without HB.interval none may be scheduled.
-        if what == Unanswered::Data && self.destinations[index].heartbeat.at.is_none() {
+        if what == Unanswered::Data && self.destinations[index].heartbeat.at().is_none() {
             self.start_heartbeat(index, now);
         }
     }
@@ -79,30 +70,18 @@ impl Association {
     /// destination if the acknowledgment is a proof (section 8.2).
     pub(super) fn on_answered(&mut self, index: usize, proven: bool) {
         self.destinations.on_answer();
-        if !proven {
-            return;
-        }
-        let revives = match self.destinations[index].reachability {
-            Reachability::Active | Reachability::Unconfirmed => false,
-            Reachability::PotentiallyFailed => self.config.sack_ends_potentially_failed,
-            Reachability::Inactive => true,
-        };
-        if revives {
+        if proven && self.destinations[index].health.is_revived_by_data(&self.config) {
             self.set_active(index);
-        } else {
-            self.destinations[index].errors = 0;
         }
     }
 
     /// The destination is known to work.
     pub(super) fn set_active(&mut self, index: usize) {
-        let destination = &mut self.destinations[index];
-        (destination.errors, destination.failed_since) = (0, None);
-        destination.reachability = Reachability::Active;
+        self.destinations[index].health.activate();
         self.congestion.set_established(index, true);
         // Data that was assigned to others while none was active has not been sent.
         for other in 0..self.destinations.len() {
-            if !self.destinations[other].is_active() && !self.destinations[other].queue.is_empty() {
+            if !self.destinations[other].is_active() && !self.destinations[other].assigned.is_empty() {
                 self.reassign_queue(other);
             }
         }

@@ -11,9 +11,6 @@ use super::config::RetransmissionPolicy;
 use super::outbound::FastRetransmit;
 use super::output::padded;
 
-/// Maximum number of bytes that segmentation offload divides into packets.
-const MAX_OFFLOADED_BYTES: u32 = 1 << 16;
-
 impl Association {
     /// The lost chunk that is to be retransmitted now, and its destination. Chunks for a destination whose window is
     /// full wait.
@@ -28,14 +25,14 @@ impl Association {
             let chunk = self.outbound.queue.chunk(tsn)?;
             let (index, length) = (chunk.destination(), chunk.length());
             // Section 7.2.4, rule 3: one packet of fast retransmissions is sent whatever the window.
-            let fast_packet = self.destinations[index].fast_packet;
+            let fast_packet = self.destinations[index].burst.fast_packet_is_due();
             let forced = chunk.fast() == FastRetransmit::Needed && fast_packet;
             held_up_classes |= 1 << class;
             if self.config.single_fast_packet && fast_packet && chunk.fast() == FastRetransmit::Eligible {
                 continue;
             }
             let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment().length);
-            if !self.peer_has_room(length) || self.retransmission_room.is_some_and(|room| room < needed) {
+            if !self.peer_has_room(length) || !self.bursts.allows_retransmission(needed) {
                 return None;
             }
             let Some(target) = self.target(index, chunk.fast(), forced) else {
@@ -72,18 +69,8 @@ impl Association {
         }
     }
 
-    /// At most one packet of retransmissions leaves for a destination before the next event.
-    pub(super) fn allow_retransmission_packet(&mut self, index: usize) {
-        let packet = self.room();
-        let whole = match self.config.segmentation_offload {
-            true => packet.max(MAX_OFFLOADED_BYTES.min(self.congestion.path(index).cwnd() / 2)),
-            false => packet,
-        };
-        self.retransmission_room = Some(self.retransmission_room.unwrap_or(0) + whole);
-    }
-
     fn fast_packet_is_due(&self) -> bool {
-        self.destinations.iter().any(|destination| destination.fast_packet)
+        self.destinations.iter().any(|destination| destination.burst.fast_packet_is_due())
     }
 
     /// The destination that the policy chooses for a chunk that was last sent to `last`; `None` if it has to wait.
@@ -145,10 +132,9 @@ impl Association {
             return;
         };
         let mut moved = Vec::new();
-        while let Some(tsn) = self.destinations[index].dequeue() {
+        while let Some(tsn) = self.destinations[index].assigned.pop() {
             moved.extend(self.outbound.queue.reassign(tsn, other).map(|length| (tsn, length)));
         }
-        moved.into_iter().for_each(|(tsn, length)| self.destinations[other].enqueue(tsn, length));
-        self.destinations[other].queue.make_contiguous().sort_unstable();
+        self.destinations[other].assigned.merge(moved);
     }
 }

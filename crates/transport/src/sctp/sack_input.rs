@@ -6,7 +6,7 @@ use subflow_wire::sctp::{GAP_BLOCK_LENGTH, GapBlock, SackChunk};
 
 use super::Association;
 use super::gap_blocks::Bounds;
-use super::outbound::{Acknowledging, Outbound};
+use super::outbound::{Acknowledging, Outbound, SentChunk};
 use super::violation::Violation;
 use crate::tcp::Closed;
 
@@ -24,7 +24,7 @@ impl Association {
         }
         let Some(cumulative) = self.read_cumulative(sack.cumulative_tsn).ok().flatten() else { return };
         self.counters.sacks_received += 1;
-        self.probe_answered = true;
+        self.peer_window.on_sack();
         self.leave_recovery(cumulative);
         let bounds = Bounds {
             cumulative,
@@ -49,23 +49,17 @@ impl Association {
         if inconsistent || reneged {
             self.invalidate_reports();
         }
-        self.peer_offer = u64::from(sack.a_rwnd);
+        self.peer_window.set_offer(sack.a_rwnd);
         self.repeat_refused_probe();
         self.advance_abandoned_point(now);
     }
 
-    /// The window is open again, and the probe of the closed one is not acknowledged: the peer had no room for it. It
-    /// is sent again now. Otherwise it would wait for T3, which probes have backed off up to RTO.Max, while later
-    /// chunks go.
+    /// The window may be open again: the probe of the closed one is sent again where the peer had no room for it.
     fn repeat_refused_probe(&mut self) {
-        let Some(tsn) = self.window_probe else { return };
-        match self.outbound.queue.chunk(tsn).filter(|chunk| chunk.is_in_flight()) {
-            Some(probe) if probe.length() > self.peer_offer => {}
-            Some(_) => {
-                self.window_probe = None;
-                self.mark_lost(tsn);
-            }
-            None => self.window_probe = None,
+        let queue = &self.outbound.queue;
+        let in_flight = |tsn| queue.chunk(tsn).filter(|chunk| chunk.is_in_flight()).map(SentChunk::length);
+        if let Some(tsn) = self.peer_window.take_refused_probe(in_flight) {
+            self.mark_lost(tsn);
         }
     }
 
@@ -130,17 +124,15 @@ impl Association {
                 self.on_answered(index, update.proven);
             }
             if update.bytes > 0 {
-                self.grow_window(index, &update, now);
+                self.grow_window(index, update.bytes, update.flight_before, now);
             }
-            let rto = self.destinations[index].rto.rto();
-            let deadline = self.deadline(now, rto);
             let destination = &mut self.destinations[index];
             if destination.flight.bytes() == 0 {
                 // Rule R2.
-                destination.t3 = None;
+                destination.timer.stop();
                 self.congestion.on_all_acknowledged(index);
-            } else if update.restart_timer || destination.t3.is_none() {
-                destination.t3 = Some(deadline);
+            } else if update.restart_timer || destination.timer.at().is_none() {
+                destination.timer.restart(&self.config, now);
             }
         }
         if self.outbound.awaits_forward() {
@@ -150,9 +142,9 @@ impl Association {
 
     /// A new RTT measurement of a destination.
     pub(super) fn on_rtt(&mut self, index: usize, rtt: Duration) {
-        let estimator = &mut self.destinations[index].rto;
-        estimator.sample(rtt);
-        if let (Some(srtt), Some(min)) = (estimator.srtt(), estimator.min()) {
+        let timer = &mut self.destinations[index].timer;
+        timer.on_rtt(rtt);
+        if let (Some(srtt), Some(min)) = (timer.estimate().srtt(), timer.estimate().min()) {
             self.congestion.set_rtt(index, srtt, min);
         }
         if self.notes.is_some() {

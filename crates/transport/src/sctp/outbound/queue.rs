@@ -5,50 +5,11 @@ use std::collections::VecDeque;
 use subflow_policy::scheduler::{SentRange, SubflowSet};
 use subflow_quantity::Instant;
 
+use super::flight::Flight;
 use super::lost::LostChunks;
 use super::messages::Fragment;
 use super::sent_chunk::{FastRetransmit, SentChunk, Status};
 use crate::sctp::destinations::Destinations;
-
-/// What is in flight to one destination.
-#[derive(Clone, Debug, Default)]
-pub(in crate::sctp) struct Flight {
-    bytes: u64,
-    chunks: u64,
-    /// A chunk in flight is being timed.
-    is_timing: bool,
-}
-
-impl Flight {
-    #[inline]
-    pub(in crate::sctp) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Chunks in flight, copies included.
-    #[inline]
-    pub(in crate::sctp) fn chunks(&self) -> u64 {
-        self.chunks
-    }
-
-    /// The bytes as congestion control counts them.
-    #[inline]
-    pub(in crate::sctp) fn amount(&self) -> u32 {
-        u32::try_from(self.bytes).unwrap_or(u32::MAX)
-    }
-
-    #[inline]
-    fn add(&mut self, length: u64) {
-        self.bytes += length;
-        self.chunks += 1;
-    }
-
-    #[inline]
-    fn remove(&mut self, length: u64) {
-        self.bytes -= length;
-        self.chunks -= 1;
-    }
-}
 
 /// The queue. TSNs are those of [`TsnSpace`](crate::sctp::tsn::TsnSpace): the first is 1.
 ///
@@ -188,7 +149,7 @@ impl RetransmissionQueue {
         if chunk.status() == Status::Lost {
             self.lost.remove(tsn, chunk.destination(), chunk.fast());
         }
-        flight.is_timing |= chunk.transmit(destination, now, !flight.is_timing);
+        flight.begin_timing(chunk.transmit(destination, now, !flight.is_timing()));
         let length = chunk.length();
         flight.add(length);
         self.in_flight += length;
@@ -220,7 +181,7 @@ impl RetransmissionQueue {
         let (from, fast, length) = (chunk.destination(), chunk.fast(), chunk.length());
         let destination = &mut destinations[from];
         destination.flight.remove(length);
-        destination.flight.is_timing &= !chunk.is_timed();
+        destination.flight.end_timing(chunk.is_timed());
         destination.counters.chunks_lost += 1;
         if chunk.lose() {
             self.lost.insert(tsn, from, fast);
@@ -337,9 +298,7 @@ fn land(chunk: &SentChunk, in_flight: &mut u64, destinations: &mut Destinations,
         destinations[copy].flight.remove(length);
         landed(copy, length);
     }
-    if chunk.is_timed() {
-        destinations[chunk.destination()].flight.is_timing = false;
-    }
+    destinations[chunk.destination()].flight.end_timing(chunk.is_timed());
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ proptest! {
                 let flight = &destinations[index].flight;
                 prop_assert_eq!((flight.bytes(), flight.chunks()), flight_to(&queue, index), "{:?}", step);
                 let timed = queue.iter().filter(|(_, chunk)| chunk.is_timed() && chunk.destination() == index).count();
-                prop_assert_eq!(usize::from(flight.is_timing), timed, "{:?}", step);
+                prop_assert_eq!(usize::from(flight.is_timing()), timed, "{:?}", step);
             }
             let in_flight = queue.iter().filter(|(_, chunk)| chunk.is_in_flight());
             prop_assert_eq!(queue.in_flight(), in_flight.map(|(_, chunk)| chunk.length()).sum::<u64>(), "{:?}", step);
