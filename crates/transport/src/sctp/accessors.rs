@@ -4,21 +4,22 @@ use std::net::SocketAddr;
 
 use subflow_policy::congestion::Controller;
 
+use super::phase::Phase;
 use super::{Association, Counters, Delivery, Destination, State, TakenChunk};
 use crate::tcp::{Closed, Ends};
 
 impl Association {
     /// How it ended, once it is over.
     pub fn ended(&self) -> Option<Closed> {
-        match self.state {
-            State::Closed(how) => Some(how),
+        match self.phase {
+            Phase::Closed(how) => Some(how),
             _ => None,
         }
     }
 
     /// The state.
     pub fn state(&self) -> State {
-        self.state
+        self.phase.state()
     }
 
     /// The peer's addresses, in the order of the handshake.

@@ -3,28 +3,13 @@
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause};
 
+use super::Association;
 use super::input::Origin;
 use super::output::Control;
 use super::path_failure::Unanswered;
-use super::{Association, State};
+use super::phase::{Guard, Phase, Shutdown};
 use crate::Event;
 use crate::tcp::Closed;
-
-/// T5-shutdown-guard, in units of RTO.Max (section 9.2).
-const GUARD_IN_RTO_MAX: u64 = 5;
-
-/// SHUTDOWN's timers, and what is known about its progress.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Shutdown {
-    /// When T2-shutdown expires, where it runs: SHUTDOWN or SHUTDOWN ACK is sent again.
-    pub(super) t2_at: Option<Instant>,
-    /// The destination that it was sent to last.
-    destination: usize,
-    /// When T5-shutdown-guard expires, where it runs.
-    pub(super) t5_at: Option<Instant>,
-    /// Whether [`Event::Acknowledged`] was emitted.
-    acknowledged_reported: bool,
-}
 
 impl Association {
     /// The application writes no more data: the association ends after everything has arrived.
@@ -46,7 +31,7 @@ impl Association {
 
     /// Ends the association with an ABORT for these causes. It is not sent before the peer's tag is known.
     pub(super) fn abort_with(&mut self, causes: Vec<ErrorCause>, how: Closed) {
-        if self.state.is_closed() {
+        if self.phase.is_closed() {
             return;
         }
         let known = self.remote_tag != 0;
@@ -59,121 +44,113 @@ impl Association {
 
     /// Advances the shutdown, if this side or the peer has begun it and nothing is outstanding (section 9.2).
     pub(super) fn continue_shutdown(&mut self, now: Instant) {
-        if self.state == State::Established && self.stream.finished {
-            self.state = State::ShutdownPending;
+        if self.stream.finished && matches!(self.phase, Phase::Established) {
+            self.phase = Phase::ShutdownPending;
         }
         if !self.outbound.is_all_acknowledged() {
             return;
         }
-        self.state = match self.state {
-            State::ShutdownPending => State::ShutdownSent,
-            State::ShutdownReceived => State::ShutdownAckSent,
+        let next = match self.phase {
+            Phase::ShutdownPending => Phase::ShutdownSent,
+            Phase::ShutdownReceived { .. } => Phase::ShutdownAckSent,
             _ => return,
         };
-        self.report_all_acknowledged();
-        self.start_guard(now);
-        self.send_shutdown(self.destinations.current(), now);
-    }
-
-    /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which restarts while the peer accepts
-    /// the outstanding data: a peer that answers and accepts nothing would otherwise keep the association for ever.
-    fn start_guard(&mut self, now: Instant) {
-        self.shutdown.t5_at = Some(self.config.deadline(now, self.config.rto.max * GUARD_IN_RTO_MAX));
+        self.stream.emit(Event::Acknowledged);
+        self.begin_shutdown(next, Guard::start(&self.config, now), now);
     }
 
     /// The peer's cumulative TSN has advanced.
     pub(super) fn restart_guard(&mut self, now: Instant) {
-        if self.state == State::ShutdownReceived {
-            self.start_guard(now);
+        if let Phase::ShutdownReceived { guard } = &mut self.phase {
+            *guard = Guard::start(&self.config, now);
         }
     }
 
-    fn report_all_acknowledged(&mut self) {
-        if !self.shutdown.acknowledged_reported {
-            self.shutdown.acknowledged_reported = true;
-            self.stream.emit(Event::Acknowledged);
+    /// The phase in which SHUTDOWN or SHUTDOWN ACK was sent begins.
+    fn begin_shutdown(&mut self, next: fn(Shutdown) -> Phase, guard: Guard, now: Instant) {
+        let destination = self.destinations.current();
+        self.phase = next(Shutdown::new(guard, destination, self.t2(destination, now)));
+        self.send_shutdown(destination);
+    }
+
+    /// SHUTDOWN or SHUTDOWN ACK, whichever was sent, is sent again.
+    fn repeat_shutdown(&mut self, destination: usize, now: Instant) {
+        let t2_at = self.t2(destination, now);
+        if let Some(shutdown) = self.phase.shutdown_mut() {
+            shutdown.repeat(destination, t2_at);
+            self.send_shutdown(destination);
         }
     }
 
-    /// Sends SHUTDOWN or SHUTDOWN ACK, depending on the state, and starts T2.
-    fn send_shutdown(&mut self, destination: usize, now: Instant) {
-        let chunk = match self.state {
-            State::ShutdownSent => self.shutdown_chunk(),
-            State::ShutdownAckSent => Chunk::ShutdownAck,
-            _ => return,
+    /// When T2 expires that starts with a chunk to a destination.
+    fn t2(&self, destination: usize, now: Instant) -> Instant {
+        self.config.deadline(now, self.destinations[destination].timer.rto())
+    }
+
+    fn send_shutdown(&mut self, destination: usize) {
+        let chunk = match self.phase {
+            Phase::ShutdownSent(_) => Chunk::Shutdown { cumulative_tsn: self.inbound.cumulative_tsn() },
+            _ => Chunk::ShutdownAck,
         };
         self.stop_heartbeats();
         self.controls.push_back(Control::to(destination, chunk));
-        self.shutdown.destination = destination;
-        self.shutdown.t2_at = Some(self.config.deadline(now, self.destinations[destination].timer.rto()));
-    }
-
-    fn shutdown_chunk(&self) -> Chunk {
-        Chunk::Shutdown { cumulative_tsn: self.inbound.cumulative_tsn() }
     }
 
     /// T2 expired.
     pub(super) fn on_shutdown_timeout(&mut self, now: Instant) {
-        self.shutdown.t2_at = None;
-        self.destinations[self.shutdown.destination].timer.back_off();
-        self.on_destination_error(self.shutdown.destination, Unanswered::Data, now);
-        if !self.state.is_closed() {
-            self.send_shutdown(self.destinations.current(), now);
-        }
+        let Some(destination) = self.phase.shutdown_mut().map(|shutdown| shutdown.destination()) else { return };
+        self.destinations[destination].timer.back_off();
+        self.on_destination_error(destination, Unanswered::Data, now);
+        self.repeat_shutdown(self.destinations.current(), now);
     }
 
     /// In SHUTDOWN-SENT each packet with data is answered at once with a SACK and a SHUTDOWN (section 9.2), to its
     /// source address (section 6.4): T2 restarts each time, so a failed path would not be detected otherwise.
     pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
         self.inbound.acknowledge_now();
-        self.send_shutdown(self.inbound.sack_destination(), now);
+        self.repeat_shutdown(self.inbound.sack_destination(), now);
     }
 
     /// The peer has received everything and will send no more data.
     pub(super) fn on_shutdown(&mut self, cumulative_wire: u32, now: Instant) {
-        match self.state {
-            State::Established | State::ShutdownPending => {
+        match self.phase {
+            Phase::Established | Phase::ShutdownPending => {
                 if !self.acknowledge_up_to(cumulative_wire, now) {
                     return;
                 }
-                self.state = State::ShutdownReceived;
-                self.start_guard(now);
+                self.phase = Phase::ShutdownReceived { guard: Guard::start(&self.config, now) };
                 // Data written before is still sent; no more is accepted.
                 self.stream.finished = true;
                 self.stream.emit(Event::PeerFinished);
                 self.continue_shutdown(now);
             }
-            State::ShutdownReceived => {
+            Phase::ShutdownReceived { .. } => {
                 self.acknowledge_up_to(cumulative_wire, now);
             }
             // Both sides have sent SHUTDOWN.
-            State::ShutdownSent => {
+            Phase::ShutdownSent(shutdown) => {
                 self.stream.emit(Event::PeerFinished);
-                self.state = State::ShutdownAckSent;
-                self.send_shutdown(self.destinations.current(), now);
+                self.begin_shutdown(Phase::ShutdownAckSent, shutdown.guard(), now);
             }
-            State::ShutdownAckSent => self.send_shutdown(self.destinations.current(), now),
+            Phase::ShutdownAckSent(_) => self.repeat_shutdown(self.destinations.current(), now),
             _ => {}
         }
     }
 
     /// The peer has no outstanding data either.
     pub(super) fn on_shutdown_ack(&mut self, origin: Origin) {
-        match self.state {
-            State::ShutdownSent | State::ShutdownAckSent => {
-                if self.state == State::ShutdownSent {
-                    self.stream.emit(Event::PeerFinished);
-                }
-                self.close(Closed::Gracefully);
-                let destination = origin.destination.unwrap_or(self.destinations.primary());
-                self.controls.push_back(Control::to(destination, Chunk::ShutdownComplete { reflected: false }));
-            }
-            _ => {}
+        match self.phase {
+            Phase::ShutdownSent(_) => self.stream.emit(Event::PeerFinished),
+            Phase::ShutdownAckSent(_) => {}
+            _ => return,
         }
+        self.close(Closed::Gracefully);
+        let destination = origin.destination.unwrap_or(self.destinations.primary());
+        self.controls.push_back(Control::to(destination, Chunk::ShutdownComplete { reflected: false }));
     }
 
     pub(super) fn on_shutdown_complete(&mut self) {
-        if self.state == State::ShutdownAckSent {
+        if matches!(self.phase, Phase::ShutdownAckSent(_)) {
             self.close(Closed::Gracefully);
         }
     }

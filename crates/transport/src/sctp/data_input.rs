@@ -2,9 +2,10 @@
 
 use subflow_wire::sctp::{Chunk, DataChunk, ErrorCause, ForwardTsnChunk};
 
+use super::Association;
 use super::inbound::{Fault, Inbound, Receiver};
 use super::input::Origin;
-use super::{Association, State};
+use super::phase::Phase;
 use crate::tcp::Closed;
 
 impl Association {
@@ -15,7 +16,7 @@ impl Association {
     }
 
     pub(super) fn on_data(&mut self, index: usize, data: &DataChunk) {
-        if !self.state.may_receive_data() {
+        if !self.phase.state().may_receive_data() {
             return;
         }
         if data.payload.length == 0 {
@@ -32,19 +33,19 @@ impl Association {
 
     /// A packet has been processed: handles the acknowledgment of its data.
     pub(super) fn finish_data(&mut self, origin: Origin) {
-        if !self.inbound.had_data() || self.state.is_closed() {
+        if !self.inbound.had_data() || self.phase.is_closed() {
             return;
         }
         let deadline = self.config.deadline(origin.now, self.config.sack_delay);
         self.inbound.schedule_sack(origin.destination, deadline, &self.config);
-        if self.state == State::ShutdownSent {
+        if matches!(self.phase, Phase::ShutdownSent(_)) {
             self.on_data_after_shutdown(origin.now);
         }
     }
 
     /// The peer has abandoned data (RFC 3758, section 3.6).
     pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsnChunk) {
-        if self.extensions.forward_tsn && self.state.may_receive_data() {
+        if self.extensions.forward_tsn && self.phase.state().may_receive_data() {
             let (inbound, receiver) = self.receiving();
             inbound.on_forward_tsn(forward, receiver);
         }
@@ -77,7 +78,7 @@ impl Association {
     }
 
     fn update_window(&mut self) {
-        if self.state.may_receive_data() {
+        if self.phase.state().may_receive_data() {
             self.inbound.update_window(&self.config, &self.stream);
         }
     }

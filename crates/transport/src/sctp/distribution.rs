@@ -8,6 +8,7 @@ use subflow_quantity::Instant;
 use super::Association;
 use super::config::{BufferSplitting, Config, Distribution};
 use super::outbound::{SentChunk, Status};
+use super::phase::Phase;
 use super::reachability::Reachability;
 
 /// The maximum number of scheduler queries until a packet must be ready to send.
@@ -103,7 +104,7 @@ impl Association {
     /// Nagle's algorithm: less than a packet waits while data is outstanding.
     fn waits_for_more(&self) -> bool {
         self.config.nagle
-            && self.state == super::State::Established
+            && matches!(self.phase, Phase::Established)
             && !self.stream.finished
             && self.outbound.queue.in_flight() > 0
             && self.outbound.unassigned() < u64::from(self.fragmentation_point())

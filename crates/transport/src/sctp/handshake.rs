@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type};
 
 use super::config::{Config, InitialThreshold};
@@ -12,21 +12,10 @@ use super::cookie::{Cookie, Secret};
 use super::input::Origin;
 use super::output::{Control, padded, room_for_chunks};
 use super::peer::{Offer, Unusable, own_parameters};
-use super::{Association, State, random_tag};
+use super::phase::{Phase, T1};
+use super::{Association, random_tag};
 use crate::tcp::{Closed, Ends};
 use crate::{Event, RandomSource};
-
-/// T1-init or T1-cookie, the timer of the side that opens, and the chunk that it retransmits.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Opening {
-    /// When it expires.
-    pub(crate) at: Option<Instant>,
-    timeout: Duration,
-    attempts: u32,
-    cookie: Option<Box<[u8]>>,
-    /// The requested extension of the cookie's lifetime, after the cookie was stale.
-    prolongation: Option<u32>,
-}
 
 /// The identity of one side of a future association.
 #[derive(Clone, Copy, Debug)]
@@ -104,11 +93,6 @@ fn init_chunk(config: &Config, tag: u32, initial_tsn: u32, parameters: Vec<Param
 }
 
 impl Association {
-    /// Whether the handshake is in progress.
-    pub(super) fn is_opening(&self) -> bool {
-        matches!(self.state, State::CookieWait | State::CookieEchoed)
-    }
-
     /// Opens an association and sends an INIT. `locals` are this host's addresses; that of `ends` is the first.
     pub(crate) fn connect(
         config: Arc<Config>,
@@ -119,8 +103,9 @@ impl Association {
         now: Instant,
     ) -> Self {
         let mut association = Self::new(config, secret, ends, locals, rng);
-        association.opening.timeout = association.config.rto.initial;
-        association.send_init(now);
+        let t1 = T1::start(&association.config, now);
+        association.phase = Phase::CookieWait { t1, prolongation: None };
+        association.send_init();
         association
     }
 
@@ -177,48 +162,40 @@ impl Association {
         }
     }
 
-    fn send_init(&mut self, now: Instant) {
-        self.state = State::CookieWait;
-        // The parameters of an earlier INIT ACK are invalid.
-        self.remote_tag = 0;
+    fn send_init(&mut self) {
+        let Phase::CookieWait { prolongation, .. } = self.phase else { return };
         let mut parameters = own_parameters(&self.config, &self.locals);
-        let prolongation = self.opening.prolongation;
         parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));
         let init = init_chunk(&self.config, self.local_tag, self.outbound.initial_tsn(), parameters);
         self.controls.push_back(Control { tag: Some(0), ..Control::to(0, Chunk::Init(Box::new(init))) });
-        self.opening.at = Some(self.config.deadline(now, self.opening.timeout));
     }
 
-    fn send_cookie(&mut self, now: Instant) {
-        if let Some(cookie) = self.opening.cookie.clone() {
-            self.controls.push_back(Control::to(0, Chunk::CookieEcho(cookie)));
+    fn send_cookie(&mut self) {
+        if let Phase::CookieEchoed { cookie, .. } = &self.phase {
+            self.controls.push_back(Control::to(0, Chunk::CookieEcho(cookie.clone())));
         }
-        self.opening.at = Some(self.config.deadline(now, self.opening.timeout));
     }
 
     /// T1 expired: INIT or COOKIE ECHO is retransmitted, or the association is aborted (section 4, notes 2 and 3).
     pub(super) fn on_opening_timeout(&mut self, now: Instant) {
-        self.opening.at = None;
-        self.opening.attempts += 1;
-        if self.opening.attempts > self.config.max_init_retransmits {
+        let Some(t1) = self.phase.t1_mut() else { return };
+        if !t1.back_off(&self.config, now) {
             self.close(Closed::TimedOut);
             return;
         }
-        self.opening.timeout = (self.opening.timeout * 2).min(self.config.rto.max);
-        match self.state {
-            State::CookieWait => self.send_init(now),
-            State::CookieEchoed => {
+        match self.phase {
+            Phase::CookieWait { .. } => self.send_init(),
+            _ => {
                 self.take_back_unanswered();
-                self.send_cookie(now);
+                self.send_cookie();
             }
-            _ => {}
         }
     }
 
     /// The peer's INIT ACK (section 5.1, C).
     pub(super) fn on_init_ack(&mut self, init_ack: &InitChunk, origin: Origin) {
         let now = origin.now;
-        if self.state != State::CookieWait {
+        if !matches!(self.phase, Phase::CookieWait { .. }) {
             return;
         }
         let offer = match Offer::read(init_ack, origin.source, &self.config) {
@@ -238,9 +215,8 @@ impl Association {
         self.set_streams(offer.streams(&self.config));
         self.peer_window.set_offer(offer.window);
         self.add_addresses(&offer.addresses);
-        self.opening = Opening { cookie: Some(cookie), timeout: self.config.rto.initial, ..Opening::default() };
-        self.state = State::CookieEchoed;
-        self.send_cookie(now);
+        self.phase = Phase::CookieEchoed { t1: T1::start(&self.config, now), cookie };
+        self.send_cookie();
         for parameter in offer.unrecognized {
             self.report(ErrorCause::UnrecognizedParameters(parameter));
         }
@@ -249,7 +225,7 @@ impl Association {
     /// An invalid INIT ACK ends the handshake (sections 3.3.3 and 5.1; erratum 7148): with an ABORT under its initiate
     /// tag or, if it has none, under the tag of its packet.
     pub(super) fn refuse_init_ack(&mut self, initiate_tag: Option<u32>, causes: Vec<ErrorCause>, origin: Origin) {
-        if self.state != State::CookieWait {
+        if !matches!(self.phase, Phase::CookieWait { .. }) {
             return;
         }
         match initiate_tag.filter(|&tag| tag != 0) {
@@ -266,34 +242,28 @@ impl Association {
 
     /// The peer's COOKIE ACK (section 5.1, E).
     pub(super) fn on_cookie_ack(&mut self, now: Instant) {
-        if self.state == State::CookieEchoed {
+        if matches!(self.phase, Phase::CookieEchoed { .. }) {
             self.on_established(now);
         }
     }
 
-    /// The cookie was stale (section 5.2.6): once, one with a longer lifetime is requested.
+    /// The cookie was stale (section 5.2.6): one with a longer lifetime is requested.
     pub(super) fn on_stale_cookie(&mut self, staleness_us: u32, now: Instant) {
-        if self.state != State::CookieEchoed {
-            return;
-        }
-        if self.opening.prolongation.is_some() {
-            self.close(Closed::Refused);
+        if !matches!(self.phase, Phase::CookieEchoed { .. }) {
             return;
         }
         // Twice the measured staleness, since the exchange takes another round trip.
-        self.opening = Opening {
-            prolongation: Some((staleness_us / 1000).saturating_mul(2).saturating_add(1000)),
-            timeout: self.config.rto.initial,
-            ..Opening::default()
-        };
+        let prolongation = (staleness_us / 1000).saturating_mul(2).saturating_add(1000);
         self.take_back_unanswered();
-        self.send_init(now);
+        // The parameters of the earlier INIT ACK are invalid.
+        self.remote_tag = 0;
+        self.phase = Phase::CookieWait { t1: T1::start(&self.config, now), prolongation: Some(prolongation) };
+        self.send_init();
     }
 
     /// Data can be sent.
     pub(super) fn on_established(&mut self, now: Instant) {
-        self.opening = Opening::default();
-        self.state = State::Established;
+        self.phase = Phase::Established;
         self.stream.emit(Event::Established);
         for index in 0..self.destinations.len() {
             self.start_heartbeat(index, now);

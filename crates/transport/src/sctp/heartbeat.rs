@@ -6,11 +6,11 @@ use rand_core::RngCore;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::Chunk;
 
+use super::Association;
 use super::input::Origin;
 use super::output::Control;
 use super::path_failure::Unanswered;
 use super::reachability::Reachability;
-use super::{Association, State};
 
 /// The heartbeats of one destination.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +97,7 @@ impl Association {
     /// Path.Max.Retrans probes have gone unanswered (section 5.4). `None` where no HEARTBEAT is due: they are disabled,
     /// or end with SHUTDOWN and SHUTDOWN ACK (section 8.3).
     fn probing_interval(&self, index: usize) -> Option<Duration> {
-        let probes = matches!(self.state, State::Established | State::ShutdownPending | State::ShutdownReceived);
+        let probes = self.phase.state().may_send_data();
         let destination = &self.destinations[index];
         let at_once = match destination.reachability() {
             Reachability::PotentiallyFailed => true,
@@ -118,7 +118,7 @@ impl Association {
         if destination.heartbeat.expire() {
             destination.timer.back_off();
             self.on_destination_error(index, Unanswered::Heartbeat, now);
-            if self.state.is_closed() || self.probing_interval(index).is_none() {
+            if self.phase.is_closed() || self.probing_interval(index).is_none() {
                 return;
             }
         } else if self.destinations[index].is_active() && self.is_busy(index, now) {

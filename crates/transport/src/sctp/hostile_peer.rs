@@ -182,7 +182,7 @@ fn each_attack_by_itself_stays_under_the_bound() {
         association.write(2_000_000);
         for n in 0..100 {
             is_bounded(&mut association, attack, n, Instant::ZERO + Duration::from_millis(u64::from(n)));
-            if association.state.is_closed() {
+            if association.phase.is_closed() {
                 break;
             }
         }

@@ -3,15 +3,16 @@
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
 use subflow_wire::sctp::DataChunk;
 
+use super::Association;
 use super::output::padded;
-use super::{Association, State};
+use super::phase::Phase;
 use crate::path_mtu;
 
 impl Association {
     /// Processes an ICMP error about a packet of this association.
     pub(crate) fn on_icmp(&mut self, error: &IcmpError) {
         let quoted = &error.quoted;
-        if self.state.is_closed() || !self.is_own(quoted) {
+        if self.phase.is_closed() || !self.is_own(quoted) {
             return;
         }
         match error.kind {
@@ -23,7 +24,7 @@ impl Association {
             }
             // ICMP8: a host without SCTP. An INIT is refused only while its answer is outstanding.
             IcmpKind::Unreachable(Unreachable::Protocol) => {
-                if quoted.verification_tag() != Some(0) || self.state == State::CookieWait {
+                if quoted.verification_tag() != Some(0) || matches!(self.phase, Phase::CookieWait { .. }) {
                     self.network_error = Some(error.kind);
                     self.on_abort(true);
                 }

@@ -7,8 +7,9 @@ use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, UdpEncapsulation, chunk_ty
 use subflow_wire::{IpHeader, SctpPacket};
 
 use super::cookie::Cookie;
+use super::phase::Phase;
 use super::violation::Violation;
-use super::{Association, State, tags};
+use super::{Association, tags};
 use crate::Event;
 use crate::tcp::Closed;
 
@@ -38,7 +39,7 @@ impl Association {
     pub(crate) fn handle_packet(&mut self, now: Instant, ip: &IpHeader, packet: &SctpPacket) {
         self.inbound.begin_packet();
         self.clock = now;
-        if self.state.is_closed() {
+        if self.phase.is_closed() {
             return;
         }
         let origin = Origin {
@@ -49,7 +50,7 @@ impl Association {
             encapsulation: packet.encapsulation,
             now,
         };
-        if self.is_opening() && tags::is_of_earlier_association(packet) {
+        if self.phase.is_opening() && tags::is_of_earlier_association(packet) {
             let answer = tags::answer_out_of_the_blue(packet);
             if let Some((tag, chunk)) = answer {
                 self.reply(origin, tag, chunk);
@@ -75,14 +76,14 @@ impl Association {
         // A valid COOKIE ECHO allows the chunks after it.
         if cookie.is_none_or(|cookie| self.on_cookie_echo(&cookie, origin)) {
             for (index, chunk) in chunks {
-                if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
+                if self.on_chunk(index, chunk, origin) == Next::Stop || self.phase.is_closed() {
                     break;
                 }
             }
         }
         self.send_reports(origin);
         self.finish_data(origin);
-        if !self.state.is_closed() {
+        if !self.phase.is_closed() {
             self.continue_shutdown(now);
         }
         self.wake_writer();
@@ -106,7 +107,7 @@ impl Association {
             Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, from, now),
             Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
             Chunk::Heartbeat(info) => {
-                if self.state != State::CookieWait {
+                if !matches!(self.phase, Phase::CookieWait { .. }) {
                     self.answer_heartbeat(info.clone(), origin);
                 }
             }
@@ -134,16 +135,16 @@ impl Association {
     /// A reflected tag in SHUTDOWN-ACK-SENT shows that the peer has no association any more: it took the SHUTDOWN ACK,
     /// and its SHUTDOWN COMPLETE is late or lost. Everything was acknowledged in both directions before.
     pub(super) fn on_abort(&mut self, reflected: bool) {
-        self.close(match self.state {
-            _ if self.is_opening() => Closed::Refused,
-            State::ShutdownAckSent if reflected => Closed::Gracefully,
+        self.close(match self.phase {
+            _ if self.phase.is_opening() => Closed::Refused,
+            Phase::ShutdownAckSent(_) if reflected => Closed::Gracefully,
             _ => Closed::Reset,
         });
     }
 
     /// A chunk of an unknown type: its two highest bits determine the action (section 3.2).
     fn on_unknown(&mut self, raw: &RawChunk) -> Next {
-        if raw.is_reportable() && self.state != State::CookieWait {
+        if raw.is_reportable() && !matches!(self.phase, Phase::CookieWait { .. }) {
             self.report(ErrorCause::UnrecognizedChunkType(raw.to_bytes()));
         }
         if raw.is_skippable() { Next::Chunk } else { Next::Stop }
@@ -178,10 +179,10 @@ impl Association {
 
     /// The association is over.
     pub(super) fn close(&mut self, how: Closed) {
-        if self.state.is_closed() {
+        if self.phase.is_closed() {
             return;
         }
-        self.state = State::Closed(how);
+        self.phase = Phase::Closed(how);
         self.controls.clear();
         self.reports.clear();
         self.inbound.cancel_sack();

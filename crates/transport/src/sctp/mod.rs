@@ -57,6 +57,7 @@ mod partial_reliability;
 mod path_failure;
 mod peer;
 mod peer_window;
+mod phase;
 mod reachability;
 mod restart;
 mod retransmission;
@@ -97,16 +98,15 @@ use crate::RandomSource;
 use crate::stream::Stream;
 use crate::tcp::Ends;
 use bursts::Bursts;
-use close::Shutdown;
 use cookie::Extensions;
 use destinations::Destinations;
 use distribution::SchedulerState;
 use fast_recovery::FastRecovery;
-use handshake::Opening;
 use inbound::Inbound;
 use outbound::{NewlyAcked, Outbound};
 use output::{Control, Reply};
 use peer_window::PeerWindow;
+use phase::Phase;
 
 /// An SCTP association. See the [module documentation](self).
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ pub struct Association {
     /// The latest error that ICMP reported.
     network_error: Option<IcmpKind>,
     secret: Secret,
-    state: State,
+    phase: Phase,
     local_port: u16,
     remote_port: u16,
     /// This host's addresses, the initial one first.
@@ -139,13 +139,10 @@ pub struct Association {
     /// What the latest SACK has newly acknowledged.
     newly_acked: NewlyAcked,
     inbound: Inbound,
-    /// The chunks of all deliveries by the same packet, from the first to the last of each run.
-    opening: Opening,
     controls: VecDeque<Control>,
     replies: VecDeque<Reply>,
     /// What is to be reported of the packet at hand.
     reports: Vec<ErrorCause>,
-    shutdown: Shutdown,
     pub(crate) stream: Stream,
     /// The latest time passed to a call.
     clock: Instant,
@@ -168,7 +165,7 @@ impl Association {
             mtu: config.mtu,
             network_error: None,
             secret,
-            state: State::CookieWait,
+            phase: Phase::Accepting,
             local_port: ends.local.port(),
             remote_port: ends.remote.port(),
             locals,
@@ -186,11 +183,9 @@ impl Association {
             recovery: FastRecovery::default(),
             newly_acked: NewlyAcked::default(),
             inbound: Inbound::new(&config),
-            opening: Opening::default(),
             controls: VecDeque::new(),
             replies: VecDeque::new(),
             reports: Vec::new(),
-            shutdown: Shutdown::default(),
             stream: Stream::new(config.send_buffer),
             clock: Instant::ZERO,
             notes: None,

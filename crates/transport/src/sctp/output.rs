@@ -6,9 +6,10 @@ use subflow_quantity::Instant;
 use subflow_wire::sctp::{CHUNK_HEADER_LENGTH, Chunk, ErrorCause, HEADER_LENGTH, UdpEncapsulation};
 use subflow_wire::{Body, Packet, SctpPacket};
 
+use super::Association;
 use super::config::Config;
 use super::input::Origin;
-use super::{Association, State};
+use super::phase::Phase;
 use crate::tcp::Ends;
 
 /// A control chunk that waits to be sent.
@@ -90,20 +91,20 @@ impl Association {
             body.chunks.push(chunk);
             return true;
         }
-        if !self.state.is_closed() && self.stream.finished {
+        if !self.phase.is_closed() && self.stream.finished {
             self.continue_shutdown(now);
         }
         if let Some(control) = self.controls.pop_front() {
             self.send_control(control, packet, now);
             return true;
         }
-        if self.state.may_send_data() && self.send_data(packet, now) {
+        if self.phase.state().may_send_data() && self.send_data(packet, now) {
             return true;
         }
-        if self.state.may_send_data() && self.send_forward_tsn(packet, now) {
+        if self.phase.state().may_send_data() && self.send_forward_tsn(packet, now) {
             return true;
         }
-        if self.inbound.is_sack_due() && !self.state.is_closed() && self.remote_tag != 0 {
+        if self.inbound.is_sack_due() && !self.phase.is_closed() && self.remote_tag != 0 {
             let index = self.inbound.sack_destination().min(self.destinations.len() - 1);
             let room = self.room();
             let chunk = self.take_sack(room);
@@ -137,12 +138,12 @@ impl Association {
         }
         // A SACK is sent to the source of the data or to another active destination (section 6.4).
         let arrives = index == self.inbound.sack_destination() || self.destinations[index].is_active();
-        if self.inbound.is_sack_due() && !self.state.is_closed() && arrives && room >= 64 {
+        if self.inbound.is_sack_due() && !self.phase.is_closed() && arrives && room >= 64 {
             let sack = self.take_sack(room);
             room = room.saturating_sub(padded(sack.length()));
             body.chunks.push(sack);
         }
-        if is_cookie && self.state == State::CookieEchoed {
+        if is_cookie && matches!(self.phase, Phase::CookieEchoed { .. }) {
             self.bundle_with_cookie(index, room, body, now);
         }
     }

@@ -14,9 +14,10 @@ use subflow_policy::congestion::{Ack, Algorithm, CongestionControl, Path};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{GapBlock, SackChunk};
 
+use super::Association;
 use super::config::{Config, MessageOptions, WindowGrowth};
 use super::cookie::{Cookie, Extensions};
-use super::{Association, State};
+use super::phase::Phase;
 use crate::RandomSource;
 use crate::tcp::Ends;
 
@@ -48,7 +49,7 @@ pub(super) fn established(config: Config) -> Association {
     let rng = RandomSource::from(Pcg64Mcg::seed_from_u64(1));
     let locals = vec![address(1), address(2)];
     let mut association = Association::accept(Arc::new(config), [0; 32], ends, locals, &cookie, rng);
-    association.state = State::Established;
+    association.phase = Phase::Established;
     association.set_active(1);
     association
 }

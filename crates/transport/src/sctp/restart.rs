@@ -10,27 +10,32 @@ use super::cookie::Cookie;
 use super::handshake::{Identity, answer_init};
 use super::input::Origin;
 use super::output::Control;
+use super::phase::Phase;
 use super::tags::refuse_init;
-use super::{Association, State, random_tag};
+use super::{Association, random_tag};
 use crate::tcp::{Closed, Ends};
 
 impl Association {
     /// An INIT from an address of the peer.
     pub(super) fn on_init(&mut self, init: &InitChunk, origin: Origin) {
-        let identity = match self.state {
-            State::Closed(_) => return,
+        let identity = match self.phase {
+            Phase::Closed(_) => return,
             _ if init.initiate_tag == 0 => return,
             // Section 9.2: the SHUTDOWN ACK is repeated, the INIT is discarded.
-            State::ShutdownAckSent => {
+            Phase::ShutdownAckSent(_) => {
                 let destination = origin.destination.unwrap_or(self.destinations.primary());
                 self.controls.push_back(Control::to(destination, Chunk::ShutdownAck));
                 return;
             }
             // Section 5.2.1: both sides open at once; this side keeps the values of its own INIT.
-            State::CookieWait | State::CookieEchoed => Identity {
+            _ if self.phase.is_opening() => Identity {
                 tag: self.local_tag,
                 tsn: self.outbound.initial_tsn(),
-                tie_tags: if self.state == State::CookieWait { (0, 0) } else { (self.local_tag, self.remote_tag) },
+                tie_tags: if matches!(self.phase, Phase::CookieWait { .. }) {
+                    (0, 0)
+                } else {
+                    (self.local_tag, self.remote_tag)
+                },
             },
             // Section 5.2.2: new numbers; the tie-tags connect them with this association.
             _ => Identity {
@@ -44,7 +49,7 @@ impl Association {
             remote: SocketAddr::new(origin.source, self.remote_port),
         };
         let answer = match self.new_address_of(init, origin.source) {
-            Some(parameter) if self.state != State::CookieWait => {
+            Some(parameter) if !matches!(self.phase, Phase::CookieWait { .. }) => {
                 refuse_init(Some(init.initiate_tag), vec![ErrorCause::RestartWithNewAddresses(parameter)])
             }
             _ => answer_init(init, ends, &self.locals, &self.config, &self.secret, identity, origin.now),
@@ -78,12 +83,12 @@ impl Association {
         match (local_same, remote_same, tied) {
             // D: a repetition, or the COOKIE ECHO of a collision.
             (true, true, _) => {
-                if self.is_opening() {
+                if self.phase.is_opening() {
                     self.on_established(now);
                 }
             }
             // B: both sides opened at once.
-            (true, false, _) if self.is_opening() => {
+            (true, false, _) if self.phase.is_opening() => {
                 self.take_back_unanswered();
                 self.take_peer(cookie);
                 self.on_established(now);
@@ -113,7 +118,7 @@ impl Association {
     /// association is reset, and another with the same configuration replaces it.
     fn restart(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
-        if self.state == State::ShutdownAckSent {
+        if matches!(self.phase, Phase::ShutdownAckSent(_)) {
             self.controls.push_back(Control::to(self.destinations.primary(), Chunk::ShutdownAck));
             let cause = ErrorCause::CookieReceivedWhileShuttingDown;
             self.controls.push_back(Control::to(self.destinations.primary(), Chunk::Error(vec![cause])));
@@ -157,8 +162,8 @@ mod tests {
     use subflow_wire::Payload;
     use subflow_wire::sctp::DataChunk;
 
+    use super::super::Config;
     use super::super::cookie::{Extensions, MAX_PEER_ADDRESSES};
-    use super::super::{Config, State};
     use super::*;
 
     const SECRET: [u8; 32] = [0; 32];
@@ -197,7 +202,7 @@ mod tests {
         let ends = Ends { local: (address(1), 80).into(), remote: (address(2), 81).into() };
         let (config, rng) = (Arc::new(Config::rfc9260()), Pcg64Mcg::seed_from_u64(1).into());
         let mut association = Association::accept(config, SECRET, ends, vec![address(1)], &cookie(2, 2000), rng);
-        association.state = State::Established;
+        association.phase = Phase::Established;
         association
     }
 

@@ -116,7 +116,7 @@ impl Association {
         if !is_answered_probe {
             self.on_destination_error(index, Unanswered::Data, now);
         }
-        if !self.state.is_closed() {
+        if !self.phase.is_closed() {
             self.advance_abandoned_point(now);
         }
     }

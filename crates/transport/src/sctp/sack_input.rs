@@ -19,7 +19,7 @@ impl Association {
 
     /// A SACK came from the destination `from`.
     pub(super) fn on_sack(&mut self, sack: &SackChunk, non_renegable: &[GapBlock], from: usize, now: Instant) {
-        if self.remote_tag == 0 || self.opening.at.is_some() {
+        if self.remote_tag == 0 || self.phase.is_connecting() {
             return;
         }
         let Some(cumulative) = self.read_cumulative(sack.cumulative_tsn).ok().flatten() else { return };

@@ -17,10 +17,10 @@ impl Config {
 impl Association {
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
-        if self.state.is_closed() {
+        if self.phase.is_closed() {
             return None;
         }
-        let own = [self.opening.at, self.shutdown.t2_at, self.shutdown.t5_at, self.inbound.sack_at()];
+        let own = [self.phase.timeout(), self.inbound.sack_at()];
         let theirs =
             self.destinations.iter().flat_map(|destination| [destination.timer.at(), destination.heartbeat.at()]);
         own.into_iter().chain(theirs).flatten().min()
@@ -31,7 +31,7 @@ impl Association {
         self.clock = now;
         self.begin_burst();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        if due(self.opening.at) {
+        if due(self.phase.t1_at()) {
             self.on_opening_timeout(now);
         }
         if due(self.inbound.sack_at()) {
@@ -45,11 +45,10 @@ impl Association {
                 self.on_heartbeat_timer(index, now);
             }
         }
-        if due(self.shutdown.t2_at) {
+        if due(self.phase.t2_at()) {
             self.on_shutdown_timeout(now);
         }
-        if due(self.shutdown.t5_at) {
-            self.shutdown.t5_at = None;
+        if due(self.phase.guard_at()) {
             self.abort_with(Vec::new(), Closed::TimedOut);
         }
     }
