@@ -54,12 +54,12 @@ impl Association {
 
     /// Streams to the peer and from it, as negotiated.
     pub fn streams(&self) -> (u16, u16) {
-        (self.outbound_streams, self.inbound.streams())
+        (self.peer.streams(), self.inbound.streams())
     }
 
     /// Whether SACKs are NR-SACKs.
     pub fn uses_nr_sack(&self) -> bool {
-        self.extensions.nr_sack
+        self.peer.has_nr_sack()
     }
 
     /// Bytes written that are neither acknowledged nor abandoned: the contents of the send buffer.
@@ -68,8 +68,8 @@ impl Association {
     }
 
     /// The free part of the peer's receive buffer, apart from data in flight (RFC 9260, section 6.2.1).
-    pub(super) fn peer_window(&self) -> u64 {
-        self.peer_window.free(self.outbound.queue.in_flight())
+    pub(super) fn free_peer_window(&self) -> u64 {
+        self.peer.window.free(self.outbound.queue.in_flight())
     }
 
     /// User data in flight to all destinations, in bytes.
@@ -117,8 +117,8 @@ impl Association {
     pub fn ends(&self) -> Ends {
         let destination = &self.destinations[0];
         Ends {
-            local: SocketAddr::new(destination.local, self.local_port),
-            remote: SocketAddr::new(destination.remote, self.remote_port),
+            local: SocketAddr::new(destination.local, self.local.port()),
+            remote: SocketAddr::new(destination.remote, self.peer.port()),
         }
     }
 }

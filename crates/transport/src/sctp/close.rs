@@ -5,7 +5,6 @@ use subflow_wire::sctp::{Chunk, ErrorCause};
 
 use super::Association;
 use super::input::Origin;
-use super::output::Control;
 use super::path_failure::Unanswered;
 use super::phase::{Guard, Phase, Shutdown};
 use crate::Event;
@@ -34,11 +33,10 @@ impl Association {
         if self.phase.is_closed() {
             return;
         }
-        let known = self.remote_tag != 0;
+        let known = self.peer.tag() != 0;
         self.close(how);
         if known {
-            self.controls
-                .push_back(Control::to(self.destinations.primary(), Chunk::Abort { reflected: false, causes }));
+            self.control.push(self.destinations.primary(), Chunk::Abort { reflected: false, causes });
         }
     }
 
@@ -93,7 +91,7 @@ impl Association {
             _ => Chunk::ShutdownAck,
         };
         self.stop_heartbeats();
-        self.controls.push_back(Control::to(destination, chunk));
+        self.control.push(destination, chunk);
     }
 
     /// T2 expired.
@@ -146,7 +144,7 @@ impl Association {
         }
         self.close(Closed::Gracefully);
         let destination = origin.destination.unwrap_or(self.destinations.primary());
-        self.controls.push_back(Control::to(destination, Chunk::ShutdownComplete { reflected: false }));
+        self.control.push(destination, Chunk::ShutdownComplete { reflected: false });
     }
 
     pub(super) fn on_shutdown_complete(&mut self) {

@@ -11,8 +11,8 @@ use crate::tcp::Closed;
 impl Association {
     /// Received data, with what it needs of the association.
     fn receiving(&mut self) -> (&mut Inbound, Receiver<'_>) {
-        let Self { inbound, config, stream, counters, extensions, .. } = self;
-        (inbound, Receiver { config, stream, counters, nr_sack: extensions.nr_sack })
+        let Self { inbound, config, stream, counters, peer, .. } = self;
+        (inbound, Receiver { config, stream, counters, nr_sack: peer.has_nr_sack() })
     }
 
     pub(super) fn on_data(&mut self, index: usize, data: &DataChunk) {
@@ -45,7 +45,7 @@ impl Association {
 
     /// The peer has abandoned data (RFC 3758, section 3.6).
     pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsnChunk) {
-        if self.extensions.forward_tsn && self.phase.state().may_receive_data() {
+        if self.peer.has_forward_tsn() && self.phase.state().may_receive_data() {
             let (inbound, receiver) = self.receiving();
             inbound.on_forward_tsn(forward, receiver);
         }

@@ -7,13 +7,13 @@ use subflow_wire::{Packet, SctpPacket};
 use super::Association;
 use super::config::MessageOptions;
 use super::outbound::SentChunk;
-use super::output::padded;
+use super::packet_size::padded;
 
 impl Association {
     /// Writes bytes as messages of the configured size. Returns how many were accepted: none, if the peer does not
     /// accept their stream.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
-        if self.config.message.stream >= self.outbound_streams {
+        if self.config.message.stream >= self.peer.streams() {
             return 0;
         }
         let offset = self.stream.written;
@@ -52,7 +52,7 @@ impl Association {
     pub fn send_message(&mut self, bytes: u32, options: MessageOptions) -> bool {
         let outstanding = self.bytes_outstanding();
         let fits = self.config.send_buffer.is_none_or(|buffer| outstanding + u64::from(bytes) <= buffer);
-        if !fits || bytes == 0 || options.stream >= self.outbound_streams || self.stream.finished {
+        if !fits || bytes == 0 || options.stream >= self.peer.streams() || self.stream.finished {
             return false;
         }
         let offset = self.stream.written;
@@ -205,7 +205,7 @@ impl Association {
     /// Records a chunk as sent, and builds it.
     pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let length = self.outbound.queue.chunk(tsn).map_or(0, SentChunk::length);
-        let is_probe = self.peer_window.on_transmit(tsn, length, self.outbound.queue.in_flight());
+        let is_probe = self.peer.window.on_transmit(tsn, length, self.outbound.queue.in_flight());
         self.counters.window_probes += u64::from(is_probe);
         self.outbound.queue.transmit(tsn, index, &mut self.destinations[index].flight, now);
         self.destinations[index].on_data_sent(length, &self.config, now);

@@ -48,7 +48,7 @@ impl Association {
         let parts = self.destinations.iter().filter(|destination| destination.is_active()).count().max(1) as u64;
         let receive = match splitting {
             BufferSplitting::Receive | BufferSplitting::Both => {
-                (self.peer_window().saturating_add(self.outbound.queue.in_flight())) / parts
+                (self.free_peer_window().saturating_add(self.outbound.queue.in_flight())) / parts
             }
             _ => u64::MAX,
         };
@@ -70,7 +70,7 @@ impl Association {
 
     /// Whether the peer's buffer has space, or a window probe is due (section 6.1, rule A).
     pub(super) fn peer_has_room(&self, length: u64) -> bool {
-        self.peer_window.admits(length, self.outbound.queue.in_flight())
+        self.peer.window.admits(length, self.outbound.queue.in_flight())
     }
 
     /// The destination to which new data is sent now, if any is allowed.
@@ -174,7 +174,7 @@ impl Association {
         for _ in 0..MAX_SCHEDULER_QUERIES {
             self.update_views(now);
             self.note_blocked();
-            let peer_window = self.peer_window();
+            let peer_window = self.free_peer_window();
             let state = self.scheduler.as_mut()?;
             let queued: u64 = self.destinations.iter().map(|destination| destination.assigned.bytes()).sum();
             let room = peer_window.saturating_sub(queued);
@@ -226,7 +226,7 @@ impl Association {
     /// The peer's window prevents a destination with free window from sending; some schedulers use the number of such
     /// events.
     fn note_blocked(&mut self) {
-        let full = self.outbound.unassigned() > 0 && self.peer_window() < u64::from(self.fragmentation_point());
+        let full = self.outbound.unassigned() > 0 && self.free_peer_window() < u64::from(self.fragmentation_point());
         if let Some(state) = self.scheduler.as_mut().filter(|_| full) {
             state.blocked += u64::from(state.views.iter().any(|view| view.established && view.space() > 0));
         }

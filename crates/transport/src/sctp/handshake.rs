@@ -10,8 +10,8 @@ use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type
 use super::config::{Config, InitialThreshold};
 use super::cookie::{Cookie, Secret};
 use super::input::Origin;
-use super::output::{Control, padded, room_for_chunks};
-use super::peer::{Offer, Unusable, own_parameters};
+use super::offer::{Offer, Unusable, own_parameters};
+use super::packet_size::{padded, room_for_chunks};
 use super::phase::{Phase, T1};
 use super::{Association, random_tag};
 use crate::tcp::{Closed, Ends};
@@ -120,7 +120,7 @@ impl Association {
     ) -> Self {
         let ends = Ends { remote: (cookie.remotes[0], ends.remote.port()).into(), ..ends };
         let mut association = Self::new(config, secret, ends, locals, rng);
-        association.local_tag = cookie.local_tag;
+        association.local.set_tag(cookie.local_tag);
         association.outbound.set_initial_tsn(cookie.local_tsn);
         association.take_peer(cookie);
         association
@@ -128,20 +128,17 @@ impl Association {
 
     /// Applies the peer's parameters from a cookie.
     pub(super) fn take_peer(&mut self, cookie: &Cookie) {
-        self.remote_tag = cookie.remote_tag;
-        self.extensions = cookie.extensions;
+        self.peer.on_cookie(cookie);
         self.inbound.expect(cookie.remote_tsn);
-        self.set_streams((cookie.outbound_streams, cookie.inbound_streams));
-        self.peer_window.set_offer(cookie.remote_window);
+        self.set_inbound_streams(cookie.inbound_streams);
         self.add_addresses(&cookie.remotes);
     }
 
-    /// Sets the numbers of streams to and from the peer. Data written to a stream that the peer does not accept is
+    /// The numbers of streams to and from the peer are known. Data written to a stream that the peer does not accept is
     /// abandoned.
-    fn set_streams(&mut self, (outbound, inbound): (u16, u16)) {
-        self.outbound_streams = outbound;
+    fn set_inbound_streams(&mut self, inbound: u16) {
         self.inbound.set_streams(inbound);
-        self.outbound.drop_streams_from(outbound, &mut self.counters);
+        self.outbound.drop_streams_from(self.peer.streams(), &mut self.counters);
         self.wake_writer();
     }
 
@@ -153,7 +150,7 @@ impl Association {
         }
         self.set_primary(self.config.primary);
         let threshold = match self.config.initial_ssthresh {
-            InitialThreshold::PeerWindow => self.peer_window.offer() as u32,
+            InitialThreshold::PeerWindow => self.peer.window.offer() as u32,
             InitialThreshold::Bytes(bytes) => bytes,
             InitialThreshold::Infinite => return,
         };
@@ -164,15 +161,15 @@ impl Association {
 
     fn send_init(&mut self) {
         let Phase::CookieWait { prolongation, .. } = self.phase else { return };
-        let mut parameters = own_parameters(&self.config, &self.locals);
+        let mut parameters = own_parameters(&self.config, self.local.addresses());
         parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));
-        let init = init_chunk(&self.config, self.local_tag, self.outbound.initial_tsn(), parameters);
-        self.controls.push_back(Control { tag: Some(0), ..Control::to(0, Chunk::Init(Box::new(init))) });
+        let init = init_chunk(&self.config, self.local.tag(), self.outbound.initial_tsn(), parameters);
+        self.control.push_init(Chunk::Init(Box::new(init)));
     }
 
     fn send_cookie(&mut self) {
         if let Phase::CookieEchoed { cookie, .. } = &self.phase {
-            self.controls.push_back(Control::to(0, Chunk::CookieEcho(cookie.clone())));
+            self.control.push(0, Chunk::CookieEcho(cookie.clone()));
         }
     }
 
@@ -209,11 +206,9 @@ impl Association {
             let missing = ErrorCause::MissingMandatoryParameter(vec![parameter_type::STATE_COOKIE]);
             return self.refuse_init_ack(Some(offer.tag), vec![missing], origin);
         };
-        self.remote_tag = offer.tag;
-        self.extensions = offer.extensions;
+        self.peer.on_init_ack(&offer, &self.config);
         self.inbound.expect(offer.tsn);
-        self.set_streams(offer.streams(&self.config));
-        self.peer_window.set_offer(offer.window);
+        self.set_inbound_streams(offer.streams(&self.config).1);
         self.add_addresses(&offer.addresses);
         self.phase = Phase::CookieEchoed { t1: T1::start(&self.config, now), cookie };
         self.send_cookie();
@@ -230,12 +225,12 @@ impl Association {
         }
         match initiate_tag.filter(|&tag| tag != 0) {
             Some(tag) => {
-                self.remote_tag = tag;
+                self.peer.set_tag(tag);
                 self.abort_with(causes, Closed::Aborted);
             }
             None => {
                 self.close(Closed::Refused);
-                self.reply(origin, origin.tag, Chunk::Abort { reflected: true, causes });
+                self.control.reply(origin, origin.tag, Chunk::Abort { reflected: true, causes });
             }
         }
     }
@@ -256,7 +251,7 @@ impl Association {
         let prolongation = (staleness_us / 1000).saturating_mul(2).saturating_add(1000);
         self.take_back_unanswered();
         // The parameters of the earlier INIT ACK are invalid.
-        self.remote_tag = 0;
+        self.peer.forget_tag();
         self.phase = Phase::CookieWait { t1: T1::start(&self.config, now), prolongation: Some(prolongation) };
         self.send_init();
     }

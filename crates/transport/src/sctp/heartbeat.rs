@@ -8,7 +8,6 @@ use subflow_wire::sctp::Chunk;
 
 use super::Association;
 use super::input::Origin;
-use super::output::Control;
 use super::path_failure::Unanswered;
 use super::reachability::Reachability;
 
@@ -70,7 +69,7 @@ impl Association {
         destination.counters.heartbeats_sent += 1;
         destination.heartbeat.pending = Some((nonce, now));
         let info = [(index as u64).to_be_bytes(), nonce.to_be_bytes()].concat();
-        self.controls.push_back(Control::to(index, Chunk::Heartbeat(info.into_boxed_slice())));
+        self.control.push(index, Chunk::Heartbeat(info.into_boxed_slice()));
         self.schedule_heartbeat(index, now);
     }
 
@@ -140,7 +139,7 @@ impl Association {
     /// A HEARTBEAT is returned to its source address, unchanged.
     pub(super) fn answer_heartbeat(&mut self, info: Box<[u8]>, origin: Origin) {
         if let Some(destination) = origin.destination {
-            self.controls.push_back(Control::to(destination, Chunk::HeartbeatAck(info)));
+            self.control.push(destination, Chunk::HeartbeatAck(info));
         }
     }
 

@@ -10,8 +10,9 @@ use subflow_wire::sctp::{
 use subflow_wire::{Body, Ecn, IpHeader, Payload, SctpPacket};
 
 use super::config::Config;
+use super::cookie::Extensions;
 use super::outbound::SentChunk;
-use super::packet_walk::established;
+use super::packet_walk::established_with;
 use super::{Association, Destination};
 use crate::blank_packet;
 
@@ -120,8 +121,8 @@ impl Attack {
 
 /// An association with as many addresses of the peer as there may be, whose application does not read.
 fn attacked() -> Association {
-    let mut association = established(Config { nr_sack: true, ..Config::rfc9260() });
-    (association.extensions.forward_tsn, association.extensions.nr_sack) = (true, true);
+    let extensions = Extensions { forward_tsn: true, nr_sack: true };
+    let mut association = established_with(Config { nr_sack: true, ..Config::rfc9260() }, extensions);
     association.inbound.set_streams(65_535);
     let more: Vec<_> = (10..60).map(|last| std::net::IpAddr::from([10, 0, 1, last])).collect();
     association.add_addresses(&more);
@@ -132,20 +133,18 @@ fn attacked() -> Association {
 /// Bytes that the peer's packets have made the association hold, buffers' contents not counted.
 fn footprint(association: &Association) -> usize {
     let blocks: usize = association.destinations.iter().map(|destination| destination.report.memory()).sum();
-    let waiting = association.controls.iter().map(|control| control.chunk.length() as usize + 100).sum::<usize>()
-        + association.replies.iter().map(|reply| reply.chunk.length() as usize + 100).sum::<usize>();
     association.inbound.footprint(TREE_FACTOR)
         + association.destinations.len() * size_of::<Destination>()
         + association.outbound.queue.iter().count() * size_of::<SentChunk>()
         + blocks
-        + waiting
+        + association.control.footprint()
 }
 
 /// The packet arrives, and everything that is to be sent is taken. Gives its length, and that of
 /// the control chunks.
 fn throw(association: &mut Association, attack: Attack, n: u32, now: Instant) -> (u32, u32) {
     let chunks = attack.chunks(n, association);
-    let verification_tag = if matches!(attack, Attack::Inits) { 0 } else { association.local_tag };
+    let verification_tag = if matches!(attack, Attack::Inits) { 0 } else { association.local.tag() };
     let body = SctpPacket {
         source_port: 81,
         destination_port: 80,

@@ -1,10 +1,8 @@
 //! ICMP errors about packets of an association (RFC 9260, sections 7.3 and 10).
 
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
-use subflow_wire::sctp::DataChunk;
 
 use super::Association;
-use super::output::padded;
 use super::phase::Phase;
 use crate::path_mtu;
 
@@ -39,8 +37,8 @@ impl Association {
     /// ICMP6: whether the verification tag is the peer's, or that of our INIT.
     fn is_own(&self, quoted: &Quoted) -> bool {
         match quoted.verification_tag() {
-            Some(0) => quoted.initiate_tag() == Some(self.local_tag),
-            Some(tag) => tag == self.remote_tag,
+            Some(0) => quoted.initiate_tag() == Some(self.local.tag()),
+            Some(tag) => tag == self.peer.tag(),
             None => false,
         }
     }
@@ -48,27 +46,5 @@ impl Association {
     /// The latest error that ICMP reported of this association.
     pub fn network_error(&self) -> Option<IcmpKind> {
         self.network_error
-    }
-
-    /// The largest IP packet that the association sends: the configured MTU, or what routers reported of any path.
-    pub fn mtu(&self) -> u32 {
-        self.mtu
-    }
-
-    /// Chunks in flight that no longer fit into a packet were dropped with theirs: they are sent again at once, each in
-    /// a packet of its own that routers may fragment, since a chunk with a TSN cannot be cut again (section 6.9).
-    fn lower_mtu(&mut self, mtu: u32) {
-        let before = core::mem::replace(&mut self.mtu, mtu);
-        (0..self.destinations.len()).for_each(|index| self.congestion.scale_to_mtu(index, before, mtu));
-        let room = self.room();
-        let too_large: Vec<u64> = self
-            .outbound
-            .queue
-            .iter()
-            .filter(|(_, chunk)| chunk.is_in_flight())
-            .filter(|(_, chunk)| padded(DataChunk::HEADER_LENGTH + chunk.fragment().length) > room)
-            .map(|(tsn, _)| tsn)
-            .collect();
-        too_large.into_iter().for_each(|tsn| self.mark_lost(tsn));
     }
 }

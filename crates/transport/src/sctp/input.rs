@@ -53,7 +53,7 @@ impl Association {
         if self.phase.is_opening() && tags::is_of_earlier_association(packet) {
             let answer = tags::answer_out_of_the_blue(packet);
             if let Some((tag, chunk)) = answer {
-                self.reply(origin, tag, chunk);
+                self.control.reply(origin, tag, chunk);
             }
             return;
         }
@@ -61,17 +61,17 @@ impl Association {
         let cookie = match packet.chunks.first() {
             Some(Chunk::CookieEcho(cookie)) if !tags::is_wrongly_bundled(packet) => {
                 chunks.next();
-                let ports = (self.local_port, self.remote_port);
-                let Some(cookie) = Cookie::verify(cookie, &self.secret, ports, origin.tag) else { return };
+                let ports = (self.local.port(), self.peer.port());
+                let Some(cookie) = Cookie::verify(cookie, self.local.secret(), ports, origin.tag) else { return };
                 Some(cookie)
             }
-            _ if tags::is_right(packet, self.local_tag, self.remote_tag) => None,
+            _ if tags::is_right(packet, self.local.tag(), self.peer.tag()) => None,
             _ => return,
         };
         // An INIT has no verification tag: anybody may have sent it.
-        if packet.verification_tag == self.local_tag {
+        if packet.verification_tag == self.local.tag() {
             self.begin_burst();
-            self.follow_encapsulation(origin);
+            self.peer.follow_encapsulation(origin.encapsulation);
         }
         // A valid COOKIE ECHO allows the chunks after it.
         if cookie.is_none_or(|cookie| self.on_cookie_echo(&cookie, origin)) {
@@ -81,20 +81,12 @@ impl Association {
                 }
             }
         }
-        self.send_reports(origin);
+        self.control.send_reports(origin.destination.unwrap_or(self.destinations.primary()));
         self.finish_data(origin);
         if !self.phase.is_closed() {
             self.continue_shutdown(now);
         }
         self.wake_writer();
-    }
-
-    /// The peer's UDP port is updated to the source port of its packets (RFC 6951, section 5.4), once they are
-    /// verified.
-    pub(super) fn follow_encapsulation(&mut self, origin: Origin) {
-        if let (Some(own), Some(theirs)) = (&mut self.encapsulation, origin.encapsulation) {
-            own.destination_port = theirs.source_port;
-        }
     }
 
     fn on_chunk(&mut self, index: usize, chunk: &Chunk, origin: Origin) -> Next {
@@ -103,7 +95,7 @@ impl Association {
             Chunk::Data(data) => self.on_data(index, data),
             Chunk::Sack(sack) => self.on_sack(sack, &[], from, now),
             // The type of an unknown chunk may require that the rest of the packet is ignored (section 3.2).
-            Chunk::NrSack(_) if !self.extensions.nr_sack => return Next::Stop,
+            Chunk::NrSack(_) if !self.peer.has_nr_sack() => return Next::Stop,
             Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, from, now),
             Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
             Chunk::Heartbeat(info) => {
@@ -157,7 +149,7 @@ impl Association {
             chunk_type::INIT => {
                 let answer = tags::refuse_init(raw.initiate_tag(), vec![Violation.cause()]);
                 if let Some((tag, chunk)) = answer {
-                    self.reply(origin, tag, chunk);
+                    self.control.reply(origin, tag, chunk);
                 }
             }
             chunk_type::INIT_ACK => self.refuse_init_ack(raw.initiate_tag(), vec![Violation.cause()], origin),
@@ -167,6 +159,11 @@ impl Association {
             }
         }
         Next::Stop
+    }
+
+    /// Records an error cause for the sender of the packet at hand (section 3.3.10).
+    pub(super) fn report(&mut self, cause: ErrorCause) {
+        self.control.report(cause, self.room());
     }
 
     fn on_error(&mut self, causes: &[ErrorCause], now: Instant) {
@@ -183,8 +180,7 @@ impl Association {
             return;
         }
         self.phase = Phase::Closed(how);
-        self.controls.clear();
-        self.reports.clear();
+        self.control.end();
         self.inbound.cancel_sack();
         self.outbound.end();
         self.stream.emit(Event::Closed(how));

@@ -31,6 +31,7 @@ mod bursts;
 mod change;
 mod close;
 pub mod config;
+mod control_queue;
 mod cookie;
 mod cuc;
 mod data_input;
@@ -48,9 +49,12 @@ mod hostile_peer;
 mod icmp;
 mod inbound;
 mod input;
+mod local_end;
 mod notes;
+mod offer;
 mod outbound;
 mod output;
+mod packet_size;
 #[cfg(test)]
 mod packet_walk;
 mod partial_reliability;
@@ -72,7 +76,6 @@ mod tsn;
 mod violation;
 mod window;
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -80,7 +83,6 @@ use rand_core::RngCore;
 use subflow_policy::congestion::{Controller, Rules};
 use subflow_quantity::Instant;
 use subflow_wire::icmp::IcmpKind;
-use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
 
 pub use config::Config;
 pub use cuc::CucVersion;
@@ -98,14 +100,14 @@ use crate::RandomSource;
 use crate::stream::Stream;
 use crate::tcp::Ends;
 use bursts::Bursts;
-use cookie::Extensions;
+use control_queue::ControlQueue;
 use destinations::Destinations;
 use distribution::SchedulerState;
 use fast_recovery::FastRecovery;
 use inbound::Inbound;
+use local_end::LocalEnd;
 use outbound::{NewlyAcked, Outbound};
-use output::{Control, Reply};
-use peer_window::PeerWindow;
+use peer::Peer;
 use phase::Phase;
 
 /// An SCTP association. See the [module documentation](self).
@@ -116,33 +118,20 @@ pub struct Association {
     mtu: u32,
     /// The latest error that ICMP reported.
     network_error: Option<IcmpKind>,
-    secret: Secret,
+    local: LocalEnd,
+    peer: Peer,
     phase: Phase,
-    local_port: u16,
-    remote_port: u16,
-    /// This host's addresses, the initial one first.
-    locals: Vec<IpAddr>,
-    encapsulation: Option<UdpEncapsulation>,
-    /// Verification tags: packets to this side carry the first, those to the peer the second.
-    local_tag: u32,
-    remote_tag: u32,
-    extensions: Extensions,
-    outbound_streams: u16,
     destinations: Destinations,
     pub(crate) congestion: Controller,
-    scheduler: Option<SchedulerState>,
-    outbound: Outbound,
-    peer_window: PeerWindow,
-    bursts: Bursts,
     /// The association's fast recovery (see [`RecoveryScope::Association`](config::RecoveryScope)).
     recovery: FastRecovery,
+    scheduler: Option<SchedulerState>,
+    outbound: Outbound,
     /// What the latest SACK has newly acknowledged.
     newly_acked: NewlyAcked,
+    bursts: Bursts,
     inbound: Inbound,
-    controls: VecDeque<Control>,
-    replies: VecDeque<Reply>,
-    /// What is to be reported of the packet at hand.
-    reports: Vec<ErrorCause>,
+    control: ControlQueue,
     pub(crate) stream: Stream,
     /// The latest time passed to a call.
     clock: Instant,
@@ -159,33 +148,24 @@ pub struct Association {
 impl Association {
     fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: RandomSource) -> Self {
         let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
+        let local = LocalEnd::new(ends.local.port(), locals, local_tag, secret);
         let remote = ends.remote.ip();
-        let first = Destination::new(&config, local_for(remote, 0, &locals), remote, true);
+        let first = Destination::new(&config, local.address_for(remote, 0), remote, true);
         let mut association = Self {
             mtu: config.mtu,
             network_error: None,
-            secret,
+            local,
+            peer: Peer::new(ends.remote.port(), &config),
             phase: Phase::Accepting,
-            local_port: ends.local.port(),
-            remote_port: ends.remote.port(),
-            locals,
-            encapsulation: config.encapsulation,
-            local_tag,
-            remote_tag: 0,
-            extensions: Extensions::default(),
-            outbound_streams: config.streams,
             destinations: Destinations::new(first),
             congestion: Controller::new(config.congestion.clone(), Rules::Rfc9260),
+            recovery: FastRecovery::default(),
             scheduler: SchedulerState::of(&config),
             outbound: Outbound::new(initial, config.scheduler().is_some()),
-            peer_window: PeerWindow::default(),
-            bursts: Bursts::default(),
-            recovery: FastRecovery::default(),
             newly_acked: NewlyAcked::default(),
+            bursts: Bursts::default(),
             inbound: Inbound::new(&config),
-            controls: VecDeque::new(),
-            replies: VecDeque::new(),
-            reports: Vec::new(),
+            control: ControlQueue::default(),
             stream: Stream::new(config.send_buffer),
             clock: Instant::ZERO,
             notes: None,
@@ -201,7 +181,7 @@ impl Association {
 
     /// Adds an address of the peer as a destination, which is not confirmed yet, if there may be another one.
     fn add_destination(&mut self, remote: IpAddr) {
-        let local = local_for(remote, self.destinations.len(), &self.locals);
+        let local = self.local.address_for(remote, self.destinations.len());
         if let Some(index) = self.destinations.add(Destination::new(&self.config, local, remote, false)) {
             self.on_destination_added(index);
         }
@@ -213,27 +193,13 @@ impl Association {
         let (remote, confirmed) = (destination.address(), destination.is_active());
         let path = self.congestion.add_path(self.mtu, self.config.initial_window());
         self.congestion.set_established(path, confirmed);
-        for &local in &self.locals {
-            let ends = Ends {
-                local: SocketAddr::new(local, self.local_port),
-                remote: SocketAddr::new(remote, self.remote_port),
-            };
-            self.new_ends.push(ends);
-        }
+        self.new_ends.extend(self.local.ends_with(SocketAddr::new(remote, self.peer.port())));
     }
 
     /// All pairs of addresses that packets of the association may have and that were not told before.
     pub(crate) fn take_new_ends(&mut self) -> Vec<Ends> {
         core::mem::take(&mut self.new_ends)
     }
-}
-
-/// This side's address for packets to the peer's address number `index`: packets to the peer's first address leave from
-/// this side's first, and so on. So the two ends agree about which paths there are.
-fn local_for(remote: IpAddr, index: usize, locals: &[IpAddr]) -> IpAddr {
-    let same_family = |local: &&IpAddr| local.is_ipv4() == remote.is_ipv4();
-    let paired = locals.get(index).filter(same_family);
-    paired.or_else(|| locals.iter().find(same_family)).copied().unwrap_or(locals[0])
 }
 
 /// A verification tag.

@@ -26,7 +26,12 @@ const PATH_1: [u64; 8] = [1, 2, 4, 5, 8, 9, 12, 13];
 const ARRIVALS: [u64; 12] = [1, 2, 4, 5, 3, 8, 9, 7, 12, 10, 11, 13];
 
 /// An established association with two destinations, as after the handshake.
-pub(super) fn established(config: Config) -> Association {
+fn established(config: Config) -> Association {
+    established_with(config, Extensions::default())
+}
+
+/// The same, with a peer that supports `extensions`.
+pub(super) fn established_with(config: Config, extensions: Extensions) -> Association {
     let address = |last: u8| std::net::IpAddr::from([10, 0, 0, last]);
     let cookie = Cookie {
         created: Instant::ZERO,
@@ -41,7 +46,7 @@ pub(super) fn established(config: Config) -> Association {
         outbound_streams: 1,
         inbound_streams: 1,
         remote_window: 1 << 20,
-        extensions: Extensions::default(),
+        extensions,
         local: address(1),
         remotes: vec![address(3), address(4)],
     };

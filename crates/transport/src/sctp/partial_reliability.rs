@@ -8,7 +8,7 @@ use super::Association;
 impl Association {
     /// Abandons a lost chunk, and with it its message, if it is not to be retransmitted. Returns whether it did.
     pub(super) fn abandon_if_expired(&mut self, tsn: u64, now: Instant) -> bool {
-        if !self.extensions.forward_tsn || !self.outbound.is_expired(tsn, now) {
+        if !self.peer.has_forward_tsn() || !self.outbound.is_expired(tsn, now) {
             return false;
         }
         if self.notes.is_some() {
@@ -21,7 +21,7 @@ impl Association {
 
     /// Drops messages whose lifetime is over and of which nothing was sent.
     pub(super) fn expire_messages(&mut self, now: Instant) {
-        if self.extensions.forward_tsn && self.outbound.drop_expired(&mut self.counters, now) {
+        if self.peer.has_forward_tsn() && self.outbound.drop_expired(&mut self.counters, now) {
             self.wake_writer();
         }
     }
@@ -29,7 +29,7 @@ impl Association {
     /// The peer has acknowledged something, or something is lost: what is expired of it is abandoned. If the peer has
     /// to be told, a FORWARD-TSN is due.
     pub(super) fn advance_abandoned_point(&mut self, now: Instant) {
-        if !self.extensions.forward_tsn {
+        if !self.peer.has_forward_tsn() {
             return;
         }
         if self.outbound.queue.may_expire() {

@@ -1,143 +1,112 @@
-//! The peer's parameters in INIT and INIT ACK (RFC 9260, sections 3.3.2 and 5.1.2).
+//! The peer of an association: its port, verification tag, and what it has agreed to in the handshake.
 
-use std::net::IpAddr;
+use subflow_wire::sctp::UdpEncapsulation;
 
-use subflow_quantity::Duration;
-use subflow_wire::sctp::{ErrorCause, InitChunk, Parameter, chunk_type};
+use super::Config;
+use super::cookie::{Cookie, Extensions};
+use super::offer::Offer;
+use super::peer_window::PeerWindow;
 
-use super::config::Config;
-use super::cookie::{Extensions, MAX_PEER_ADDRESSES};
-
-/// The least receive window that a peer may offer (RFC 9260, section 3.3.2).
-const MIN_PEER_WINDOW: u32 = 1500;
-/// The maximum extension of a cookie's lifetime on request (section 5.2.6 recommends caution).
-const MAX_COOKIE_PROLONGATION: Duration = Duration::from_secs(60);
-
-/// A valid INIT or INIT ACK.
+/// The peer, as far as it is known.
 #[derive(Clone, Debug)]
-pub(crate) struct Offer {
-    pub(crate) tag: u32,
-    pub(crate) tsn: u32,
-    pub(crate) window: u32,
-    pub(crate) outbound_streams: u16,
-    pub(crate) inbound_streams: u16,
-    /// The address that it came from first.
-    pub(crate) addresses: Vec<IpAddr>,
-    pub(crate) extensions: Extensions,
-    pub(crate) cookie: Option<Box<[u8]>>,
-    /// Parameters that are to be reported.
-    pub(crate) unrecognized: Vec<Box<[u8]>>,
-    pub(crate) prolongation: Duration,
+pub(super) struct Peer {
+    port: u16,
+    /// The verification tag of packets to it; 0 while it is not known.
+    tag: u32,
+    /// What both sides support.
+    extensions: Extensions,
+    /// The number of streams to it.
+    streams: u16,
+    encapsulation: Option<UdpEncapsulation>,
+    pub(super) window: PeerWindow,
 }
 
-/// Why an INIT or INIT ACK is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unusable {
-    /// Its initiate tag is 0: there is none to answer with.
-    NoTag,
-    /// It is refused with this cause.
-    Because(ErrorCause),
-}
-
-impl Offer {
-    /// Reads what came from `source`.
-    pub(crate) fn read(init: &InitChunk, source: IpAddr, config: &Config) -> Result<Self, Unusable> {
-        if init.initiate_tag == 0 {
-            return Err(Unusable::NoTag);
-        }
-        if init.a_rwnd < MIN_PEER_WINDOW || init.outbound_streams == 0 || init.inbound_streams == 0 {
-            return Err(Unusable::Because(ErrorCause::InvalidMandatoryParameter));
-        }
-        // Also behind an unknown parameter that ends the processing: INIT ACK is answered with COOKIE ECHO then, too
-        // (section 3.2.1).
-        let cookie = init.parameters.iter().find_map(|parameter| match parameter {
-            Parameter::StateCookie(cookie) => Some(cookie.clone()),
-            _ => None,
-        });
-        let mut offer = Self {
-            tag: init.initiate_tag,
-            tsn: init.initial_tsn,
-            window: init.a_rwnd,
-            outbound_streams: init.outbound_streams,
-            inbound_streams: init.inbound_streams,
-            addresses: vec![source],
+impl Peer {
+    /// A peer of which only the port is known.
+    pub(super) fn new(port: u16, config: &Config) -> Self {
+        Self {
+            port,
+            tag: 0,
             extensions: Extensions::default(),
-            cookie,
-            unrecognized: Vec::new(),
-            prolongation: Duration::ZERO,
-        };
-        for parameter in &init.parameters {
-            match parameter {
-                Parameter::Ipv4Address(_) | Parameter::Ipv6Address(_) => {
-                    parameter.address().into_iter().for_each(|address| offer.add_address(address));
-                }
-                Parameter::CookiePreservative { increment_ms } => {
-                    offer.prolongation = Duration::from_millis(u64::from(*increment_ms)).min(MAX_COOKIE_PROLONGATION);
-                }
-                Parameter::HostName(_) => {
-                    let cause = ErrorCause::UnresolvableAddress(parameter.to_bytes());
-                    return Err(Unusable::Because(cause));
-                }
-                Parameter::SupportedExtensions(types) => {
-                    offer.extensions.forward_tsn |= types.contains(&chunk_type::FORWARD_TSN);
-                    offer.extensions.nr_sack |= types.contains(&chunk_type::NR_SACK);
-                }
-                Parameter::ForwardTsnSupported => offer.extensions.forward_tsn = true,
-                Parameter::Unknown(raw) => {
-                    if raw.is_reportable() {
-                        offer.unrecognized.push(parameter.to_bytes());
-                    }
-                    if !raw.is_skippable() {
-                        break;
-                    }
-                }
-                Parameter::StateCookie(_)
-                | Parameter::Unrecognized(_)
-                | Parameter::SupportedAddressTypes(_)
-                | Parameter::EcnCapable
-                | Parameter::AdaptationIndication(_) => {}
-            }
-        }
-        offer.extensions.forward_tsn &= config.partial_reliability;
-        offer.extensions.nr_sack &= config.nr_sack;
-        Ok(offer)
-    }
-
-    /// Invalid unicast addresses, and those of another family than the one in use, are ignored (section 5.1.2).
-    fn add_address(&mut self, address: IpAddr) {
-        let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
-        let usable = !address.is_unspecified() && !address.is_multicast() && !is_broadcast;
-        let family = self.addresses[0].is_ipv4() == address.is_ipv4();
-        if usable && family && !self.addresses.contains(&address) && self.addresses.len() < MAX_PEER_ADDRESSES {
-            self.addresses.push(address);
+            streams: config.streams,
+            encapsulation: config.encapsulation,
+            window: PeerWindow::default(),
         }
     }
 
-    /// The numbers of streams to the peer and from the peer, where this side has `config`: of each the smaller of the
-    /// number requested by one side and the number allowed by the other (section 5.1.1).
-    pub(crate) fn streams(&self, config: &Config) -> (u16, u16) {
-        (config.streams.min(self.inbound_streams), config.inbound_streams.min(self.outbound_streams))
+    /// Its INIT ACK is accepted, which offers this.
+    pub(super) fn on_init_ack(&mut self, offer: &Offer, config: &Config) {
+        (self.tag, self.extensions, self.streams) = (offer.tag, offer.extensions, offer.streams(config).0);
+        self.window.set_offer(offer.window);
     }
-}
 
-/// The parameters that this side sends: its other addresses and the extensions that it supports.
-pub(crate) fn own_parameters(config: &Config, locals: &[IpAddr]) -> Vec<Parameter> {
-    let mut parameters = Vec::new();
-    if config.multihomed && locals.len() > 1 {
-        parameters.extend(locals.iter().map(|&local| Parameter::of_address(local)));
+    /// A cookie is accepted, which has its parameters.
+    pub(super) fn on_cookie(&mut self, cookie: &Cookie) {
+        (self.tag, self.extensions, self.streams) = (cookie.remote_tag, cookie.extensions, cookie.outbound_streams);
+        self.window.set_offer(cookie.remote_window);
     }
-    let mut extensions = Vec::new();
-    if config.partial_reliability {
-        extensions.push(chunk_type::FORWARD_TSN);
+
+    /// Its INIT ACK is refused, with an ABORT under the tag that it asks for.
+    pub(super) fn set_tag(&mut self, tag: u32) {
+        self.tag = tag;
     }
-    if config.nr_sack {
-        extensions.push(chunk_type::NR_SACK);
+
+    /// The parameters of its INIT ACK are invalid: another INIT is sent.
+    pub(super) fn forget_tag(&mut self) {
+        self.tag = 0;
     }
-    if !extensions.is_empty() {
-        parameters.push(Parameter::SupportedExtensions(extensions));
+
+    #[inline]
+    pub(super) fn port(&self) -> u16 {
+        self.port
     }
-    if config.partial_reliability {
-        parameters.push(Parameter::ForwardTsnSupported);
+
+    /// The verification tag of packets to it; 0 while it is not known.
+    #[inline]
+    pub(super) fn tag(&self) -> u32 {
+        self.tag
     }
-    parameters
+
+    /// Whether its verification tag is known.
+    #[inline]
+    pub(super) fn is_known(&self) -> bool {
+        self.tag != 0
+    }
+
+    /// The number of streams to it.
+    #[inline]
+    pub(super) fn streams(&self) -> u16 {
+        self.streams
+    }
+
+    /// Whether data may be abandoned (RFC 3758).
+    #[inline]
+    pub(super) fn has_forward_tsn(&self) -> bool {
+        self.extensions.forward_tsn
+    }
+
+    /// Whether SACKs are NR-SACKs.
+    #[inline]
+    pub(super) fn has_nr_sack(&self) -> bool {
+        self.extensions.nr_sack
+    }
+
+    /// The UDP ports of packets to it.
+    #[inline]
+    pub(super) fn encapsulation(&self) -> Option<UdpEncapsulation> {
+        self.encapsulation
+    }
+
+    /// The UDP ports are those of an association that this one replaces.
+    pub(super) fn set_encapsulation(&mut self, encapsulation: Option<UdpEncapsulation>) {
+        self.encapsulation = encapsulation;
+    }
+
+    /// A packet of it is verified: its UDP port is the source port of that (RFC 6951, section 5.4).
+    #[inline]
+    pub(super) fn follow_encapsulation(&mut self, of_packet: Option<UdpEncapsulation>) {
+        if let (Some(own), Some(theirs)) = (&mut self.encapsulation, of_packet) {
+            own.destination_port = theirs.source_port;
+        }
+    }
 }

@@ -9,7 +9,6 @@ use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter};
 use super::cookie::Cookie;
 use super::handshake::{Identity, answer_init};
 use super::input::Origin;
-use super::output::Control;
 use super::phase::Phase;
 use super::tags::refuse_init;
 use super::{Association, random_tag};
@@ -24,38 +23,40 @@ impl Association {
             // Section 9.2: the SHUTDOWN ACK is repeated, the INIT is discarded.
             Phase::ShutdownAckSent(_) => {
                 let destination = origin.destination.unwrap_or(self.destinations.primary());
-                self.controls.push_back(Control::to(destination, Chunk::ShutdownAck));
+                self.control.push(destination, Chunk::ShutdownAck);
                 return;
             }
             // Section 5.2.1: both sides open at once; this side keeps the values of its own INIT.
             _ if self.phase.is_opening() => Identity {
-                tag: self.local_tag,
+                tag: self.local.tag(),
                 tsn: self.outbound.initial_tsn(),
                 tie_tags: if matches!(self.phase, Phase::CookieWait { .. }) {
                     (0, 0)
                 } else {
-                    (self.local_tag, self.remote_tag)
+                    (self.local.tag(), self.peer.tag())
                 },
             },
             // Section 5.2.2: new numbers; the tie-tags connect them with this association.
             _ => Identity {
                 tag: random_tag(&mut self.rng),
                 tsn: self.rng.next_u32(),
-                tie_tags: (self.local_tag, self.remote_tag),
+                tie_tags: (self.local.tag(), self.peer.tag()),
             },
         };
         let ends = Ends {
-            local: SocketAddr::new(origin.local, self.local_port),
-            remote: SocketAddr::new(origin.source, self.remote_port),
+            local: SocketAddr::new(origin.local, self.local.port()),
+            remote: SocketAddr::new(origin.source, self.peer.port()),
         };
         let answer = match self.new_address_of(init, origin.source) {
             Some(parameter) if !matches!(self.phase, Phase::CookieWait { .. }) => {
                 refuse_init(Some(init.initiate_tag), vec![ErrorCause::RestartWithNewAddresses(parameter)])
             }
-            _ => answer_init(init, ends, &self.locals, &self.config, &self.secret, identity, origin.now),
+            _ => {
+                answer_init(init, ends, self.local.addresses(), &self.config, self.local.secret(), identity, origin.now)
+            }
         };
         if let Some((tag, chunk)) = answer {
-            self.reply(origin, tag, chunk);
+            self.control.reply(origin, tag, chunk);
         }
     }
 
@@ -73,13 +74,13 @@ impl Association {
     pub(super) fn on_cookie_echo(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
         // A repetition of the cookie that created this association never expires.
-        let is_repetition = (cookie.local_tag, cookie.remote_tag) == (self.local_tag, self.remote_tag);
+        let is_repetition = (cookie.local_tag, cookie.remote_tag) == (self.local.tag(), self.peer.tag());
         if let Some(chunk) = cookie.stale_error(now).filter(|_| !is_repetition) {
-            self.reply(origin, cookie.remote_tag, chunk);
+            self.control.reply(origin, cookie.remote_tag, chunk);
             return false;
         }
-        let (local_same, remote_same) = (cookie.local_tag == self.local_tag, cookie.remote_tag == self.remote_tag);
-        let tied = cookie.tie_tags == (self.local_tag, self.remote_tag) && cookie.tie_tags != (0, 0);
+        let (local_same, remote_same) = (cookie.local_tag == self.local.tag(), cookie.remote_tag == self.peer.tag());
+        let tied = cookie.tie_tags == (self.local.tag(), self.peer.tag()) && cookie.tie_tags != (0, 0);
         match (local_same, remote_same, tied) {
             // D: a repetition, or the COOKIE ECHO of a collision.
             (true, true, _) => {
@@ -103,7 +104,7 @@ impl Association {
             // C: this side opened the association first, or an old cookie of the handshake was repeated.
             _ => return false,
         }
-        self.follow_encapsulation(origin);
+        self.peer.follow_encapsulation(origin.encapsulation);
         self.acknowledge_cookie(source);
         true
     }
@@ -111,7 +112,7 @@ impl Association {
     fn acknowledge_cookie(&mut self, source: IpAddr) {
         self.confirm(source);
         let destination = self.destinations.with_address(source).unwrap_or(self.destinations.primary());
-        self.controls.push_front(Control::to(destination, Chunk::CookieAck));
+        self.control.push_first(destination, Chunk::CookieAck);
     }
 
     /// The peer has lost its state and restarts; data that is not acknowledged is lost (section 5.2.4.1). This
@@ -119,21 +120,25 @@ impl Association {
     fn restart(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
         if matches!(self.phase, Phase::ShutdownAckSent(_)) {
-            self.controls.push_back(Control::to(self.destinations.primary(), Chunk::ShutdownAck));
+            self.control.push(self.destinations.primary(), Chunk::ShutdownAck);
             let cause = ErrorCause::CookieReceivedWhileShuttingDown;
-            self.controls.push_back(Control::to(self.destinations.primary(), Chunk::Error(vec![cause])));
+            self.control.push(self.destinations.primary(), Chunk::Error(vec![cause]));
             return false;
         }
-        let local =
-            self.destinations.with_address(source).map_or(self.locals[0], |index| self.destinations[index].local);
-        let mut locals = self.locals.clone();
+        let local = self
+            .destinations
+            .with_address(source)
+            .map_or(self.local.addresses()[0], |index| self.destinations[index].local);
+        let mut locals = self.local.addresses().to_vec();
         locals.sort_by_key(|&address| address != local);
-        let ends =
-            Ends { local: SocketAddr::new(local, self.local_port), remote: SocketAddr::new(source, self.remote_port) };
+        let ends = Ends {
+            local: SocketAddr::new(local, self.local.port()),
+            remote: SocketAddr::new(source, self.peer.port()),
+        };
         let rng = self.rng.fork();
-        let mut successor = Self::accept(self.config.clone(), self.secret, ends, locals, cookie, rng);
-        self.follow_encapsulation(origin);
-        successor.encapsulation = self.encapsulation;
+        let mut successor = Self::accept(self.config.clone(), *self.local.secret(), ends, locals, cookie, rng);
+        self.peer.follow_encapsulation(origin.encapsulation);
+        successor.peer.set_encapsulation(self.peer.encapsulation());
         successor.begin_accepted(source, now);
         self.successor = Some(Box::new(successor));
         self.close(Closed::Reset);
@@ -210,8 +215,8 @@ mod tests {
     fn a_peer_that_begins_anew_before_anything_was_used_is_heard_under_its_new_tag() {
         let mut association = established();
         assert!(association.on_cookie_echo(&cookie(3, 3000), origin()));
-        assert_eq!((association.remote_tag, association.inbound.cumulative_tsn()), (3, 2999));
-        assert!(matches!(association.controls.front(), Some(Control { chunk: Chunk::CookieAck, .. })));
+        assert_eq!((association.peer.tag(), association.inbound.cumulative_tsn()), (3, 2999));
+        assert!(matches!(association.control.first(), Some(Chunk::CookieAck)));
     }
 
     #[test]
@@ -221,8 +226,8 @@ mod tests {
         let whole = DataChunk { tsn: 2000, begin: true, end: true, payload, ..DataChunk::default() };
         association.on_data(0, &whole);
         assert!(!association.on_cookie_echo(&cookie(3, 3000), origin()));
-        assert_eq!((association.remote_tag, association.inbound.cumulative_tsn()), (2, 2000));
-        assert!(association.controls.is_empty());
+        assert_eq!((association.peer.tag(), association.inbound.cumulative_tsn()), (2, 2000));
+        assert_eq!(association.control.first(), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use subflow_wire::sctp::DataChunk;
 use super::Association;
 use super::config::RetransmissionPolicy;
 use super::outbound::FastRetransmit;
-use super::output::padded;
+use super::packet_size::padded;
 
 impl Association {
     /// The lost chunk that is to be retransmitted now, and its destination. Chunks for a destination whose window is

@@ -97,7 +97,8 @@ impl Association {
             return;
         }
         let is_answered_probe = self
-            .peer_window
+            .peer
+            .window
             .is_answered_probe(self.outbound.queue.in_flight(), self.destinations[index].flight.chunks());
         self.destinations[index].counters.timeouts += 1;
         if self.notes.is_some() {

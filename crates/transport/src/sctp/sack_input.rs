@@ -19,12 +19,12 @@ impl Association {
 
     /// A SACK came from the destination `from`.
     pub(super) fn on_sack(&mut self, sack: &SackChunk, non_renegable: &[GapBlock], from: usize, now: Instant) {
-        if self.remote_tag == 0 || self.phase.is_connecting() {
+        if self.peer.tag() == 0 || self.phase.is_connecting() {
             return;
         }
         let Some(cumulative) = self.read_cumulative(sack.cumulative_tsn).ok().flatten() else { return };
         self.counters.sacks_received += 1;
-        self.peer_window.on_sack();
+        self.peer.window.on_sack();
         self.leave_recovery(cumulative);
         let bounds = Bounds {
             cumulative,
@@ -49,7 +49,7 @@ impl Association {
         if inconsistent || reneged {
             self.invalidate_reports();
         }
-        self.peer_window.set_offer(sack.a_rwnd);
+        self.peer.window.set_offer(sack.a_rwnd);
         self.repeat_refused_probe();
         self.advance_abandoned_point(now);
     }
@@ -58,7 +58,7 @@ impl Association {
     fn repeat_refused_probe(&mut self) {
         let queue = &self.outbound.queue;
         let in_flight = |tsn| queue.chunk(tsn).filter(|chunk| chunk.is_in_flight()).map(SentChunk::length);
-        if let Some(tsn) = self.peer_window.take_refused_probe(in_flight) {
+        if let Some(tsn) = self.peer.window.take_refused_probe(in_flight) {
             self.mark_lost(tsn);
         }
     }
