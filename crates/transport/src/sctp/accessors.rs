@@ -1,12 +1,18 @@
-//! What an application or an experiment can read from an association.
+//! What an application or an experiment can read from an association, and what it can change during one.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use subflow_policy::congestion::Controller;
+use subflow_quantity::{Duration, Instant};
 
 use super::phase::Phase;
 use super::{Association, Counters, Delivery, Destination, State, TakenChunk};
+use crate::Change;
 use crate::tcp::{Closed, Ends};
+
+/// The longest SACK.Delay that may be configured (RFC 9260, section 6.2).
+const LONGEST_SACK_DELAY: Duration = Duration::from_millis(500);
 
 impl Association {
     /// How it ended, once it is over.
@@ -120,5 +126,24 @@ impl Association {
             local: SocketAddr::new(destination.local, self.local.port()),
             remote: SocketAddr::new(destination.remote, self.peer.port()),
         }
+    }
+
+    /// Changes an option. Returns whether an association has it.
+    pub(crate) fn change(&mut self, change: Change, now: Instant) -> bool {
+        let config = Arc::make_mut(&mut self.config);
+        match change {
+            Change::Nagle(on) => config.nagle = on,
+            Change::PathRetries(most) => config.path_max_retransmissions = most,
+            Change::AssociationRetries(most) => config.association_max_retransmissions = most,
+            Change::SackDelay(delay) => config.sack_delay = delay.min(LONGEST_SACK_DELAY),
+            Change::Heartbeats(interval) => {
+                config.heartbeat_interval = interval;
+                for index in 0..self.destinations.len() {
+                    self.reschedule_heartbeat(index, now);
+                }
+            }
+            Change::Acknowledgments(_) | Change::Retries(_) => return false,
+        }
+        true
     }
 }

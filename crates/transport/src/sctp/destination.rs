@@ -8,6 +8,7 @@ use subflow_quantity::Instant;
 use super::RtoEstimator;
 use super::bursts::DestinationBurst;
 use super::config::{Config, WindowGrowth};
+use super::congestion_window::IdleTime;
 use super::cuc::{CucVersion, PseudoCumack};
 use super::fast_recovery::FastRecovery;
 use super::gap_blocks::GapReport;
@@ -15,7 +16,6 @@ use super::heartbeat::Heartbeat;
 use super::outbound::{Flight, SentChunk};
 use super::reachability::{Health, Reachability};
 use super::retransmission_timer::RetransmissionTimer;
-use super::window::IdleTime;
 
 /// What a destination has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl Destination {
     }
 }
 
-/// Chunks that are assigned to a destination and wait to be sent there, or copies of chunks, in the order of their TSNs.
+/// Chunks that are assigned to a destination and wait to be sent there, and copies of chunks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AssignedChunks {
     /// TSNs and lengths.

@@ -9,8 +9,8 @@ use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type
 
 use super::config::{Config, InitialThreshold};
 use super::cookie::{Cookie, Secret};
+use super::init_parameters::{Offer, Unusable, own_parameters};
 use super::input::Origin;
-use super::offer::{Offer, Unusable, own_parameters};
 use super::packet_size::{padded, room_for_chunks};
 use super::phase::{Phase, T1};
 use super::{Association, random_tag};

@@ -9,7 +9,7 @@ use subflow_wire::{IpHeader, SctpPacket};
 use super::cookie::Cookie;
 use super::phase::Phase;
 use super::violation::Violation;
-use super::{Association, tags};
+use super::{Association, verification_tags as tags};
 use crate::Event;
 use crate::tcp::Closed;
 

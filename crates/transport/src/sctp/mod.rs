@@ -7,30 +7,39 @@
 //!
 //! # Where to look
 //!
-//! | concern | file |
+//! An association consists of parts with private fields. A part gets what it needs of the others with each call, and
+//! returns what has happened. `ARCHITECTURE.md` says what each of them guarantees.
+//!
+//! | part | file |
 //! |---|---|
-//! | constants and switches; states and counters | `config.rs`, `switches.rs`; `state.rs` |
-//! | what can be read from outside | `accessors.rs`, `notes.rs` |
-//! | INIT to COOKIE ACK; the signed cookie | `handshake.rs`, `peer.rs`, `cookie.rs` |
-//! | restarts and collisions | `restart.rs` |
-//! | arriving packets and chunks | `input.rs`, `tags.rs` |
+//! | phases with their timers | `phase.rs` |
+//! | this side, and the peer with its window | `local_end.rs`; `peer.rs`, `peer_window.rs` |
 //! | data to send: messages, the retransmission queue, what SACKs acknowledge | `outbound/` |
-//! | SACKs: gap blocks, what they change; what is missing | `sack_input.rs`, `gap_blocks.rs`; `fast_retransmit.rs` |
-//! | windows: CUC, growth, fast recovery | `cuc.rs`, `window.rs` |
-//! | timers; T3-rtx and the RTO | `timers.rs`; `timeout.rs`, `rto.rs` |
-//! | the peer's addresses; failure of paths, heartbeats | `destinations.rs`, `destination.rs`; `path_failure.rs`, `heartbeat.rs` |
-//! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
-//! | packets and what goes into them | `output.rs`, `data_output.rs` |
-//! | received data: order, buffer, SACKs | `inbound/`; its chunks: `data_input.rs` |
-//! | partial reliability | `partial_reliability.rs`, `outbound/forward_tsn.rs` |
-//! | ICMP errors, path MTU; options that change | `icmp.rs`; `change.rs` |
-//! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`, `violation.rs` |
+//! | received data: order, buffer, SACKs | `inbound/` |
+//! | destinations: condition, heartbeats, T3-rtx and RTO | `destinations.rs`, `destination.rs`; `reachability.rs`, `heartbeat.rs`, `retransmission_timer.rs`, `rto.rs` |
+//! | fast recovery; what one event lets leave | `fast_recovery.rs`; `bursts.rs` |
+//! | control chunks and replies that wait | `control_queue.rs` |
+//!
+//! | event or decision | file |
+//! |---|---|
+//! | INIT to COOKIE ACK; the signed cookie; restarts and collisions | `handshake.rs`, `init_parameters.rs`; `cookie.rs`; `restart.rs` |
+//! | arriving packets; their verification tags; ICMP errors | `input.rs`; `verification_tags.rs`; `icmp.rs` |
+//! | SACKs: gap blocks, what they change, misses | `sack_input.rs`, `gap_blocks.rs`, `fast_retransmit.rs` |
+//! | windows: growth, CUC, idle time | `congestion_window.rs`, `cuc.rs` |
+//! | the failure of paths | `path_failure.rs` |
+//! | where new data goes, and what is sent again or given up | `distribution.rs`, `retransmission.rs` |
+//! | packets and what goes into them | `output.rs`, `data_output.rs`, `packet_size.rs` |
+//! | data that arrives, and the application that reads | `data_input.rs` |
+//! | timers | `timers.rs` |
+//! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`; `violation.rs` |
+//! | constants and switches; states and counters | `config.rs`, `switches.rs`; `state.rs` |
+//! | what can be read and changed from outside | `accessors.rs`, `notes.rs` |
 
 mod accessors;
 mod bursts;
-mod change;
 mod close;
 pub mod config;
+mod congestion_window;
 mod control_queue;
 mod cookie;
 mod cuc;
@@ -48,16 +57,15 @@ mod heartbeat;
 mod hostile_peer;
 mod icmp;
 mod inbound;
+mod init_parameters;
 mod input;
 mod local_end;
 mod notes;
-mod offer;
 mod outbound;
 mod output;
 mod packet_size;
 #[cfg(test)]
 mod packet_walk;
-mod partial_reliability;
 mod path_failure;
 mod peer;
 mod peer_window;
@@ -70,11 +78,10 @@ mod rto;
 mod sack_input;
 mod state;
 mod switches;
-mod tags;
 mod timers;
 mod tsn;
+mod verification_tags;
 mod violation;
-mod window;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -94,7 +101,7 @@ pub use state::{Counters, State};
 
 pub(crate) use cookie::{Cookie, Secret};
 pub(crate) use handshake::{Identity, answer_init};
-pub(crate) use tags::answer_out_of_the_blue;
+pub(crate) use verification_tags::answer_out_of_the_blue;
 
 use crate::RandomSource;
 use crate::stream::Stream;

@@ -4,7 +4,7 @@ use subflow_wire::sctp::UdpEncapsulation;
 
 use super::Config;
 use super::cookie::{Cookie, Extensions};
-use super::offer::Offer;
+use super::init_parameters::Offer;
 use super::peer_window::PeerWindow;
 
 /// The peer, as far as it is known.

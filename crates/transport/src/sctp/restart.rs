@@ -10,7 +10,7 @@ use super::cookie::Cookie;
 use super::handshake::{Identity, answer_init};
 use super::input::Origin;
 use super::phase::Phase;
-use super::tags::refuse_init;
+use super::verification_tags::refuse_init;
 use super::{Association, random_tag};
 use crate::tcp::{Closed, Ends};
 

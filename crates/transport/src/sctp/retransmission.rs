@@ -1,5 +1,5 @@
-//! The destinations of retransmissions (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006,
-//! section V).
+//! What is sent again, and to which destination (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006,
+//! section V), and what is given up instead (RFC 3758; RFC 7496).
 
 use rand_core::RngCore;
 use subflow_quantity::Instant;
@@ -136,5 +136,44 @@ impl Association {
             moved.extend(self.outbound.queue.reassign(tsn, other).map(|length| (tsn, length)));
         }
         self.destinations[other].assigned.merge(moved);
+    }
+
+    /// Abandons a lost chunk, and with it its message, if it is not to be retransmitted. Returns whether it did.
+    pub(super) fn abandon_if_expired(&mut self, tsn: u64, now: Instant) -> bool {
+        if !self.peer.has_forward_tsn() || !self.outbound.is_expired(tsn, now) {
+            return false;
+        }
+        if self.notes.is_some() {
+            self.note_message_lost(tsn);
+        }
+        self.outbound.abandon_message(tsn, &mut self.destinations, &mut self.counters, now);
+        self.wake_writer();
+        true
+    }
+
+    /// Drops messages whose lifetime is over and of which nothing was sent.
+    pub(super) fn expire_messages(&mut self, now: Instant) {
+        if self.peer.has_forward_tsn() {
+            self.outbound.drop_expired(&mut self.counters, now);
+            self.wake_writer();
+        }
+    }
+
+    /// The peer has acknowledged something, or something is lost: what is expired of it is abandoned. If the peer has
+    /// to be told, a FORWARD-TSN is due.
+    pub(super) fn advance_abandoned_point(&mut self, now: Instant) {
+        if !self.peer.has_forward_tsn() {
+            return;
+        }
+        if self.outbound.queue.may_expire() {
+            for tsn in self.outbound.queue.lost().all() {
+                self.abandon_if_expired(tsn, now);
+            }
+        }
+        if self.outbound.advance_peer_ack_point() {
+            let round_trip = self.destinations[self.destinations.current()].rtt().srtt();
+            self.outbound.schedule_forward_tsn(round_trip, now);
+            self.keep_timer_running(now);
+        }
     }
 }

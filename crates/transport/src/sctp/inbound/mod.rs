@@ -8,7 +8,6 @@
 //! | when a SACK is sent, and its contents | `sack_schedule.rs` |
 
 mod arrivals;
-mod delivery;
 mod reassembly;
 mod sack_schedule;
 mod stream_order;
@@ -17,8 +16,6 @@ use std::collections::VecDeque;
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{DataChunk, ForwardTsnChunk, SkippedStream};
-
-pub use delivery::{Delivery, TakenChunk};
 
 use super::tsn::{TsnSpace, unwrap_ssn};
 use super::violation::Violation;
@@ -33,6 +30,35 @@ use sack_schedule::SackSchedule;
 /// partially delivered when there are too many, and messages of streams in which the peer has omitted an earlier
 /// message.
 pub(super) const MAX_HELD_PIECES: usize = 1 << 16;
+
+/// A message for the application, or a part of a large one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Stream number.
+    pub stream: u16,
+    /// Whether it was sent unordered.
+    pub unordered: bool,
+    /// The peer's payload protocol identifier.
+    pub payload_protocol: u32,
+    /// The first and the last of its chunks, numbered from 1 for the peer's initial TSN. An edge keeps bytes by this
+    /// number.
+    pub tsns: (u64, u64),
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it is the beginning of a message; always true if messages are delivered whole.
+    pub begins: bool,
+    /// Whether the message ends with it.
+    pub ends: bool,
+}
+
+/// A chunk whose data was accepted, for the edge that stores its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenChunk {
+    /// Its place among all chunks of the packet.
+    pub index: usize,
+    /// Its number, counted from 1 for the peer's initial TSN, as in [`Delivery::tsns`].
+    pub tsn: u64,
+}
 
 /// The receiving side of an association.
 #[derive(Clone, Debug)]

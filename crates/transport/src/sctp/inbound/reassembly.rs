@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::delivery::Delivery;
+use super::Delivery;
 use super::stream_order::StreamOrder;
 use crate::sctp::violation::Violation;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::delivery::Delivery;
+use super::Delivery;
 use crate::sctp::violation::Violation;
 
 /// Stream number and stream sequence number of a message.

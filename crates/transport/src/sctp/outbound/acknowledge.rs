@@ -25,7 +25,7 @@ impl Acknowledging<'_> {
     fn record(&mut self, tsn: u64, chunk: &SentChunk) {
         let destination = &mut self.destinations[chunk.destination()];
         let proven = destination.is_proven_by(chunk);
-        // Chunks that T3 or a fast retransmission removed from flight count when they are acknowledged after that.
+        // What T3 or a fast retransmission has taken out of flight is credited to no destination.
         if chunk.is_in_flight() {
             destination.counters.bytes_acknowledged += chunk.length();
         }

@@ -78,12 +78,11 @@ impl Outbound {
         self.free_abandoned(freed, counters);
     }
 
-    /// Drops messages whose lifetime is over and of which nothing was sent. Returns whether there were any.
+    /// Drops messages whose lifetime is over and of which nothing was sent.
     #[inline]
-    pub(in crate::sctp) fn drop_expired(&mut self, counters: &mut Counters, now: Instant) -> bool {
+    pub(in crate::sctp) fn drop_expired(&mut self, counters: &mut Counters, now: Instant) {
         let dropped = self.messages.drop_expired(now);
         self.free_abandoned(dropped, counters);
-        dropped > 0
     }
 
     /// Drops unsent messages for the stream `first` and those above, which the peer does not accept.

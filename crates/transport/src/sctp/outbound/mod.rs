@@ -5,12 +5,11 @@
 //! | what | where |
 //! |---|---|
 //! | messages, and how they are cut into chunks | `messages.rs` |
-//! | chunks with TSNs: their statuses, and what is in flight | `queue.rs`, `sent_chunk.rs`, `flight.rs`, `lost.rs` |
+//! | chunks with TSNs: their statuses, and what is in flight | `queue.rs`, `sent_chunk.rs`, `lost.rs` |
 //! | what SACKs acknowledge, and what the peer has dropped | `acknowledge.rs`, `newly_acked.rs` |
 //! | data that is given up, and FORWARD-TSN | `forward_tsn.rs` |
 
 mod acknowledge;
-mod flight;
 mod forward_tsn;
 mod lost;
 mod messages;
@@ -23,10 +22,9 @@ use subflow_wire::Payload;
 use subflow_wire::sctp::{Chunk, DataChunk};
 
 pub(super) use acknowledge::Acknowledging;
-pub(super) use flight::Flight;
 pub(super) use newly_acked::NewlyAcked;
 use queue::RetransmissionQueue;
-pub(super) use sent_chunk::{FastRetransmit, SentChunk, Status};
+pub(super) use sent_chunk::{FastRetransmit, Flight, SentChunk, Status};
 
 use super::config::MessageOptions;
 use super::tsn::TsnSpace;

@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use subflow_policy::scheduler::{SentRange, SubflowSet};
 use subflow_quantity::Instant;
 
-use super::flight::Flight;
 use super::lost::LostChunks;
 use super::messages::Fragment;
-use super::sent_chunk::{FastRetransmit, SentChunk, Status};
+use super::sent_chunk::{FastRetransmit, Flight, SentChunk, Status};
 use crate::sctp::destinations::Destinations;
 
 /// The queue. TSNs are those of [`TsnSpace`](crate::sctp::tsn::TsnSpace): the first is 1.
