@@ -253,7 +253,7 @@ impl Endpoint {
     pub fn take_rtts(&mut self, mut each: impl FnMut(Ends, &[Duration])) {
         match self {
             Self::Tcp(tcp) => tcp.connection.take_rtts(&mut each),
-            Self::Mptcp(mptcp) => mptcp.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_rtts(&mut each)),
+            Self::Mptcp(mptcp) => mptcp.take_rtts(each),
             Self::Sctp(sctp) => {
                 if let Some(notes) = &mut sctp.notes {
                     notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, &[sample]));

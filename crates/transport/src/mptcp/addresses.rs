@@ -127,8 +127,7 @@ impl Connection {
 
     fn signal(&mut self, option: MptcpOption) {
         if let Some(index) = self.signalling_subflow() {
-            self.subflows[index].signal(option);
-            self.touch(index);
+            self.subflows.touch(index).signal(option);
         }
     }
 
@@ -205,7 +204,6 @@ impl Connection {
             return;
         }
         self.subflows[index].signal(MptcpOption::AddAddress(announced.echo()));
-        self.touch(index);
         let address = Address { id: announced.address_id, address: announced.address, port: announced.port };
         self.on_path_event(&PathEvent::RemoteAddressAdded(address), now);
     }
@@ -234,10 +232,10 @@ impl Connection {
     /// Sets whether subflow `index` is a backup, and informs the peer (MP_PRIO, RFC 8684, section 3.3.8). Drain the
     /// connection afterwards.
     pub fn set_backup(&mut self, index: usize, backup: bool) {
-        self.subflows[index].backup = backup;
-        self.subflows[index].signal(MptcpOption::Priority { backup });
+        let subflow = self.subflows.touch(index);
+        subflow.backup = backup;
+        subflow.signal(MptcpOption::Priority { backup });
         self.update_view(index);
-        self.touch(index);
     }
 
     /// Requests a subflow from `local` to `remote`, in addition to those of the path manager, as soon as the connection
@@ -262,7 +260,7 @@ impl Connection {
     /// Takes as many of the subflows that wait for a port as there are free places. The others wait until the resets of
     /// closed subflows have been sent.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
-        let possible = self.available_places().min(self.addresses.requests.len());
+        let possible = self.subflows.available_places().min(self.addresses.requests.len());
         self.addresses.requests.drain(..possible).collect()
     }
 

@@ -22,7 +22,7 @@ impl Connection {
     /// was sent.
     pub(crate) fn stop(&mut self) {
         if let Some((subflow, start)) = self.unmapped_from() {
-            let tcp = &mut self.subflows[subflow].tcp;
+            let tcp = &mut self.subflows.touch(subflow).tcp;
             let queued_from = tcp.push_offset() - tcp.queued_bytes();
             self.send.take_back(tcp.discard_unsent(start.saturating_sub(queued_from)));
         }
@@ -43,9 +43,9 @@ impl Connection {
         let how = if self.is_done() { Closed::Gracefully } else { Closed::TimedOut };
         for index in 0..self.subflows.len() {
             if !self.subflows[index].is_closed() {
-                self.subflows[index].tcp.abort();
-                self.subflows[index].stage = Stage::Closed;
-                self.touch(index);
+                let subflow = self.subflows.touch(index);
+                subflow.tcp.abort();
+                subflow.stage = Stage::Closed;
             }
         }
         self.end(how);
@@ -81,16 +81,15 @@ impl Connection {
         }
         let remote = self.phase.remote_key().filter(|_| self.phase.is_multipath()).copied();
         for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
-            if subflow.is_closed() {
+            if self.subflows[index].is_closed() {
                 continue;
             }
+            let subflow = self.subflows.touch(index);
             if let (Some(key), Stage::Established | Stage::Capable) = (remote, subflow.stage) {
                 subflow.reset_with = vec![MptcpOption::FastClose { receiver_key: key.key }];
             }
             subflow.tcp.abort();
             subflow.stage = Stage::Closed;
-            self.touch(index);
         }
         self.end(Closed::Aborted);
     }
@@ -101,8 +100,8 @@ impl Connection {
             return;
         }
         for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
-            if !subflow.is_closed() {
+            if !self.subflows[index].is_closed() {
+                let subflow = self.subflows.touch(index);
                 subflow.reset_with = vec![MptcpOption::Reset(ResetReason::UNSPECIFIED)];
                 match index == on && with_reset {
                     // A reset is never answered with a reset.
@@ -110,7 +109,6 @@ impl Connection {
                     false => subflow.tcp.abort(),
                 }
                 subflow.stage = Stage::Closed;
-                self.touch(index);
             }
         }
         self.end(Closed::Reset);
@@ -151,8 +149,7 @@ impl Connection {
     /// Closes a subflow with a FIN. Its data is reinjected on other subflows.
     pub(super) fn close_subflow(&mut self, index: usize, now: Instant) {
         if self.subflows[index].tcp.state().is_synchronised() {
-            self.subflows[index].tcp.finish();
-            self.touch(index);
+            self.subflows.touch(index).tcp.finish();
             self.reinject_from(index);
             self.update_view(index);
         } else {
@@ -168,13 +165,12 @@ impl Connection {
 
     /// Resets a subflow with the reason for it (MP_TCPRST).
     pub(super) fn reset_subflow(&mut self, index: usize, reason: ResetReason, now: Instant) {
-        self.subflows[index].reset_with = vec![MptcpOption::Reset(reason)];
+        self.subflows.touch(index).reset_with = vec![MptcpOption::Reset(reason)];
         self.close_subflow_with_reset(index, now);
     }
 
     pub(super) fn close_subflow_with_reset(&mut self, index: usize, now: Instant) {
-        self.subflows[index].tcp.abort();
-        self.touch(index);
+        self.subflows.touch(index).tcp.abort();
         self.on_subflow_closed(index, now);
     }
 
@@ -192,15 +188,12 @@ impl Connection {
             crate::tcp::State::Closed(how) => how,
             _ => Closed::Aborted,
         };
-        let subflow = &mut self.subflows[index];
+        let subflow = &self.subflows[index];
         let (ends, announced) = (subflow.tcp.ends(), subflow.announced);
         let was_half_open = subflow.is_half_open_join();
-        subflow.stage = Stage::Closed;
-        subflow.confirm_at = None;
-        subflow.signals.clear();
         self.congestion.set_established(subflow.tcp.path(), false);
+        self.subflows.close(index);
         self.update_view(index);
-        self.update_summary(index);
         if !was_half_open {
             self.reinject_from(index);
         }
@@ -215,7 +208,7 @@ impl Connection {
             }
             self.on_path_event(&PathEvent::SubflowClosed(closed), now);
         }
-        let opens_another = self.has_open_requests() && self.available_places() > 0;
+        let opens_another = self.has_open_requests() && self.subflows.available_places() > 0;
         if self.subflows.iter().any(|subflow| !subflow.is_closed()) || opens_another {
             return;
         }

@@ -132,8 +132,7 @@ impl Connection {
         }
         let Some(index) = self.signalling_subflow() else { return false };
         self.fin.on_sent(self.send.next());
-        self.subflows[index].tcp.request_ack();
-        self.touch(index);
+        self.subflows.touch(index).tcp.request_ack();
         self.schedule_fin_repeat(index, now);
         true
     }
@@ -154,10 +153,9 @@ impl Connection {
             return self.give_up();
         }
         for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
+            let subflow = &self.subflows[index];
             if !subflow.is_closed() && subflow.tcp.state().is_synchronised() {
-                subflow.tcp.request_ack();
-                self.touch(index);
+                self.subflows.touch(index).tcp.request_ack();
                 if !self.subflows[index].tcp.timed_out() {
                     self.schedule_fin_repeat(index, now);
                 }
@@ -180,10 +178,9 @@ impl Connection {
             return;
         }
         for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
+            let subflow = &self.subflows[index];
             if !subflow.is_closed() && !subflow.tcp.is_finishing() {
-                subflow.tcp.finish();
-                self.touch(index);
+                self.subflows.touch(index).tcp.finish();
             }
         }
     }

@@ -84,18 +84,14 @@ impl Connection {
     /// Adjusts the receive buffer to the amount of data that the application reads in one round trip of the slowest
     /// subflow.
     fn adjust_buffer(&mut self, index: usize, now: Instant) {
-        // The other subflows have not changed since they were last drained.
-        let slowest = self.summaries.slowest_rtt(index, self.subflows[index].receiver_rtt());
-        debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.receiver_rtt()).max());
+        let slowest = self.subflows.slowest_receiver_rtt(index);
         if self.config.subflows_open_window {
             let own = self.subflows.iter().filter(|subflow| subflow.is_established()).map(|s| s.tcp.own_window());
             self.receive.follow_subflows(own);
         }
         let has_grown = self.receive.adjust_buffer(slowest, self.stream.unread(), now);
         if has_grown && self.config.subflows_open_window {
-            for subflow in &mut self.subflows {
-                subflow.tcp.follow_buffer(self.receive.window());
-            }
+            self.subflows.follow_buffer(self.receive.window());
         }
     }
 
@@ -130,7 +126,7 @@ impl Connection {
         self.stream.reading = reading;
         if self.has_fallen_back() {
             let unread = if reading { 0 } else { self.stream.unread() };
-            self.subflows[0].tcp.set_unread(unread, now);
+            self.subflows.touch(0).tcp.set_unread(unread, now);
         }
         if !reading {
             return;
@@ -143,8 +139,7 @@ impl Connection {
     pub(crate) fn set_bytes_read(&mut self, total: u64, now: Instant) {
         self.stream.set_bytes_read(total);
         if self.has_fallen_back() {
-            self.subflows[0].tcp.set_unread(self.stream.unread(), now);
-            self.touch(0);
+            self.subflows.touch(0).tcp.set_unread(self.stream.unread(), now);
         }
         self.offer_window();
     }
@@ -158,8 +153,7 @@ impl Connection {
         if after >= 2 * self.receive.window_left() {
             for index in 0..self.subflows.len() {
                 if self.subflows[index].is_established() {
-                    self.subflows[index].tcp.request_ack();
-                    self.touch(index);
+                    self.subflows.touch(index).tcp.request_ack();
                 }
             }
         }

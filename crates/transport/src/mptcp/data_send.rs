@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SubflowSet, What};
+use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, What};
 use subflow_quantity::Instant;
 
 use super::Connection;
@@ -15,7 +15,7 @@ impl Connection {
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         let admitted = self.admit(bytes);
         if self.phase.is_plain() && admitted > 0 {
-            self.touch(0);
+            self.subflows.touch(0);
         }
         admitted
     }
@@ -57,7 +57,7 @@ impl Connection {
             return self.retransmit_opportunistically(now, None);
         }
         self.refresh_views();
-        if self.sets.open.is_empty() && !self.scheduler.queues_ahead() {
+        if self.views.sets().open.is_empty() && !self.scheduler.queues_ahead() {
             return false;
         }
         let fragment_end = self.memory.as_ref().map_or(new_data.start, |memory| memory.fragment_end(new_data.start));
@@ -71,9 +71,9 @@ impl Connection {
             blocked: self.send.blocked(),
             reinjection: self.send.first_reinjection(),
             outstanding: self.send.outstanding().as_slices(),
-            sets: Some(self.sets),
+            sets: Some(self.views.sets()),
         };
-        let choice = self.scheduler.next(&self.views, &queue);
+        let choice = self.scheduler.next(self.views.all(), &queue);
         self.choose_interval(now);
         match choice {
             Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
@@ -103,7 +103,7 @@ impl Connection {
     /// Assigns all data for which the subflows' buffers have room, before any of it is sent: a short segment at the end
     /// of one piece is completed by the next (Linux `__mptcp_push_pending`).
     pub(super) fn push_ahead(&mut self, now: Instant) {
-        for index in SubflowSet(self.dirty).iter() {
+        for index in self.subflows.changed().iter() {
             self.update_view(index);
         }
         self.release_send_memory();
@@ -111,16 +111,12 @@ impl Connection {
     }
 
     fn assign_new(&mut self, index: usize, new_data: Range<u64>, at_most: u64, now: Instant) -> bool {
-        let tcp = &mut self.subflows[index].tcp;
+        let tcp = &self.subflows[index].tcp;
         let mss = u64::from(tcp.mss());
-        let mut most = mss;
-        if let Some(payload) = tcp.probe_payload(now, &self.congestion)
-            && new_data.end - new_data.start >= tcp.data_for_probe(payload)
-        {
-            tcp.grant_probe();
-            most = payload;
-        }
-        let length = (new_data.end - new_data.start).min(most).min(at_most.max(1));
+        let available = new_data.end - new_data.start;
+        let probe = tcp.probe_payload(now, &self.congestion);
+        let probe = probe.filter(|&payload| available >= tcp.data_for_probe(payload));
+        let length = available.min(probe.unwrap_or(mss)).min(at_most.max(1));
         let completes_later = self.memory.is_some();
         if length < mss && self.window_is_full() && !self.send.outstanding().is_empty() && !completes_later {
             // The peer's window ends within a segment: wait instead of sending a small segment (RFC 9293, section
@@ -129,9 +125,13 @@ impl Connection {
         }
         let range = new_data.start..new_data.start + length;
         self.note_assigned(index, &range, Why::New);
-        self.subflows[index].tcp.push_data(range.clone());
+        let tcp = &mut self.subflows.touch(index).tcp;
+        if probe.is_some() {
+            tcp.grant_probe();
+        }
+        tcp.push_data(range.clone());
         self.send.assign(range, index);
-        self.after_assignment(index);
+        self.outdate_view(index);
         true
     }
 
@@ -140,36 +140,31 @@ impl Connection {
         let why = if waited { Why::Reinjection } else { Why::Copy };
         self.note_assigned(index, &range, why);
         self.counters.bytes_reinjected += range.end - range.start;
-        self.subflows[index].copies += 1;
-        self.subflows[index].tcp.push_data(range);
-        self.after_assignment(index);
-        true
-    }
-
-    fn after_assignment(&mut self, index: usize) {
-        self.touch(index);
+        let subflow = self.subflows.touch(index);
+        subflow.copies += 1;
+        subflow.tcp.push_data(range);
         self.outdate_view(index);
+        true
     }
 
     /// Assigns all written data to the only subflow (plain TCP).
     fn assign_plain(&mut self, index: usize) -> bool {
         let written = self.stream.written;
         let may_end = self.fin.is_finishing() && self.may_end_plain(index);
-        let subflow = &mut self.subflows[index];
-        if subflow.tcp.is_finishing() {
+        if self.subflows[index].tcp.is_finishing() {
             return false;
         }
         let rest = self.send.assign_rest(written);
-        let has_more = rest.is_some() || may_end;
+        if rest.is_none() && !may_end {
+            return false;
+        }
+        let tcp = &mut self.subflows.touch(index).tcp;
         if let Some(rest) = rest {
-            subflow.tcp.push_data(rest);
+            tcp.push_data(rest);
         }
         if may_end {
-            subflow.tcp.finish();
+            tcp.finish();
         }
-        if has_more {
-            self.touch(index);
-        }
-        has_more
+        true
     }
 }

@@ -15,11 +15,10 @@ impl Connection {
     /// The peer does not support MPTCP, or a middlebox removed the options: the initial subflow continues as plain TCP.
     pub(super) fn fall_back(&mut self, now: Instant) {
         self.phase.fall_back();
-        let subflow = &mut self.subflows[0];
+        let subflow = self.subflows.touch(0);
         subflow.stage = Stage::Established;
         subflow.tcp.reserve_options(0, 0);
         self.emit(Event::FellBack);
-        self.touch(0);
         self.drop_other_subflows(0, now);
     }
 
@@ -35,17 +34,13 @@ impl Connection {
         self.addresses.repeat_at = None;
     }
 
-    fn has_other_subflows(&self, index: usize) -> bool {
-        self.subflows.iter().enumerate().any(|(i, subflow)| i != index && subflow.is_established())
-    }
-
     /// The checksum of a mapping of subflow byte `offset`, which begins at data offset `data`, is wrong. If there are
     /// other subflows, this one is reset. Otherwise the connection falls back, and everything that has not arrived in
     /// order is requested again.
     pub(super) fn on_checksum_failure(&mut self, index: usize, data: u64, offset: u64, now: Instant) {
         self.counters.checksum_failures += 1;
         self.subflows[index].mappings.give_up(offset);
-        if self.has_other_subflows(index) {
+        if self.subflows.has_others(index) {
             let fail = self.fail_option(data);
             self.subflows[index].reset_with = vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)];
             return self.close_subflow_with_reset(index, now);
@@ -87,7 +82,7 @@ impl Connection {
     /// mapping.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
         let offset = self.local_key.offset(sequence, true, self.send.una());
-        if self.has_other_subflows(index) || offset > self.send.next() {
+        if self.subflows.has_others(index) || offset > self.send.next() {
             return;
         }
         if self.phase.infinite_mut().is_some_and(|infinite| !infinite.on_refused(offset)) {
@@ -121,6 +116,7 @@ impl Connection {
         } else if again.is_none() {
             return;
         }
+        self.subflows.touch(index);
         if let Some(from) = again {
             self.subflows[index].tcp.discard_unsent(0);
             self.send.rewind(from);
@@ -130,7 +126,6 @@ impl Connection {
             self.emit(Event::FellBack);
             self.drop_other_subflows(index, now);
         }
-        self.touch(index);
     }
 
     /// The subflow on which data is sent without mappings after a fallback, and the first subflow offset without a
@@ -165,7 +160,7 @@ impl Connection {
     pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, offset: u64, now: Instant) -> bool {
         let is_join_under_way = index > 0 && !self.subflows[index].is_established();
         if !matches!(self.phase.mode(), Mode::Multipath(_) | Mode::Infinite(_))
-            || self.has_other_subflows(index)
+            || self.subflows.has_others(index)
             || is_join_under_way
         {
             return true;

@@ -100,19 +100,19 @@ impl Connection {
     /// which they were opened. [`unlisted_subflows`](Self::unlisted_subflows) covers the others.
     pub fn subflow_records(&self) -> Vec<SubflowRecord> {
         let present = self.subflows.iter().map(|subflow: &Subflow| subflow.record(&self.congestion));
-        let mut records: Vec<_> = self.former.listed.iter().copied().chain(present).collect();
+        let mut records: Vec<_> = self.subflows.former().listed.iter().copied().chain(present).collect();
         records.sort_by_key(|record| record.number);
         records
     }
 
     /// The sums over all other subflows of the connection.
     pub fn unlisted_subflows(&self) -> &SubflowTotals {
-        &self.former.others
+        &self.subflows.former().others
     }
 
     /// Number of subflows opened so far, including the initial one, failed joins and half-open ones.
     pub fn subflows_opened(&self) -> usize {
-        self.former.opened
+        self.subflows.former().opened
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
-use subflow_policy::scheduler::{SubflowSet, SubflowSets};
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
@@ -13,7 +12,6 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use super::addresses::Addresses;
 use super::data_fin::DataFin;
 use super::data_timer::DataTimer;
-use super::former_subflows::FormerSubflows;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
@@ -22,7 +20,8 @@ use super::phase::Phase;
 use super::receive_side::ReceiveSide;
 use super::send_side::SendSide;
 use super::subflow::{Stage, Subflow};
-use super::summaries::Summaries;
+use super::subflows::Subflows;
+use super::views::Views;
 use super::withdrawals::Withdrawals;
 use super::{Config, Connection, Counters};
 use crate::stream::Stream;
@@ -107,17 +106,12 @@ impl Connection {
             phase: Phase::new(),
             checksum: config.checksum,
             peer_is_wide: false,
-            subflows: Vec::new(),
-            former: FormerSubflows::default(),
+            subflows: Subflows::default(),
             congestion: Controller::new(config.congestion.clone(), config.tcp.window_rules()),
             scheduler: config.scheduler.clone(),
             path_manager: config.path_manager.clone(),
-            views: Vec::new(),
-            outdated_views: SubflowSet::default(),
-            sets: SubflowSets::default(),
+            views: Views::default(),
             observation: Observation::new(&config),
-            dirty: 0,
-            summaries: Summaries::default(),
             send: SendSide::default(),
             fin: DataFin::default(),
             data_timer: DataTimer::default(),
@@ -129,7 +123,6 @@ impl Connection {
             counters: Counters::default(),
             rng,
             scratch: Vec::new(),
-            passed_to: None,
             notes: None,
             config,
         }

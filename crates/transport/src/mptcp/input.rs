@@ -22,8 +22,8 @@ use crate::tcp::{Answer, State, Verdict};
 impl Connection {
     /// Processes a segment for subflow `index`, which arrived with the network header `ip`.
     pub(crate) fn handle_segment(&mut self, now: Instant, index: usize, ip: &IpHeader, segment: &TcpSegment) {
-        self.touch(index);
-        self.passed_to = None;
+        self.subflows.touch(index);
+        self.subflows.pass_to(None);
         if self.subflows[index].is_closed() {
             return;
         }
@@ -48,9 +48,8 @@ impl Connection {
 
     /// Processes an ICMP error about a segment of subflow `index`.
     pub(crate) fn handle_icmp(&mut self, index: usize, error: &IcmpError, now: Instant) {
-        self.touch(index);
-        self.passed_to = None;
-        self.subflows[index].tcp.on_icmp(error, now, &mut self.congestion);
+        self.subflows.pass_to(None);
+        self.subflows.touch(index).tcp.on_icmp(error, now, &mut self.congestion);
         self.after_subflow_event(index, now);
     }
 
@@ -59,8 +58,7 @@ impl Connection {
         let tcp = &mut Arc::make_mut(&mut self.config).tcp;
         let known = Arc::make_mut(tcp).change(change);
         for index in 0..self.subflows.len() {
-            self.subflows[index].tcp.change(change);
-            self.touch(index);
+            self.subflows.touch(index).tcp.change(change);
         }
         known
     }
@@ -134,7 +132,7 @@ impl Connection {
         let accepted = self.pass_to_tcp(index, ip, segment, verdict, data, now);
         match placement {
             Placement::Piece(_) => self.note_piece(index, segment, offset, now),
-            Placement::Repeated(_) => self.passed_to = None,
+            Placement::Repeated(_) => self.subflows.pass_to(None),
             _ => {}
         }
         if accepted && !self.subflows[index].is_closed() {
@@ -168,7 +166,7 @@ impl Connection {
         data: Option<u64>,
         now: Instant,
     ) -> bool {
-        self.passed_to = Some(index);
+        self.subflows.pass_to(Some(index));
         let tcp = &mut self.subflows[index].tcp;
         let accepted = tcp.on_judged_segment(ip, segment, verdict, data, now, &mut self.congestion);
         self.subflows[index].delivery.received_segments += u64::from(accepted);

@@ -42,7 +42,7 @@ impl Connection {
 
     /// Accepts or refuses a join of the peer.
     pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
-        self.passed_to = None;
+        self.subflows.pass_to(None);
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
             return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         };
@@ -85,7 +85,7 @@ impl Connection {
 
     /// Number of subflows that the peer is joining and that are not yet authenticated.
     pub fn half_open_joins(&self) -> usize {
-        self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count()
+        self.subflows.half_open_joins()
     }
 
     fn keys(&self) -> (u64, u64) {

@@ -18,12 +18,12 @@ impl Connection {
         if let Some(subflow) = self.subflows.get(index) {
             prefetch_whole::<Subflow, _>(&subflow.local_id, offset_of!(Subflow, local_id));
         }
-        prefetch_all(self.summaries.as_slice());
+        prefetch_all(self.subflows.summaries());
         prefetch(&self.config.stale_loss_count);
         prefetch(&self.config.data_acks);
         if self.send.una() < self.stream.written {
             // An end without data of its own does not ask the scheduler.
-            prefetch_all(&self.views);
+            prefetch_all(self.views.all());
             prefetch_all(self.congestion.paths());
         }
     }

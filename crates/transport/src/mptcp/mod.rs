@@ -13,7 +13,8 @@
 //! | keys, tokens, HMACs | `keys.rs` |
 //! | MP_CAPABLE | `handshake.rs` |
 //! | MP_JOIN | `join.rs` |
-//! | places of subflows, half-open joins | `places.rs`; statistics of former subflows: `former_subflows.rs` |
+//! | the subflows: places, which have changed | `subflows.rs`; one of them: `subflow.rs`; statistics of former ones: `former_subflows.rs` |
+//! | room for further subflows, half-open joins | `half_open_joins.rs` |
 //! | arriving segments: order of processing, options | `input.rs` |
 //! | placement of payload by mappings, checksums | `placement.rs`, `received_mappings.rs` |
 //! | data-level receiving: reassembly, DATA_ACK, window, the peer's end | `receive_side.rs`; what passes through it: `data_receive.rs` |
@@ -41,6 +42,7 @@ mod data_send;
 mod data_timer;
 mod fallback;
 mod former_subflows;
+mod half_open_joins;
 mod handshake;
 mod infinite_mappings;
 mod input;
@@ -54,7 +56,6 @@ mod options;
 mod output;
 mod phase;
 mod placement;
-mod places;
 mod receive_side;
 mod received_mappings;
 mod reinjection;
@@ -62,6 +63,7 @@ pub mod send_memory;
 mod send_side;
 mod stale;
 mod subflow;
+mod subflows;
 mod summaries;
 mod views;
 mod withdrawals;
@@ -71,7 +73,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::{Scheduling, SubflowSet, SubflowSets, SubflowView};
+use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Instant;
 
 pub use addresses::OpenRequest;
@@ -92,14 +94,14 @@ use crate::{Event, RandomSource};
 use addresses::Addresses;
 use data_fin::DataFin;
 use data_timer::DataTimer;
-use former_subflows::FormerSubflows;
 use keys::Key;
 use phase::Phase;
 use receive_side::ReceiveSide;
 use send_memory::SendMemory;
 use send_side::SendSide;
 use subflow::Stage;
-use summaries::Summaries;
+use subflows::Subflows;
+use views::Views;
 use withdrawals::Withdrawals;
 
 /// Counters of a connection in addition to those of its subflows.
@@ -125,22 +127,12 @@ pub struct Connection {
     checksum: bool,
     /// The peer's latest data sequence number had 8 bytes.
     peer_is_wide: bool,
-    pub(crate) subflows: Vec<Subflow>,
-    former: FormerSubflows,
+    subflows: Subflows,
     congestion: Controller,
     scheduler: Scheduling,
     path_manager: PathManagement,
-    pub(crate) views: Vec<SubflowView>,
-    /// The subflows whose views are updated before the scheduler sees them next. An end that only receives never asks
-    /// it.
-    outdated_views: SubflowSet,
-    /// What the subflows may do, according to their views.
-    sets: SubflowSets,
+    views: Views,
     observation: Option<Box<observation::Observation>>,
-    /// Bit set of the subflows that may have something to send.
-    dirty: u64,
-    /// What every packet needs of all subflows.
-    summaries: Summaries,
     send: SendSide,
     fin: DataFin,
     data_timer: DataTimer,
@@ -153,8 +145,6 @@ pub struct Connection {
     counters: Counters,
     rng: RandomSource,
     scratch: Vec<core::ops::Range<u64>>,
-    /// The subflow whose TCP processed the latest segment.
-    passed_to: Option<usize>,
     /// What algorithms did, if that is noted.
     pub(crate) notes: Option<Box<Notes>>,
 }
@@ -217,15 +207,11 @@ impl Connection {
 
     /// The part of the latest segment's payload that was accepted.
     pub(crate) fn taken(&self) -> Option<Taken> {
-        self.subflows[self.passed_to?].tcp.taken().filter(|taken| taken.stream.start < placement::DISCARD)
+        self.subflows.taken()
     }
 
     fn nonce(&mut self) -> u32 {
         self.rng.next_u32()
-    }
-
-    fn touch(&mut self, index: usize) {
-        self.dirty |= 1 << index;
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
@@ -236,37 +222,24 @@ impl Connection {
             .min(self.fin.deadline())
             .min(or_never(self.addresses.repeat_at))
             .min(or_never(self.withdrawals.repeat_at));
-        let theirs = match self.dirty {
-            // This method is called after every packet. If all subflows are drained, their deadlines need not be
-            // computed.
-            0 => self.summaries.first_deadline(),
-            _ => self.first_deadline(),
-        };
-        debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed without a call of touch()");
-        let first = own.min(theirs);
+        let first = own.min(self.subflows.deadline());
         (first != Instant::MAX).then_some(first)
-    }
-
-    /// The deadline of the earliest timer of all subflows.
-    fn first_deadline(&self) -> Instant {
-        self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Instant::MAX)
     }
 
     /// Advances time to `now` and handles the timers that have expired.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        self.passed_to = None;
+        self.subflows.pass_to(None);
         for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
+            let subflow = &self.subflows[index];
             if subflow.is_closed() {
                 continue;
             }
             if subflow.confirm_at.is_some_and(|at| at <= now) {
+                self.subflows.touch(index);
                 self.repeat_join_ack(index, now);
-                self.touch(index);
             }
             if !self.subflows[index].is_closed() && self.subflows[index].tcp.timeout().is_some_and(|at| at <= now) {
-                self.subflows[index].tcp.on_timeout(now, &mut self.congestion);
-                self.touch(index);
+                self.subflows.touch(index).tcp.on_timeout(now, &mut self.congestion);
                 self.after_subflow_event(index, now);
             }
         }

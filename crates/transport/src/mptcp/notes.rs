@@ -2,20 +2,29 @@
 
 use core::ops::Range;
 
+use subflow_quantity::Duration;
+
 use super::Connection;
 use crate::notes::{Note, Noted, Notes, Seen, Why};
+use crate::tcp::Ends;
 
 impl Connection {
     pub(crate) fn keep_notes(&mut self, decisions: bool) {
         self.notes = Some(Box::new(Notes { decisions, noted: Vec::new() }));
-        self.subflows.iter_mut().for_each(|subflow| subflow.tcp.keep_notes());
+        self.subflows.keep_notes();
     }
 
     pub(crate) fn take_notes(&mut self, into: &mut Vec<Noted>) {
         if let Some(notes) = &mut self.notes {
-            self.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_notes(into));
+            self.subflows.take_notes(into);
             into.append(&mut notes.noted);
         }
+    }
+
+    /// Calls `each` with the RTTs that were measured since the last call, and the ends of their subflow.
+    #[inline]
+    pub(crate) fn take_rtts(&mut self, mut each: impl FnMut(Ends, &[Duration])) {
+        self.subflows.take_rtts(&mut each);
     }
 
     #[inline]
@@ -36,7 +45,7 @@ impl Connection {
     #[cold]
     pub(crate) fn note_waiting(&mut self) {
         if self.notes_decisions()
-            && let Some(able) = self.views.iter().position(|view| view.is_live() && view.can_send)
+            && let Some(able) = self.views.all().iter().position(|view| view.is_live() && view.can_send)
         {
             self.note_decision(able, |seen| Note::Waits { seen });
         }
@@ -49,7 +58,7 @@ impl Connection {
 
     #[cold]
     fn note_decision(&mut self, index: usize, note: impl FnOnce(Seen) -> Note) {
-        let open = self.subflows.iter().zip(&self.views).filter(|(subflow, _)| !subflow.is_closed());
+        let open = self.subflows.iter().zip(self.views.all()).filter(|(subflow, _)| !subflow.is_closed());
         let written = self.stream.written;
         let seen = Seen {
             subflows: open.map(|(subflow, view)| (subflow.tcp.ends(), view.clone())).collect(),

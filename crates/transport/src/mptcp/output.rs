@@ -21,8 +21,7 @@ impl Connection {
             self.push_ahead(now);
         }
         loop {
-            while self.dirty != 0 {
-                let index = self.dirty.trailing_zeros() as usize;
+            while let Some(index) = self.subflows.first_changed() {
                 if !self.phase.is_plain() {
                     let window = self.advertised_window(index);
                     self.subflows[index].tcp.share_window(window, self.config.subflows_open_window);
@@ -52,14 +51,9 @@ impl Connection {
 
     /// Subflow `index` has no more to send.
     fn note_drained(&mut self, index: usize) {
-        self.dirty &= !(1 << index);
+        self.subflows.set_drained(index);
         self.expand_send_buffer(index);
-        self.update_summary(index);
         self.outdate_view(index);
-    }
-
-    pub(super) fn update_summary(&mut self, index: usize) {
-        self.summaries.set(index, self.subflows[index].summary());
     }
 
     /// Adds the MPTCP options to a segment.

@@ -36,17 +36,7 @@ impl Connection {
     /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, no other rule would
     /// repeat it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
     pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
-        let delivered = |carrier: usize| match self.summaries.get(carrier) {
-            Some(summary) if self.dirty & 1 << carrier == 0 => {
-                debug_assert_eq!(
-                    summary.delivered,
-                    self.subflows[carrier].has_delivered(),
-                    "it changed without a call of touch()"
-                );
-                summary.delivered
-            }
-            _ => self.subflows[carrier].has_delivered(),
-        };
+        let delivered = |carrier| self.subflows.has_delivered(carrier);
         let waits = self.send.outstanding().front().is_some_and(|oldest| {
             self.phase.is_multipath() && !oldest.reinject && oldest.carried_by.iter().all(delivered)
         });
@@ -70,8 +60,7 @@ impl Connection {
             return self.give_up();
         }
         self.data_timer.count_repetition();
-        self.subflows[0].tcp.request_answer();
-        self.touch(0);
+        self.subflows.touch(0).tcp.request_answer();
         self.watch_for_dropped_data(now);
     }
 
@@ -94,7 +83,7 @@ impl Connection {
                 return false;
             }
             self.refresh_views();
-            if !self.sets.open.is_empty() {
+            if !self.views.sets().open.is_empty() {
                 self.send.count_blocked();
             }
         }
@@ -123,11 +112,11 @@ impl Connection {
             window: self.send.window(),
             blocked: self.send.blocked(),
             outstanding: self.send.outstanding().as_slices(),
-            sets: Some(self.sets),
+            sets: Some(self.views.sets()),
             ..QueueView::default()
         };
-        match self.scheduler.clone().next(&self.views, &queue)? {
-            Assignment { subflow, what: What::New { .. } } => Some(subflow).filter(|&it| self.views[it].can_send),
+        match self.scheduler.clone().next(self.views.all(), &queue)? {
+            Assignment { subflow, what: What::New { .. } } => Some(subflow).filter(|&it| self.views.all()[it].can_send),
             Assignment { what: What::Copy { .. }, .. } => None,
         }
     }
@@ -135,7 +124,7 @@ impl Connection {
     /// Penalises the newest other subflow that carries the blocking data, if it is slower than `fast` and sees no loss;
     /// at most once per round trip of `fast`.
     fn penalise_first_carrier(&mut self, fast: usize, carriers: SubflowSet, now: Instant) {
-        let Some(srtt) = self.views[fast].srtt else { return };
+        let Some(srtt) = self.views.all()[fast].srtt else { return };
         let tick = self.config.tcp.timer_tick;
         if self.subflows[fast]
             .penalised_another_at
@@ -145,11 +134,11 @@ impl Connection {
         }
         let Some(slow) = self.other_carriers(fast, carriers).next() else { return };
         let path = self.subflows[slow].tcp.path();
-        if self.views[slow].srtt <= Some(srtt) || self.congestion.path(path).state() != RecoveryState::Open {
+        if self.views.all()[slow].srtt <= Some(srtt) || self.congestion.path(path).state() != RecoveryState::Open {
             return;
         }
         self.congestion.penalise(path);
-        self.subflows[fast].penalised_another_at = Some(now);
+        self.subflows.note_penalty(fast, now);
         self.counters.penalties += 1;
         self.update_view(slow);
     }
@@ -160,7 +149,7 @@ impl Connection {
         if carriers.contains(fast) {
             return false;
         }
-        let srtt = |index: usize| self.views[index].srtt.unwrap_or(Duration::ZERO);
+        let srtt = |index: usize| self.views.all()[index].srtt.unwrap_or(Duration::ZERO);
         let mut is_worth_it = false;
         for slow in self.other_carriers(fast, carriers) {
             let path = self.congestion.path(self.subflows[slow].tcp.path());

@@ -45,7 +45,7 @@ impl Delivery {
     }
 
     /// Ends a period in which the subflow had data to deliver.
-    fn note_period(&mut self) {
+    pub(super) fn note_period(&mut self) {
         if self.periods == 0 {
             self.received_before = self.received_segments;
             self.periods = 1;
@@ -88,13 +88,13 @@ impl Connection {
         self.watch_deliveries(now);
         let mut idle = None;
         for index in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[index];
+            let subflow = &self.subflows[index];
             if !subflow.is_established() {
                 continue;
             }
             let takes_data = subflow.takes_data();
             if subflow.tcp.buffered_packets() > 0 {
-                subflow.delivery.note_period();
+                self.subflows.note_period(index);
                 self.replace_if_stale(index);
             } else if idle.is_none() && takes_data && !subflow.is_backup() {
                 idle = Some(index);
@@ -117,11 +117,11 @@ impl Connection {
         if delivery.stale || delivery.periods <= limit || !taken_over {
             return;
         }
-        self.subflows[index].delivery.stale = true;
+        self.subflows.touch(index).delivery.stale = true;
         self.update_view(index);
         self.send.reinject_all();
         for other in 0..self.subflows.len() {
-            self.touch(other);
+            self.subflows.touch(other);
         }
     }
 

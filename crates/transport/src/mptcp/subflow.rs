@@ -144,6 +144,13 @@ impl Subflow {
         self.stage == Stage::Closed
     }
 
+    /// The subflow is over. Nothing but a reset is sent on it any more.
+    pub(super) fn close(&mut self) {
+        self.stage = Stage::Closed;
+        self.confirm_at = None;
+        self.signals.clear();
+    }
+
     /// The deadline of its earliest timer; [`Instant::MAX`] if none is set.
     pub(crate) fn deadline(&self) -> Instant {
         if self.is_closed() {

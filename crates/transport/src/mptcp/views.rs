@@ -1,17 +1,58 @@
 //! The scheduler's views of the subflows, updated when the subflows change.
 
 use subflow_policy::congestion::RecoveryState;
-use subflow_policy::scheduler::SubflowView;
+use subflow_policy::scheduler::{SubflowSet, SubflowSets, SubflowView};
 
 use super::Connection;
 use super::send_memory::held_by;
 use super::subflow::Stage;
 
+/// The views of all subflows, by place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Views {
+    all: Vec<SubflowView>,
+    /// What the subflows may do, according to their views.
+    sets: SubflowSets,
+    /// The subflows whose views are updated before the scheduler sees them next. An end that only receives never asks
+    /// it.
+    outdated: SubflowSet,
+}
+
+impl Views {
+    #[inline]
+    pub(super) fn all(&self) -> &[SubflowView] {
+        &self.all
+    }
+
+    #[inline]
+    pub(super) fn sets(&self) -> SubflowSets {
+        self.sets
+    }
+
+    /// There is a subflow at place `index`.
+    pub(super) fn add(&mut self, index: usize) {
+        if self.all.len() <= index {
+            self.all.resize(index + 1, SubflowView::default());
+        }
+    }
+
+    /// The place `index` is free.
+    pub(super) fn clear(&mut self, index: usize) {
+        self.set(index, SubflowView::default());
+    }
+
+    #[inline]
+    fn set(&mut self, index: usize, view: SubflowView) {
+        self.all[index] = view;
+        self.sets.update(index, &self.all[index]);
+    }
+}
+
 impl Connection {
     /// Subflow `index` has changed.
     #[inline]
     pub(super) fn outdate_view(&mut self, index: usize) {
-        self.outdated_views.insert(index);
+        self.views.outdated.insert(index);
         if self.memory.is_some() {
             // Data is assigned before a view is asked for, and its memory depends on the views.
             self.refresh_views();
@@ -21,7 +62,7 @@ impl Connection {
     /// Updates the views of all subflows that have changed.
     #[inline]
     pub(crate) fn refresh_views(&mut self) {
-        for index in core::mem::take(&mut self.outdated_views).iter() {
+        for index in core::mem::take(&mut self.views.outdated).iter() {
             self.update_view(index);
         }
     }
@@ -56,7 +97,7 @@ impl Connection {
             None => (u64::from(in_flight) * u64::from(mss), false),
         };
         let can_send = established && !stuck && in_flight < path.cwnd() && tcp.has_no_losses();
-        self.views[index] = SubflowView {
+        let view = SubflowView {
             local_id: subflow.local_id,
             srtt: tcp.rtt().srtt(),
             rtt_variation: tcp.rtt().variation(),
@@ -76,6 +117,6 @@ impl Connection {
             potentially_failed: stuck,
             can_send,
         };
-        self.sets.update(index, &self.views[index]);
+        self.views.set(index, view);
     }
 }

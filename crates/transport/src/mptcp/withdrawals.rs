@@ -78,8 +78,7 @@ impl Connection {
 
     fn withdraw_on(&mut self, index: usize, id: u8) {
         let ids = core::iter::once(id).collect();
-        self.subflows[index].signal(MptcpOption::RemoveAddress(ids));
-        self.touch(index);
+        self.subflows.touch(index).signal(MptcpOption::RemoveAddress(ids));
     }
 }
 
