@@ -1,21 +1,14 @@
 //! Addresses, the path manager, and priorities (RFC 8684, sections 3.3.8 and 3.4).
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_policy::path_manager::{Address, Command, Event as PathEvent, FourTuple, PathManager};
-use subflow_quantity::{Duration, Instant};
+use subflow_policy::path_manager::{Address, Command, Event as PathEvent, FourTuple};
+use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 
 use super::Connection;
 use super::keys::add_address_hmac;
-use super::local_addresses::LocalAddresses;
 use crate::mac::is_equal;
-
-/// Maximum number of transmissions of an announcement that is not echoed.
-const ANNOUNCEMENTS: u32 = 3;
-/// Time between two transmissions of an announcement.
-const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A subflow requested by the path manager. The host chooses its local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,55 +27,18 @@ pub struct OpenRequest {
     pub backup: bool,
 }
 
-/// The addresses of both sides.
-#[derive(Clone, Debug)]
-pub(crate) struct Addresses {
-    pub(crate) local: LocalAddresses,
-    /// Addresses that were announced and not echoed, each with its number of announcements.
-    announced: Vec<(Address, u32)>,
-    /// When to repeat the announcements.
-    pub(crate) repeat_at: Option<Instant>,
-    /// The peer accepts no joins to its initial address and port.
-    pub(crate) peer_denies_initial: bool,
-    /// Subflows that wait until the host assigns them a port.
-    pub(crate) requests: Vec<OpenRequest>,
-    /// Events that the path manager has not yet processed.
-    events: VecDeque<PathEvent>,
-    /// Whether events are being processed.
-    processes_events: bool,
-}
-
-impl Addresses {
-    pub(crate) fn new(local: LocalAddresses) -> Self {
-        Self {
-            local,
-            announced: Vec::new(),
-            repeat_at: None,
-            peer_denies_initial: false,
-            requests: Vec::new(),
-            events: VecDeque::new(),
-            processes_events: false,
-        }
-    }
-}
-
 impl Connection {
-    /// Passes an event to the path manager and executes its commands. Events caused by these commands are processed
-    /// afterwards, one after another: the number of addresses that the peer announces determines how many attempts
-    /// follow each other, so recursion would have no bound.
-    pub(super) fn on_path_event(&mut self, event: &PathEvent, now: Instant) {
-        self.addresses.events.push_back(event.clone());
-        if core::mem::replace(&mut self.addresses.processes_events, true) {
+    /// Passes an event to the path manager and executes its commands.
+    pub(super) fn on_path_event(&mut self, event: PathEvent, now: Instant) {
+        if !self.path_events.add(event) {
             return;
         }
         let mut commands = Vec::new();
-        while let Some(event) = self.addresses.events.pop_front() {
-            self.path_manager.on_event(&event, &mut commands);
+        while self.path_events.next(&mut commands) {
             for command in commands.drain(..) {
                 self.carry_out(command, now);
             }
         }
-        self.addresses.processes_events = false;
     }
 
     fn carry_out(&mut self, command: Command, now: Instant) {
@@ -91,7 +47,7 @@ impl Connection {
                 let remote_end = SocketAddr::new(remote.address, port);
                 // No subflow is opened after all data has been exchanged.
                 if self.room_for_requests() > 0 && self.phase.is_multipath() && !self.is_done() {
-                    self.addresses.requests.push(OpenRequest {
+                    self.open_requests.push(OpenRequest {
                         local: local.address,
                         local_id: local.id,
                         remote: remote_end,
@@ -134,26 +90,26 @@ impl Connection {
     /// Passes the local addresses other than the initial one to the path manager.
     pub(super) fn announce_local_addresses(&mut self, now: Instant) {
         let initial = self.subflows[0].tcp.ends().local.ip();
-        let others: Vec<_> = self.addresses.local.present().filter(|address| address.address != initial).collect();
+        let others: Vec<_> = self.local_addresses.present().filter(|address| address.address != initial).collect();
         for address in others {
-            self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
+            self.on_path_event(PathEvent::LocalAddressAdded(address), now);
         }
     }
 
     /// This host has added an address, or regained one. An address for which no identifier is left is not used.
     pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
-        let Some(address) = self.addresses.local.add(address) else { return };
+        let Some(address) = self.local_addresses.add(address) else { return };
         if self.phase.is_confirmed() {
-            self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
+            self.on_path_event(PathEvent::LocalAddressAdded(address), now);
         }
     }
 
     /// This host has lost an address. The subflows of that address are closed.
     pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
-        let Some(lost) = self.addresses.local.remove(address) else { return };
-        self.addresses.announced.retain(|(announced, _)| announced.address != address);
+        let Some(lost) = self.local_addresses.remove(address) else { return };
+        self.announcements.forget(address);
         if self.phase.is_confirmed() {
-            self.on_path_event(&PathEvent::LocalAddressRemoved(lost), now);
+            self.on_path_event(PathEvent::LocalAddressRemoved(lost), now);
         }
         for index in 0..self.subflows.len() {
             let subflow = &self.subflows[index];
@@ -173,17 +129,11 @@ impl Connection {
             port: address.port,
             truncated_hmac: Some(hmac),
         }));
-        match self.addresses.announced.iter_mut().find(|(known, _)| known.id == address.id) {
-            Some((_, times)) => *times += 1,
-            None => self.addresses.announced.push((address, 1)),
-        }
-        self.addresses.repeat_at = Some(now + ANNOUNCE_INTERVAL);
+        self.announcements.note(address, now);
     }
 
     pub(super) fn repeat_announcements(&mut self, now: Instant) {
-        self.addresses.repeat_at = None;
-        self.addresses.announced.retain(|&(_, times)| times < ANNOUNCEMENTS);
-        for (address, _) in self.addresses.announced.clone() {
+        for address in self.announcements.take_due() {
             self.announce(address, now);
         }
     }
@@ -191,11 +141,7 @@ impl Connection {
     /// Processes an ADD_ADDR or its echo.
     pub(super) fn on_add_address(&mut self, index: usize, announced: &AddAddress, now: Instant) {
         let Some(hmac) = announced.truncated_hmac else {
-            self.addresses.announced.retain(|(known, _)| known.id != announced.address_id);
-            if self.addresses.announced.is_empty() {
-                self.addresses.repeat_at = None;
-            }
-            return;
+            return self.announcements.on_echo(announced.address_id);
         };
         let Some(remote) = self.phase.remote_key() else { return };
         let port = announced.port.unwrap_or(0);
@@ -205,7 +151,7 @@ impl Connection {
         }
         self.subflows[index].signal(MptcpOption::AddAddress(announced.echo()));
         let address = Address { id: announced.address_id, address: announced.address, port: announced.port };
-        self.on_path_event(&PathEvent::RemoteAddressAdded(address), now);
+        self.on_path_event(PathEvent::RemoteAddressAdded(address), now);
     }
 
     /// Processes a REMOVE_ADDR. Like Linux, this closes the subflows at once, without the keepalive by which RFC 8684,
@@ -213,7 +159,7 @@ impl Connection {
     /// identifier may so lose subflows that it opened after it sent the REMOVE_ADDR; this host gives another one.
     pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
         for &id in ids {
-            self.on_path_event(&PathEvent::RemoteAddressRemoved { id }, now);
+            self.on_path_event(PathEvent::RemoteAddressRemoved { id }, now);
             for index in 0..self.subflows.len() {
                 let subflow = &self.subflows[index];
                 if !subflow.is_closed() && subflow.remote_id == id {
@@ -242,8 +188,8 @@ impl Connection {
     /// is established. The peer's identifier for that address is assumed to be 0, that of the initial subflow, until
     /// the SYN/ACK contains another. The call has no effect if no identifier is left for `local`.
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
-        let Some(local_id) = self.addresses.local.id_for(local) else { return };
-        self.addresses.requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
+        let Some(local_id) = self.local_addresses.id_for(local) else { return };
+        self.open_requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
     }
 
     /// The host has no free port for a subflow.
@@ -254,18 +200,18 @@ impl Connection {
     /// A subflow requested by the path manager could not be opened.
     fn on_not_opened(&mut self, local: IpAddr, remote: SocketAddr, now: Instant) {
         let failed = FourTuple { local: SocketAddr::new(local, 0), remote };
-        self.on_path_event(&PathEvent::SubflowClosed(failed), now);
+        self.on_path_event(PathEvent::SubflowClosed(failed), now);
     }
 
     /// Takes as many of the subflows that wait for a port as there are free places. The others wait until the resets of
     /// closed subflows have been sent.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
-        let possible = self.subflows.available_places().min(self.addresses.requests.len());
-        self.addresses.requests.drain(..possible).collect()
+        let possible = self.subflows.available_places().min(self.open_requests.len());
+        self.open_requests.drain(..possible).collect()
     }
 
     /// Whether subflows wait for a port and joins are possible.
     pub(crate) fn has_open_requests(&self) -> bool {
-        !self.addresses.requests.is_empty() && self.may_join()
+        !self.open_requests.is_empty() && self.may_join()
     }
 }

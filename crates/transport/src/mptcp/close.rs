@@ -118,8 +118,8 @@ impl Connection {
         if self.phase.end(how) {
             self.data_timer.stop();
             self.fin.stop_repeating();
-            self.addresses.repeat_at = None;
-            self.withdrawals.repeat_at = None;
+            self.announcements.stop();
+            self.withdrawals.stop();
             self.emit(Event::Closed(how));
         }
     }
@@ -204,9 +204,9 @@ impl Connection {
         if self.phase.is_multipath() && !was_half_open {
             let closed = FourTuple { local: ends.local, remote: ends.remote };
             if self.subflows[index].reset_reason.is_some_and(|reason| !reason.transient) {
-                self.on_path_event(&PathEvent::PathRefused(closed), now);
+                self.on_path_event(PathEvent::PathRefused(closed), now);
             }
-            self.on_path_event(&PathEvent::SubflowClosed(closed), now);
+            self.on_path_event(PathEvent::SubflowClosed(closed), now);
         }
         let opens_another = self.has_open_requests() && self.subflows.available_places() > 0;
         if self.subflows.iter().any(|subflow| !subflow.is_closed()) || opens_another {

@@ -31,7 +31,7 @@ impl Connection {
             }
         }
         self.subflows[index].signals.clear();
-        self.addresses.repeat_at = None;
+        self.announcements.stop();
     }
 
     /// The checksum of a mapping of subflow byte `offset`, which begins at data offset `data`, is wrong. If there are
@@ -149,7 +149,7 @@ impl Connection {
                 wide: true,
                 subflow_sequence: (offset + 1) as u32,
                 length: 0,
-                checksum: self.checksum.then_some(0),
+                checksum: self.negotiated.has_checksum().then_some(0),
             }),
             SentMapping::Covered => None,
         }

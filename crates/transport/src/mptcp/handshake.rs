@@ -9,13 +9,14 @@ use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
-use super::addresses::Addresses;
+use super::announcements::Announcements;
 use super::data_fin::DataFin;
 use super::data_timer::DataTimer;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
 use super::options::{VERSION, capable_of};
+use super::path_events::PathEvents;
 use super::phase::Phase;
 use super::receive_side::ReceiveSide;
 use super::send_side::SendSide;
@@ -35,6 +36,27 @@ pub(crate) struct Identity {
     pub(crate) key: Key,
     /// The initial sequence number of the initial subflow.
     pub(crate) initial: u32,
+}
+
+/// What the flags of both MP_CAPABLE have agreed on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Negotiated {
+    /// Either side requires DSS checksums.
+    checksum: bool,
+    /// The peer accepts no joins to its initial address and port.
+    closes_initial_address: bool,
+}
+
+impl Negotiated {
+    #[inline]
+    pub(super) fn has_checksum(self) -> bool {
+        self.checksum
+    }
+
+    fn on_flags(&mut self, flags: CapableFlags) {
+        self.checksum |= flags.checksum_required;
+        self.closes_initial_address |= flags.deny_join_to_initial_address;
+    }
 }
 
 impl Connection {
@@ -72,8 +94,7 @@ impl Connection {
         let mut connection = Self::new(config, false, key, LocalAddresses::new(ends.local.ip(), local), rng, now);
         let capable = capable_of(syn);
         if let Some(capable) = capable {
-            connection.checksum |= capable.flags.checksum_required;
-            connection.addresses.peer_denies_initial = capable.flags.deny_join_to_initial_address;
+            connection.negotiated.on_flags(capable.flags);
         }
         let (in_data, in_acks) = connection.config.data_acks.reserved();
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
@@ -104,12 +125,11 @@ impl Connection {
             client,
             local_key,
             phase: Phase::new(),
-            checksum: config.checksum,
+            negotiated: Negotiated { checksum: config.checksum, closes_initial_address: false },
             peer_is_wide: false,
             subflows: Subflows::default(),
             congestion: Controller::new(config.congestion.clone(), config.tcp.window_rules()),
             scheduler: config.scheduler.clone(),
-            path_manager: config.path_manager.clone(),
             views: Views::default(),
             observation: Observation::new(&config),
             send: SendSide::default(),
@@ -117,7 +137,10 @@ impl Connection {
             data_timer: DataTimer::default(),
             memory: Self::send_memory(&config),
             receive: ReceiveSide::new(config.tcp.receive_buffer, mss, now),
-            addresses: Addresses::new(local),
+            path_events: PathEvents::new(config.path_manager.clone()),
+            open_requests: Vec::new(),
+            local_addresses: local,
+            announcements: Announcements::default(),
             withdrawals: Withdrawals::default(),
             stream: Stream::new(config.tcp.send_buffer.fixed()),
             counters: Counters::default(),
@@ -133,7 +156,7 @@ impl Connection {
         Capable {
             version: VERSION,
             flags: CapableFlags {
-                checksum_required: self.checksum,
+                checksum_required: self.negotiated.checksum,
                 deny_join_to_initial_address: self.config.deny_join_to_initial_address,
             },
             sender_key: sender_key.then_some(self.local_key.key),
@@ -175,8 +198,7 @@ impl Connection {
 
     fn take_remote_key(&mut self, key: u64, flags: CapableFlags) {
         self.phase.on_remote_key(Key::new(key));
-        self.checksum |= flags.checksum_required;
-        self.addresses.peer_denies_initial |= flags.deny_join_to_initial_address;
+        self.negotiated.on_flags(flags);
     }
 
     /// The initial subflow is established at the TCP level.
@@ -197,10 +219,10 @@ impl Connection {
         self.subflows[0].send_pending_signals();
         let ends = self.subflows[0].tcp.ends();
         self.on_path_event(
-            &PathEvent::Established {
+            PathEvent::Established {
                 initial: FourTuple { local: ends.local, remote: ends.remote },
                 client: self.client,
-                initial_address_closed: self.addresses.peer_denies_initial,
+                initial_address_closed: self.negotiated.closes_initial_address,
             },
             now,
         );

@@ -54,7 +54,7 @@ impl Connection {
             return Err(Refused::Reset(ResetReason::PROHIBITED));
         }
         self.make_room_for_join(now)?;
-        let Some(local_id) = self.addresses.local.id_for(ends.local.ip()) else {
+        let Some(local_id) = self.local_addresses.id_for(ends.local.ip()) else {
             return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES));
         };
         let Some(path) = self.take_place() else { return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES)) };
@@ -168,7 +168,7 @@ impl Connection {
         self.phase.on_join();
         self.emit(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
-        self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);
+        self.on_path_event(PathEvent::SubflowEstablished(subflow), now);
         self.close_half_open_subflows(now);
     }
 

@@ -24,8 +24,8 @@
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs`; what each needs of all subflows: `summaries.rs` |
-//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local addresses: `local_addresses.rs` |
-//! | REMOVE_ADDR | `withdrawals.rs` |
+//! | path manager, addresses, MP_PRIO | `addresses.rs`, `path_events.rs`; identifiers of local addresses: `local_addresses.rs` |
+//! | repeating ADD_ADDR and REMOVE_ADDR | `announcements.rs`, `withdrawals.rs` |
 //! | MPTCP options of an arriving segment | `options.rs` |
 //! | what the scheduler did, for whoever explains a run | `notes.rs` |
 //! | the phase: handshake, MPTCP, fallback, end | `phase.rs` |
@@ -34,6 +34,7 @@
 //! | fast close, close of subflows | `close.rs` |
 
 mod addresses;
+mod announcements;
 mod close;
 pub mod config;
 mod data_fin;
@@ -54,6 +55,7 @@ mod notes;
 mod observation;
 mod options;
 mod output;
+mod path_events;
 mod phase;
 mod placement;
 mod receive_side;
@@ -72,7 +74,6 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use subflow_policy::congestion::Controller;
-use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Instant;
 
@@ -91,10 +92,13 @@ use crate::notes::Notes;
 use crate::stream::Stream;
 use crate::tcp::Closed;
 use crate::{Event, RandomSource};
-use addresses::Addresses;
+use announcements::Announcements;
 use data_fin::DataFin;
 use data_timer::DataTimer;
+use handshake::Negotiated;
 use keys::Key;
+use local_addresses::LocalAddresses;
+use path_events::PathEvents;
 use phase::Phase;
 use receive_side::ReceiveSide;
 use send_memory::SendMemory;
@@ -123,14 +127,12 @@ pub struct Connection {
     client: bool,
     local_key: Key,
     phase: Phase,
-    /// Either side requires DSS checksums.
-    checksum: bool,
+    negotiated: Negotiated,
     /// The peer's latest data sequence number had 8 bytes.
     peer_is_wide: bool,
     subflows: Subflows,
     congestion: Controller,
     scheduler: Scheduling,
-    path_manager: PathManagement,
     views: Views,
     observation: Option<Box<observation::Observation>>,
     send: SendSide,
@@ -139,7 +141,11 @@ pub struct Connection {
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
     receive: ReceiveSide,
-    addresses: Addresses,
+    path_events: PathEvents,
+    /// Subflows that wait until the host assigns them a port.
+    open_requests: Vec<OpenRequest>,
+    local_addresses: LocalAddresses,
+    announcements: Announcements,
     withdrawals: Withdrawals,
     pub(crate) stream: Stream,
     counters: Counters,
@@ -216,12 +222,11 @@ impl Connection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
-        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
         let own = (self.phase.give_up_deadline())
             .min(self.data_timer.deadline())
             .min(self.fin.deadline())
-            .min(or_never(self.addresses.repeat_at))
-            .min(or_never(self.withdrawals.repeat_at));
+            .min(self.announcements.deadline())
+            .min(self.withdrawals.deadline());
         let first = own.min(self.subflows.deadline());
         (first != Instant::MAX).then_some(first)
     }
@@ -253,10 +258,10 @@ impl Connection {
         if self.fin.deadline() <= now {
             self.repeat_data_fin(now);
         }
-        if self.addresses.repeat_at.is_some_and(|at| at <= now) {
+        if self.announcements.deadline() <= now {
             self.repeat_announcements(now);
         }
-        if self.withdrawals.repeat_at.is_some_and(|at| at <= now) {
+        if self.withdrawals.deadline() <= now {
             self.repeat_withdrawals(now);
         }
         if self.phase.give_up_deadline() <= now {
@@ -287,7 +292,7 @@ impl Connection {
     /// subflow whose address was lost cannot.
     fn signalling_subflow(&self) -> Option<usize> {
         let reachable = |subflow: &Subflow| {
-            let here = self.addresses.local.has(subflow.tcp.ends().local.ip());
+            let here = self.local_addresses.has(subflow.tcp.ends().local.ip());
             here && subflow.tcp.state().is_synchronised() && !subflow.is_closed()
         };
         let established = |subflow: &Subflow| subflow.stage == Stage::Established && reachable(subflow);

@@ -142,7 +142,7 @@ impl Connection {
             length: segment.payload.length as u16,
             checksum: None,
         };
-        if self.checksum { with_checksum(mapping, segment.payload.sum) } else { mapping }
+        if self.negotiated.has_checksum() { with_checksum(mapping, segment.payload.sum) } else { mapping }
     }
 
     fn data_ack(&self) -> DataAck {
@@ -168,7 +168,7 @@ impl Connection {
                 (Mapping { data_sequence, wide: true, subflow_sequence: 0, length: 1, checksum: None }, 0)
             }
         };
-        if self.checksum {
+        if self.negotiated.has_checksum() {
             mapping = with_checksum(mapping, sum);
         }
         *dss = Dss { mapping: Some(mapping), data_fin: true, ..*dss };

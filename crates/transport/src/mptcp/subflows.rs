@@ -147,8 +147,11 @@ impl Subflows {
     pub(super) fn has_delivered(&self, index: usize) -> bool {
         match self.summaries.get(index).filter(|_| !self.changed.contains(index)) {
             Some(summary) => {
-                let delivered = self.list[index].has_delivered();
-                debug_assert_eq!(summary.delivered, delivered, "it changed without a call of touch()");
+                debug_assert_eq!(
+                    summary.delivered,
+                    self.list[index].has_delivered(),
+                    "a subflow changed without a call of touch()"
+                );
                 summary.delivered
             }
             None => self.list[index].has_delivered(),

@@ -23,11 +23,21 @@ const WITHDRAW_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Withdrawals {
     /// Address identifiers, each with the number of transmissions.
     sent: Vec<(u8, u32)>,
-    /// When to repeat the withdrawals.
-    pub(super) repeat_at: Option<Instant>,
+    repeat_at: Option<Instant>,
 }
 
 impl Withdrawals {
+    /// When to repeat the withdrawals; [`Instant::MAX`] if never.
+    #[inline]
+    pub(super) fn deadline(&self) -> Instant {
+        self.repeat_at.unwrap_or(Instant::MAX)
+    }
+
+    /// Nothing is withdrawn any more.
+    pub(super) fn stop(&mut self) {
+        self.repeat_at = None;
+    }
+
     /// Starts the withdrawal of the lost address with identifier `id`, which has been sent `times` times.
     fn begin(&mut self, id: u8, times: u32, now: Instant) {
         self.sent.push((id, times));
@@ -59,7 +69,7 @@ impl Connection {
 
     /// Repeats the withdrawals on all subflows. If there is none, the next repetition is scheduled.
     pub(super) fn repeat_withdrawals(&mut self, now: Instant) {
-        self.withdrawals.repeat_at = None;
+        self.withdrawals.stop();
         if !self.phase.is_multipath() || self.is_done() {
             self.withdrawals = Withdrawals::default();
             return;
@@ -67,7 +77,7 @@ impl Connection {
         let ids = self.withdrawals.ids();
         let carries = |&index: &usize| {
             let subflow = &self.subflows[index];
-            subflow.is_established() && self.addresses.local.has(subflow.tcp.ends().local.ip())
+            subflow.is_established() && self.local_addresses.has(subflow.tcp.ends().local.ip())
         };
         let carriers: Vec<usize> = (0..self.subflows.len()).filter(carries).collect();
         for &index in &carriers {
