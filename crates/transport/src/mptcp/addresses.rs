@@ -162,7 +162,7 @@ impl Connection {
             self.on_path_event(PathEvent::RemoteAddressRemoved { id }, now);
             for index in 0..self.subflows.len() {
                 let subflow = &self.subflows[index];
-                if !subflow.is_closed() && subflow.remote_id == id {
+                if !subflow.is_closed() && subflow.join_ends().remote_id == id {
                     self.drop_subflow(index, now);
                 }
             }
@@ -171,16 +171,14 @@ impl Connection {
 
     /// Processes an MP_PRIO.
     pub(super) fn on_priority(&mut self, index: usize, backup: bool) {
-        self.subflows[index].peer_backup = backup;
+        self.subflows[index].set_peer_backup(backup);
         self.update_view(index);
     }
 
     /// Sets whether subflow `index` is a backup, and informs the peer (MP_PRIO, RFC 8684, section 3.3.8). Drain the
     /// connection afterwards.
     pub fn set_backup(&mut self, index: usize, backup: bool) {
-        let subflow = self.subflows.touch(index);
-        subflow.backup = backup;
-        subflow.signal(MptcpOption::Priority { backup });
+        self.subflows.touch(index).set_backup(backup);
         self.update_view(index);
     }
 

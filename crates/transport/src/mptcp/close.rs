@@ -6,7 +6,6 @@ use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
-use super::subflow::Stage;
 use crate::Event;
 use crate::tcp::Closed;
 
@@ -45,7 +44,7 @@ impl Connection {
             if !self.subflows[index].is_closed() {
                 let subflow = self.subflows.touch(index);
                 subflow.tcp.abort();
-                subflow.stage = Stage::Closed;
+                subflow.close();
             }
         }
         self.end(how);
@@ -85,11 +84,11 @@ impl Connection {
                 continue;
             }
             let subflow = self.subflows.touch(index);
-            if let (Some(key), Stage::Established | Stage::Capable) = (remote, subflow.stage) {
-                subflow.reset_with = vec![MptcpOption::FastClose { receiver_key: key.key }];
+            if let Some(key) = remote.filter(|_| subflow.is_established() || subflow.is_capable()) {
+                subflow.reset_with(vec![MptcpOption::FastClose { receiver_key: key.key }]);
             }
             subflow.tcp.abort();
-            subflow.stage = Stage::Closed;
+            subflow.close();
         }
         self.end(Closed::Aborted);
     }
@@ -102,13 +101,13 @@ impl Connection {
         for index in 0..self.subflows.len() {
             if !self.subflows[index].is_closed() {
                 let subflow = self.subflows.touch(index);
-                subflow.reset_with = vec![MptcpOption::Reset(ResetReason::UNSPECIFIED)];
+                subflow.reset_with(vec![MptcpOption::Reset(ResetReason::UNSPECIFIED)]);
                 match index == on && with_reset {
                     // A reset is never answered with a reset.
                     true => subflow.tcp.close(Closed::Reset),
                     false => subflow.tcp.abort(),
                 }
-                subflow.stage = Stage::Closed;
+                subflow.close();
             }
         }
         self.end(Closed::Reset);
@@ -165,7 +164,7 @@ impl Connection {
 
     /// Resets a subflow with the reason for it (MP_TCPRST).
     pub(super) fn reset_subflow(&mut self, index: usize, reason: ResetReason, now: Instant) {
-        self.subflows.touch(index).reset_with = vec![MptcpOption::Reset(reason)];
+        self.subflows.touch(index).reset_with(vec![MptcpOption::Reset(reason)]);
         self.close_subflow_with_reset(index, now);
     }
 
@@ -189,7 +188,7 @@ impl Connection {
             _ => Closed::Aborted,
         };
         let subflow = &self.subflows[index];
-        let (ends, announced) = (subflow.tcp.ends(), subflow.announced);
+        let (ends, was_established) = (subflow.tcp.ends(), subflow.is_established());
         let was_half_open = subflow.is_half_open_join();
         self.congestion.set_established(subflow.tcp.path(), false);
         self.subflows.close(index);
@@ -197,13 +196,13 @@ impl Connection {
         if !was_half_open {
             self.reinject_from(index);
         }
-        if announced && index > 0 {
+        if was_established && index > 0 {
             self.emit(Event::SubflowClosed(ends));
         }
         // A join that was never authenticated was not reported as established either.
         if self.phase.is_multipath() && !was_half_open {
             let closed = FourTuple { local: ends.local, remote: ends.remote };
-            if self.subflows[index].reset_reason.is_some_and(|reason| !reason.transient) {
+            if self.subflows[index].reset_reason().is_some_and(|reason| !reason.transient) {
                 self.on_path_event(PathEvent::PathRefused(closed), now);
             }
             self.on_path_event(PathEvent::SubflowClosed(closed), now);

@@ -34,7 +34,7 @@ impl Connection {
     fn take_stream(&mut self, index: usize, ready: &mut Vec<Range<u64>>, now: Instant) {
         for range in ready.drain(..) {
             let length = range.end - range.start;
-            self.subflows[index].bytes_received += length;
+            self.subflows[index].count_received(length);
             self.receive.accept_in_order(length);
             self.stream.on_received(length);
         }
@@ -70,7 +70,7 @@ impl Connection {
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
         let length = range.end - range.start;
         let Some(accepted) = self.receive.accept(range) else { return };
-        self.subflows[index].bytes_received += accepted.new;
+        self.subflows[index].count_received(accepted.new);
         if !self.config.subflows_open_window && self.receive.open_window(length, self.stream.unread()) {
             self.subflows[index].tcp.on_window_growth();
         }

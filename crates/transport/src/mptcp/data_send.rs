@@ -141,7 +141,7 @@ impl Connection {
         self.note_assigned(index, &range, why);
         self.counters.bytes_reinjected += range.end - range.start;
         let subflow = self.subflows.touch(index);
-        subflow.copies += 1;
+        subflow.count_copy();
         subflow.tcp.push_data(range);
         self.outdate_view(index);
         true

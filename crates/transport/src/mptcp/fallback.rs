@@ -8,16 +8,13 @@ use super::Connection;
 use super::infinite_mappings::SentMapping;
 use super::phase::Mode;
 use super::placement::{DISCARD, Placement};
-use super::subflow::Stage;
 use crate::Event;
 
 impl Connection {
     /// The peer does not support MPTCP, or a middlebox removed the options: the initial subflow continues as plain TCP.
     pub(super) fn fall_back(&mut self, now: Instant) {
         self.phase.fall_back();
-        let subflow = self.subflows.touch(0);
-        subflow.stage = Stage::Established;
-        subflow.tcp.reserve_options(0, 0);
+        self.subflows.touch(0).continue_as_plain_tcp();
         self.emit(Event::FellBack);
         self.drop_other_subflows(0, now);
     }
@@ -30,7 +27,7 @@ impl Connection {
                 self.reset_subflow(other, ResetReason::MPTCP_SPECIFIC, now);
             }
         }
-        self.subflows[index].signals.clear();
+        self.subflows[index].clear_signals();
         self.announcements.stop();
     }
 
@@ -42,7 +39,7 @@ impl Connection {
         self.subflows[index].mappings.give_up(offset);
         if self.subflows.has_others(index) {
             let fail = self.fail_option(data);
-            self.subflows[index].reset_with = vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)];
+            self.subflows[index].reset_with(vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)]);
             return self.close_subflow_with_reset(index, now);
         }
         self.send_infinite(index, None, now);

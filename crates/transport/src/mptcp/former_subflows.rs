@@ -84,11 +84,11 @@ impl subflow::Subflow {
     /// The statistics of the subflow so far.
     pub(super) fn record(&self, congestion: &Controller) -> SubflowRecord {
         SubflowRecord {
-            number: self.number,
+            number: self.number(),
             ends: self.tcp.ends(),
             counters: *self.tcp.counters(),
-            bytes_received: self.bytes_received,
-            copies: self.copies,
+            bytes_received: self.bytes_received(),
+            copies: self.copies(),
             srtt: self.tcp.rtt().srtt(),
             cwnd: congestion.path(self.tcp.path()).cwnd(),
         }

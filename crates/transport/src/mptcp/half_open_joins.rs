@@ -21,7 +21,7 @@ use subflow_wire::tcp::mptcp::ResetReason;
 
 use super::Connection;
 use super::join::Refused;
-use super::subflow::{Stage, Subflow};
+use super::subflow::Subflow;
 use crate::tcp::Closed;
 
 /// Half-open joins may keep one in this number of places against further joins.
@@ -71,7 +71,7 @@ impl Connection {
         }
         let patience = self.subflows.half_open_timeout();
         let oldest = self.subflows.oldest_half_open_join();
-        if let Some(oldest) = oldest.filter(|&oldest| now.since(self.subflows[oldest].joined_at) >= patience) {
+        if let Some(oldest) = oldest.filter(|&oldest| now.since(self.subflows[oldest].opened_at()) >= patience) {
             self.drop_half_open(oldest, now);
             if self.has_room() {
                 return Ok(());
@@ -112,12 +112,5 @@ impl Connection {
         let initial_is_over = usize::from(self.subflows[0].is_closed());
         let most = self.config.max_subflows.min(MAX_SUBFLOWS - initial_is_over);
         most.saturating_sub(open + self.open_requests.len())
-    }
-}
-
-impl Subflow {
-    /// Whether the peer is joining with this subflow and is not yet authenticated.
-    pub(crate) fn is_half_open_join(&self) -> bool {
-        !self.initiator && self.stage == Stage::Joining
     }
 }

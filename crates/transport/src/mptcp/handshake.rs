@@ -20,7 +20,7 @@ use super::path_events::PathEvents;
 use super::phase::Phase;
 use super::receive_side::ReceiveSide;
 use super::send_side::SendSide;
-use super::subflow::{Stage, Subflow};
+use super::subflow::Subflow;
 use super::subflows::Subflows;
 use super::views::Views;
 use super::withdrawals::Withdrawals;
@@ -76,7 +76,7 @@ impl Connection {
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
         let mut tcp = tcp::Connection::connect(connection.config.tcp.clone(), ends, path, initial, now);
         tcp.reserve_options(in_data, in_acks);
-        connection.add_subflow(Subflow::new(tcp, Stage::Capable, true));
+        connection.add_subflow(Subflow::initial(tcp, true, now));
         connection
     }
 
@@ -100,7 +100,7 @@ impl Connection {
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
         let mut tcp = tcp::Connection::accept(connection.config.tcp.clone(), ends, path, initial, syn, now);
         tcp.reserve_options(in_data, in_acks);
-        connection.add_subflow(Subflow::new(tcp, Stage::Capable, false));
+        connection.add_subflow(Subflow::initial(tcp, false, now));
         if capable.is_none() {
             connection.fall_back(now);
         }
@@ -214,9 +214,7 @@ impl Connection {
         if !self.phase.confirm() {
             return;
         }
-        self.subflows[0].stage = Stage::Established;
-        self.subflows[0].announced = true;
-        self.subflows[0].send_pending_signals();
+        self.subflows[0].establish();
         let ends = self.subflows[0].tcp.ends();
         self.on_path_event(
             PathEvent::Established {

@@ -15,7 +15,6 @@ use super::Connection;
 use super::options::{capable_of, reset_reason_of};
 use super::phase::Mode;
 use super::placement::{DISCARD, Placement};
-use super::subflow::Stage;
 use crate::Change;
 use crate::tcp::{Answer, State, Verdict};
 
@@ -82,7 +81,7 @@ impl Connection {
         let tcp = &mut self.subflows[index].tcp;
         tcp.on_judged_segment(ip, segment, verdict, None, now, &mut self.congestion);
         if reset && tcp.state().is_closed() {
-            self.subflows[index].reset_reason = reset_reason_of(segment);
+            self.subflows[index].on_reset(reset_reason_of(segment));
         }
     }
 
@@ -191,9 +190,7 @@ impl Connection {
             }
             self.judge_first_answer(segment, now);
         }
-        if matches!(self.subflows[index].stage, Stage::Joining | Stage::PreEstablished)
-            && self.subflows[index].tcp.state().is_synchronised()
-        {
+        if self.subflows[index].is_joining() && self.subflows[index].tcp.state().is_synchronised() {
             self.on_join_progress(index, segment, now);
             if self.subflows[index].is_closed() {
                 // The join is not authenticated: no option of the segment has an effect.

@@ -1,7 +1,7 @@
 //! Further subflows with MP_JOIN (RFC 8684, section 3.2).
 
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_wire::tcp::TcpSegment;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 
@@ -9,7 +9,7 @@ use super::Connection;
 use super::addresses::OpenRequest;
 use super::keys::{join_hmac, leftmost_64, leftmost_160};
 use super::options::join_of;
-use super::subflow::{Stage, Subflow};
+use super::subflow::{JoinEnds, Stage, Subflow};
 use crate::Event;
 use crate::mac::is_equal;
 use crate::tcp::{self, Ends};
@@ -32,12 +32,9 @@ impl Connection {
         let initial = self.rng.initial_sequence(ends, now);
         let mut tcp = tcp::Connection::connect(self.config.tcp.clone(), ends, path, initial, now);
         tcp.reserve_options(in_data, in_acks);
-        let mut subflow = Subflow::new(tcp, Stage::Joining, true);
-        subflow.local_id = request.local_id;
-        subflow.remote_id = request.remote_id;
-        subflow.backup = request.backup;
-        subflow.local_nonce = self.nonce();
-        Some(self.add_subflow(subflow))
+        let &OpenRequest { local_id, remote_id, backup, .. } = request;
+        let ends = JoinEnds { local_id, remote_id, backup, local_nonce: self.nonce(), ..JoinEnds::default() };
+        Some(self.add_subflow(Subflow::joining(tcp, true, ends, now)))
     }
 
     /// Accepts or refuses a join of the peer.
@@ -62,14 +59,15 @@ impl Connection {
         let initial = self.rng.initial_sequence(ends, now);
         let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
         tcp.reserve_options(in_data, in_acks);
-        let mut subflow = Subflow::new(tcp, Stage::Joining, false);
-        subflow.local_id = local_id;
-        subflow.remote_id = *address_id;
-        subflow.peer_backup = *backup;
-        subflow.joined_at = now;
-        subflow.remote_nonce = *nonce;
-        subflow.local_nonce = self.nonce();
-        Ok(self.add_subflow(subflow))
+        let ends = JoinEnds {
+            local_id,
+            remote_id: *address_id,
+            peer_backup: *backup,
+            remote_nonce: *nonce,
+            local_nonce: self.nonce(),
+            backup: false,
+        };
+        Ok(self.add_subflow(Subflow::joining(tcp, false, ends, now)))
     }
 
     /// Whether `segment` should authenticate the joiner of subflow `index` and does not. Until the joiner is
@@ -95,29 +93,32 @@ impl Connection {
     /// The HMAC with which this side authenticates itself on a subflow.
     fn own_hmac(&self, subflow: &Subflow) -> [u8; 32] {
         let (local, remote) = self.keys();
-        join_hmac(local, remote, subflow.local_nonce, subflow.remote_nonce)
+        let ends = subflow.join_ends();
+        join_hmac(local, remote, ends.local_nonce, ends.remote_nonce)
     }
 
     fn peer_hmac(&self, subflow: &Subflow) -> [u8; 32] {
         let (local, remote) = self.keys();
-        join_hmac(remote, local, subflow.remote_nonce, subflow.local_nonce)
+        let ends = subflow.join_ends();
+        join_hmac(remote, local, ends.remote_nonce, ends.local_nonce)
     }
 
     /// The MP_JOIN for the SYN or SYN/ACK of a subflow.
     pub(super) fn join_for_syn(&self, subflow: &Subflow) -> MptcpOption {
-        MptcpOption::Join(if subflow.initiator {
+        let ends = subflow.join_ends();
+        MptcpOption::Join(if subflow.is_initiator() {
             Join::Syn {
-                backup: subflow.backup,
-                address_id: subflow.local_id,
+                backup: ends.backup,
+                address_id: ends.local_id,
                 token: self.phase.remote_key().map_or(0, |key| key.token),
-                nonce: subflow.local_nonce,
+                nonce: ends.local_nonce,
             }
         } else {
             Join::SynAck {
-                backup: subflow.backup,
-                address_id: subflow.local_id,
+                backup: ends.backup,
+                address_id: ends.local_id,
                 truncated_hmac: leftmost_64(&self.own_hmac(subflow)),
-                nonce: subflow.local_nonce,
+                nonce: ends.local_nonce,
             }
         })
     }
@@ -130,20 +131,16 @@ impl Connection {
     /// Advances the handshake of a join by `segment`, which TCP has accepted. A wrong or missing HMAC resets the
     /// subflow.
     pub(super) fn on_join_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
-        match (self.subflows[index].initiator, self.subflows[index].stage, join_of(segment)) {
+        match (self.subflows[index].is_initiator(), self.subflows[index].stage(), join_of(segment)) {
             (true, Stage::Joining, Some(&Join::SynAck { backup, address_id, truncated_hmac, nonce })) => {
-                let subflow = &mut self.subflows[index];
-                subflow.remote_nonce = nonce;
-                subflow.peer_backup = backup;
-                subflow.remote_id = address_id;
+                self.subflows[index].on_join_answer(address_id, nonce, backup);
                 let expected = leftmost_64(&self.peer_hmac(&self.subflows[index]));
                 if !is_equal(&expected.to_be_bytes(), &truncated_hmac.to_be_bytes()) {
                     return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
                 }
-                self.subflows[index].stage = Stage::PreEstablished;
-                self.schedule_join_ack(index, now);
+                self.subflows[index].pre_establish(now);
             }
-            (true, Stage::PreEstablished, None) => self.on_join_established(index, now),
+            (true, Stage::PreEstablished(_), None) => self.on_join_established(index, now),
             (false, Stage::Joining, Some(Join::Ack { .. })) => {
                 self.on_join_established(index, now);
                 // The joiner waits for an acknowledgment of its third ACK.
@@ -156,10 +153,7 @@ impl Connection {
 
     fn on_join_established(&mut self, index: usize, now: Instant) {
         let subflow = &mut self.subflows[index];
-        subflow.stage = Stage::Established;
-        subflow.confirm_at = None;
-        subflow.announced = true;
-        subflow.send_pending_signals();
+        subflow.establish();
         let ends = subflow.tcp.ends();
         if self.config.subflows_open_window {
             // The buffer may have grown before, and may never grow again.
@@ -172,19 +166,10 @@ impl Connection {
         self.close_half_open_subflows(now);
     }
 
-    fn schedule_join_ack(&mut self, index: usize, now: Instant) {
-        let subflow = &mut self.subflows[index];
-        let delay = subflow.tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
-        subflow.confirm_at = Some(now + delay.saturating_mul(1 << subflow.confirmations.min(16)));
-    }
-
     /// The third ACK of a join was not acknowledged in time: repeats it (RFC 8684, section 3.2), as often as a SYN.
     pub(super) fn repeat_join_ack(&mut self, index: usize, now: Instant) {
-        if self.subflows[index].confirmations >= self.config.tcp.syn_retries {
-            return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
+        if !self.subflows.touch(index).repeat_third_ack(self.config.tcp.syn_retries, now) {
+            self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
         }
-        self.subflows[index].confirmations += 1;
-        self.subflows[index].tcp.repeat_third_ack();
-        self.schedule_join_ack(index, now);
     }
 }

@@ -2,7 +2,7 @@
 
 use core::mem::offset_of;
 
-use super::{Connection, Subflow};
+use super::Connection;
 use crate::prefetch::{prefetch, prefetch_all, prefetch_whole, prefetch_with_next};
 
 impl Connection {
@@ -16,7 +16,7 @@ impl Connection {
     #[inline]
     pub(crate) fn fetch_subflow(&self, index: usize) {
         if let Some(subflow) = self.subflows.get(index) {
-            prefetch_whole::<Subflow, _>(&subflow.local_id, offset_of!(Subflow, local_id));
+            subflow.fetch();
         }
         prefetch_all(self.subflows.summaries());
         prefetch(&self.config.stale_loss_count);

@@ -103,7 +103,6 @@ use phase::Phase;
 use receive_side::ReceiveSide;
 use send_memory::SendMemory;
 use send_side::SendSide;
-use subflow::Stage;
 use subflows::Subflows;
 use views::Views;
 use withdrawals::Withdrawals;
@@ -239,8 +238,7 @@ impl Connection {
             if subflow.is_closed() {
                 continue;
             }
-            if subflow.confirm_at.is_some_and(|at| at <= now) {
-                self.subflows.touch(index);
+            if subflow.third_ack_is_due(now) {
                 self.repeat_join_ack(index, now);
             }
             if !self.subflows[index].is_closed() && self.subflows[index].tcp.timeout().is_some_and(|at| at <= now) {
@@ -295,7 +293,7 @@ impl Connection {
             let here = self.local_addresses.has(subflow.tcp.ends().local.ip());
             here && subflow.tcp.state().is_synchronised() && !subflow.is_closed()
         };
-        let established = |subflow: &Subflow| subflow.stage == Stage::Established && reachable(subflow);
+        let established = |subflow: &Subflow| subflow.is_established() && reachable(subflow);
         let answering = self.subflows.iter().position(|subflow| established(subflow) && !subflow.tcp.timed_out());
         answering
             .or_else(|| self.subflows.iter().position(established))

@@ -64,7 +64,7 @@ impl Connection {
             return;
         }
         if segment.flags.contains(TcpFlags::RST) {
-            segment.options.mptcp.append(&mut self.subflows[index].reset_with);
+            segment.options.mptcp.append(&mut self.subflows[index].take_reset_options());
             return;
         }
         match self.phase.mode() {
@@ -79,7 +79,7 @@ impl Connection {
         if self.phase.is_plain() {
             return None;
         }
-        match (subflow.stage, subflow.initiator) {
+        match (subflow.stage(), subflow.is_initiator()) {
             (Stage::Capable, true) => Some(MptcpOption::Capable(self.capable(false, false))),
             (Stage::Capable, false) => Some(MptcpOption::Capable(self.capable(true, false))),
             (Stage::Joining, _) => Some(self.join_for_syn(subflow)),
@@ -89,13 +89,12 @@ impl Connection {
 
     fn add_multipath_options(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
         let length = segment.payload.length;
-        let stage = self.subflows[index].stage;
-        if stage == Stage::PreEstablished {
+        if self.subflows[index].is_pre_established() {
             segment.options.sack.clear();
             segment.options.mptcp.push(self.join_for_ack(&self.subflows[index]));
             return;
         }
-        if self.must_send_keys(stage) && (if length == 0 { !self.may_omit_keys() } else { offset == 0 }) {
+        if self.must_send_keys(index) && (if length == 0 { !self.may_omit_keys() } else { offset == 0 }) {
             self.phase.set_keys_sent(true);
             let mut capable = self.capable(true, true);
             if length > 0 {
@@ -123,8 +122,8 @@ impl Connection {
     }
 
     /// Whether the server may not have received the keys yet.
-    fn must_send_keys(&self, stage: Stage) -> bool {
-        stage == Stage::Capable && self.client && !self.phase.is_confirmed()
+    fn must_send_keys(&self, index: usize) -> bool {
+        self.subflows[index].is_capable() && self.client && !self.phase.is_confirmed()
     }
 
     /// A DATA_FIN does not fit beside the keys. The keys were sent before, and a server that has not received them
@@ -177,7 +176,7 @@ impl Connection {
 
     /// Adds as many signals to a pure acknowledgment as fit. They take precedence over SACK blocks.
     fn add_signals(&mut self, index: usize, segment: &mut TcpSegment) {
-        if self.subflows[index].signals.is_empty() {
+        if self.subflows[index].first_signal().is_none() {
             return;
         }
         if segment.payload.length > 0 {
@@ -185,7 +184,7 @@ impl Connection {
             return self.subflows[index].tcp.request_ack();
         }
         let mut carries_one = false;
-        while let Some(signal) = self.subflows[index].signals.front() {
+        while let Some(signal) = self.subflows[index].first_signal() {
             let length = signal.wire_length().next_multiple_of(4);
             if length > 20 && segment.options.mptcp.is_empty() {
                 // An ADD_ADDR with its HMAC leaves no room for a DSS (Linux sends it alone as well).
@@ -198,7 +197,7 @@ impl Connection {
                 segment.options.sack.clear();
             }
             if segment.options.wire_length() + length <= OPTION_SPACE {
-                segment.options.mptcp.extend(self.subflows[index].signals.pop_front());
+                segment.options.mptcp.extend(self.subflows[index].take_signal());
                 carries_one = true;
             } else if carries_one {
                 // It is sent with the next acknowledgment.
@@ -206,7 +205,7 @@ impl Connection {
             } else {
                 // It fits into no segment: an IPv6 address with a port beside timestamps, or beside an MP_FAIL that is
                 // sent with every segment.
-                self.subflows[index].signals.pop_front();
+                self.subflows[index].take_signal();
             }
         }
     }

@@ -9,12 +9,9 @@ use super::Connection;
 impl Connection {
     /// A subflow has timed out since last time: what only it carried may go elsewhere.
     pub(super) fn reinject_after_timeout(&mut self, index: usize) {
-        let timeouts = self.subflows[index].tcp.counters().timeouts;
-        if timeouts == self.subflows[index].timeouts_seen {
-            return;
+        if self.subflows[index].notices_timeout() {
+            self.reinject_from(index);
         }
-        self.subflows[index].timeouts_seen = timeouts;
-        self.reinject_from(index);
     }
 
     /// Marks everything outstanding that no other living subflow has carried.
@@ -127,7 +124,7 @@ impl Connection {
         let Some(srtt) = self.views.all()[fast].srtt else { return };
         let tick = self.config.tcp.timer_tick;
         if self.subflows[fast]
-            .penalised_another_at
+            .penalised_another_at()
             .is_some_and(|at| ticks_between(at, now, tick) < ticks_of(srtt, tick))
         {
             return;

@@ -200,7 +200,7 @@ impl Connection {
         let una = self.send.una().min(self.stream.written);
         if let Some(memory) = &mut self.memory {
             memory.acknowledge(una);
-            let joins = self.subflows.iter().skip(1).filter(|subflow| subflow.initiator && !subflow.is_closed());
+            let joins = self.subflows.iter().skip(1).filter(|subflow| subflow.is_initiator() && !subflow.is_closed());
             memory.joining = joins.filter(|subflow| !subflow.tcp.state().is_synchronised()).count() as u64;
             if memory.limits_writes() {
                 return;

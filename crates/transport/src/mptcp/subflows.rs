@@ -184,7 +184,7 @@ impl Subflows {
 
     /// The window of another subflow was halved for subflow `index`.
     pub(super) fn note_penalty(&mut self, index: usize, now: Instant) {
-        self.list[index].penalised_another_at = Some(now);
+        self.list[index].note_penalty(now);
     }
 
     pub(super) fn keep_notes(&mut self) {
@@ -205,7 +205,7 @@ impl Subflows {
     /// Adds a subflow at the place that corresponds to its path in congestion control, which is free.
     pub(super) fn add(&mut self, mut subflow: Subflow) -> usize {
         let index = subflow.tcp.path();
-        subflow.number = self.former.count_opened();
+        subflow.set_number(self.former.count_opened());
         match self.list.get_mut(index) {
             Some(former) => *former = subflow,
             None => self.list.push(subflow),
@@ -230,7 +230,7 @@ impl Subflows {
             return Some(self.list.len());
         }
         let is_free = |&index: &usize| self.list[index].is_closed() && self.is_unused(index);
-        (1..MAX_SUBFLOWS).filter(is_free).min_by_key(|&index| self.list[index].number)
+        (1..MAX_SUBFLOWS).filter(is_free).min_by_key(|&index| self.list[index].number())
     }
 
     /// How many subflows could get a place now. Half-open joins can be replaced.
@@ -263,7 +263,7 @@ impl Subflows {
     /// The oldest of them.
     pub(super) fn oldest_half_open_join(&self) -> Option<usize> {
         let half_open = (0..self.list.len()).filter(|&index| self.list[index].is_half_open_join());
-        half_open.min_by_key(|&index| self.list[index].number)
+        half_open.min_by_key(|&index| self.list[index].number())
     }
 
     /// The time for which a half-open join is kept before another may replace it: the longest retransmission timeout of

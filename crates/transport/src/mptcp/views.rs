@@ -5,7 +5,6 @@ use subflow_policy::scheduler::{SubflowSet, SubflowSets, SubflowView};
 
 use super::Connection;
 use super::send_memory::held_by;
-use super::subflow::Stage;
 
 /// The views of all subflows, by place.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +81,7 @@ impl Connection {
             _ => subflow.delivery.is_stale(),
         };
         // A client may send on the initial subflow before the peer's first DSS confirms the connection.
-        let opening = subflow.stage == Stage::Capable && self.phase.is_multipath();
+        let opening = subflow.is_capable() && self.phase.is_multipath();
         let established = (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing();
         let (held_bytes, buffer_full) = match &mut self.memory {
             Some(memory) => {
@@ -98,7 +97,7 @@ impl Connection {
         };
         let can_send = established && !stuck && in_flight < path.cwnd() && tcp.has_no_losses();
         let view = SubflowView {
-            local_id: subflow.local_id,
+            local_id: subflow.join_ends().local_id,
             srtt: tcp.rtt().srtt(),
             rtt_variation: tcp.rtt().variation(),
             latest_rtt: tcp.rtt().latest(),
