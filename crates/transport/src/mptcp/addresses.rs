@@ -8,33 +8,17 @@ use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 
 use super::Connection;
 use super::keys::add_address_hmac;
+use super::path_manager::OpenRequest;
 use crate::mac::is_equal;
-
-/// A subflow requested by the path manager. The host chooses its local port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenRequest {
-    /// Local address.
-    pub local: IpAddr,
-    /// Local port; `None` for any free port.
-    pub local_port: Option<u16>,
-    /// Identifier of the local address.
-    pub local_id: u8,
-    /// Remote address and port.
-    pub remote: SocketAddr,
-    /// Identifier of the remote address.
-    pub remote_id: u8,
-    /// Whether the subflow is requested as a backup.
-    pub backup: bool,
-}
 
 impl Connection {
     /// Passes an event to the path manager and executes its commands.
     pub(super) fn on_path_event(&mut self, event: PathEvent, now: Instant) {
-        if !self.path_events.add(event) {
+        if !self.path_manager.add(event) {
             return;
         }
         let mut commands = Vec::new();
-        while self.path_events.next(&mut commands) {
+        while self.path_manager.next(&mut commands) {
             for command in commands.drain(..) {
                 self.carry_out(command, now);
             }
@@ -47,7 +31,7 @@ impl Connection {
                 let remote_end = SocketAddr::new(remote.address, port);
                 // No subflow is opened after all data has been exchanged.
                 if self.room_for_requests() > 0 && self.phase.is_multipath() && !self.is_done() {
-                    self.open_requests.push(OpenRequest {
+                    self.path_manager.request(OpenRequest {
                         local: local.address,
                         local_id: local.id,
                         remote: remote_end,
@@ -187,7 +171,7 @@ impl Connection {
     /// the SYN/ACK contains another. The call has no effect if no identifier is left for `local`.
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
         let Some(local_id) = self.local_addresses.id_for(local) else { return };
-        self.open_requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
+        self.path_manager.request(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
     }
 
     /// The host has no free port for a subflow.
@@ -204,12 +188,11 @@ impl Connection {
     /// Takes as many of the subflows that wait for a port as there are free places. The others wait until the resets of
     /// closed subflows have been sent.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
-        let possible = self.subflows.available_places().min(self.open_requests.len());
-        self.open_requests.drain(..possible).collect()
+        self.path_manager.take_requests(self.subflows.available_places())
     }
 
     /// Whether subflows wait for a port and joins are possible.
     pub(crate) fn has_open_requests(&self) -> bool {
-        !self.open_requests.is_empty() && self.may_join()
+        self.path_manager.requests() > 0 && self.may_join()
     }
 }

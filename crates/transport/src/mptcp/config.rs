@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use subflow_policy::bottleneck::BottleneckDetection;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 
-use super::Bottleneck;
 use crate::tcp;
 
 /// The size of the DATA_ACKs that are sent. Those of a peer may have either.
@@ -29,6 +29,17 @@ impl DataAcks {
             Self::AsPeer => (28, 12),
         }
     }
+}
+
+/// Shared-bottleneck detection for a connection, and the use of its results. A scheduler that uses correlations always
+/// receives them.
+#[derive(Clone, Debug)]
+pub struct Bottleneck {
+    /// The detector, without samples.
+    pub detection: BottleneckDetection,
+    /// If set, only subflows that share a bottleneck are coupled, and the groups are updated at this interval; `None`
+    /// couples all. Subflows whose bottleneck is unknown stay coupled, so that the goals of RFC 6356 hold for them.
+    pub regroup: Option<Duration>,
 }
 
 /// Everything about an MPTCP connection that is not its addresses.

@@ -111,6 +111,6 @@ impl Connection {
         let open = self.subflows.iter().filter(stays).count();
         let initial_is_over = usize::from(self.subflows[0].is_closed());
         let most = self.config.max_subflows.min(MAX_SUBFLOWS - initial_is_over);
-        most.saturating_sub(open + self.open_requests.len())
+        most.saturating_sub(open + self.path_manager.requests())
     }
 }

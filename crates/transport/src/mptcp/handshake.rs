@@ -6,7 +6,7 @@ use std::sync::Arc;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::Instant;
-use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
+use subflow_wire::tcp::mptcp::{Capable, CapableFlags, MptcpOption};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::announcements::Announcements;
@@ -15,8 +15,7 @@ use super::data_timer::DataTimer;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
-use super::options::{VERSION, capable_of};
-use super::path_events::PathEvents;
+use super::path_manager::PathManager;
 use super::phase::Phase;
 use super::receive_side::ReceiveSide;
 use super::send_side::SendSide;
@@ -28,6 +27,9 @@ use super::{Config, Connection, Counters};
 use crate::stream::Stream;
 use crate::tcp::{self, Ends};
 use crate::{Event, RandomSource};
+
+/// The version of MPTCP implemented here (RFC 8684).
+const VERSION: u8 = 1;
 
 /// The random numbers of the side that answers a SYN.
 #[derive(Clone, Copy, Debug)]
@@ -137,8 +139,7 @@ impl Connection {
             data_timer: DataTimer::default(),
             memory: Self::send_memory(&config),
             receive: ReceiveSide::new(config.tcp.receive_buffer, mss, now),
-            path_events: PathEvents::new(config.path_manager.clone()),
-            open_requests: Vec::new(),
+            path_manager: PathManager::new(config.path_manager.clone()),
             local_addresses: local,
             announcements: Announcements::default(),
             withdrawals: Withdrawals::default(),
@@ -247,4 +248,13 @@ impl Connection {
             self.fall_back(now);
         }
     }
+}
+
+/// The MP_CAPABLE of a segment. An MP_CAPABLE of a version other than the negotiated one is ignored in every segment
+/// of the handshake.
+pub(crate) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Capable(capable) if capable.version == VERSION => Some(capable),
+        _ => None,
+    })
 }

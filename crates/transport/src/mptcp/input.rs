@@ -12,7 +12,7 @@ use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
-use super::options::{capable_of, reset_reason_of};
+use super::handshake::capable_of;
 use super::phase::Mode;
 use super::placement::{DISCARD, Placement};
 use crate::Change;
@@ -276,4 +276,12 @@ fn prefix_of(segment: &TcpSegment, length: u64) -> TcpSegment {
     prefix.payload.length = length as u32;
     prefix.flags.0 &= !TcpFlags::FIN.0;
     prefix
+}
+
+/// The MP_TCPRST of a segment.
+fn reset_reason_of(segment: &TcpSegment) -> Option<ResetReason> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Reset(reason) => Some(*reason),
+        _ => None,
+    })
 }

@@ -6,9 +6,8 @@ use subflow_wire::tcp::TcpSegment;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 
 use super::Connection;
-use super::addresses::OpenRequest;
 use super::keys::{join_hmac, leftmost_64, leftmost_160};
-use super::options::join_of;
+use super::path_manager::OpenRequest;
 use super::subflow::{JoinEnds, Stage, Subflow};
 use crate::Event;
 use crate::mac::is_equal;
@@ -172,4 +171,12 @@ impl Connection {
             self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
         }
     }
+}
+
+/// The MP_JOIN of a segment.
+pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Join(join) => Some(join),
+        _ => None,
+    })
 }

@@ -24,9 +24,8 @@
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs`; what each needs of all subflows: `summaries.rs` |
-//! | path manager, addresses, MP_PRIO | `addresses.rs`, `path_events.rs`; identifiers of local addresses: `local_addresses.rs` |
+//! | path manager, addresses, MP_PRIO | `addresses.rs`, `path_manager.rs`; identifiers of local addresses: `local_addresses.rs` |
 //! | repeating ADD_ADDR and REMOVE_ADDR | `announcements.rs`, `withdrawals.rs` |
-//! | MPTCP options of an arriving segment | `options.rs` |
 //! | what the scheduler did, for whoever explains a run | `notes.rs` |
 //! | the phase: handshake, MPTCP, fallback, end | `phase.rs` |
 //! | fallback, MP_FAIL | `fallback.rs`; infinite mappings: `infinite_mappings.rs` |
@@ -53,9 +52,8 @@ mod local_addresses;
 mod look_ahead;
 mod notes;
 mod observation;
-mod options;
 mod output;
-mod path_events;
+mod path_manager;
 mod phase;
 mod placement;
 mod receive_side;
@@ -77,15 +75,14 @@ use subflow_policy::congestion::Controller;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Instant;
 
-pub use addresses::OpenRequest;
-pub use config::{Config, DataAcks};
+pub use config::{Bottleneck, Config, DataAcks};
 pub use former_subflows::{LISTED_SUBFLOWS, SubflowRecord, SubflowTotals};
-pub use observation::{Bottleneck, PathRecord, one_way_delay};
+pub use observation::{PathRecord, one_way_delay};
+pub use path_manager::OpenRequest;
 pub use subflow::Subflow;
 
-pub(crate) use handshake::Identity;
-pub(crate) use join::Refused;
-pub(crate) use options::{capable_of, join_of};
+pub(crate) use handshake::{Identity, capable_of};
+pub(crate) use join::{Refused, join_of};
 
 use crate::edge::Taken;
 use crate::notes::Notes;
@@ -98,7 +95,7 @@ use data_timer::DataTimer;
 use handshake::Negotiated;
 use keys::Key;
 use local_addresses::LocalAddresses;
-use path_events::PathEvents;
+use path_manager::PathManager;
 use phase::Phase;
 use receive_side::ReceiveSide;
 use send_memory::SendMemory;
@@ -140,9 +137,7 @@ pub struct Connection {
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
     receive: ReceiveSide,
-    path_events: PathEvents,
-    /// Subflows that wait until the host assigns them a port.
-    open_requests: Vec<OpenRequest>,
+    path_manager: PathManager,
     local_addresses: LocalAddresses,
     announcements: Announcements,
     withdrawals: Withdrawals,

@@ -7,18 +7,8 @@ use subflow_policy::scheduler::Scheduler;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
-use super::{Config, Connection};
-
-/// Shared-bottleneck detection for a connection, and the use of its results. A scheduler that uses correlations always
-/// receives them.
-#[derive(Clone, Debug)]
-pub struct Bottleneck {
-    /// The detector, without samples.
-    pub detection: BottleneckDetection,
-    /// If set, only subflows that share a bottleneck are coupled, and the groups are updated at this interval; `None`
-    /// couples all. Subflows whose bottleneck is unknown stay coupled, so that the goals of RFC 6356 hold for them.
-    pub regroup: Option<Duration>,
-}
+use super::Connection;
+use super::config::Config;
 
 /// One sample of a subflow, with further values for studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Capable, Dss, Mapping, ResetReason};
 
 use super::Connection;
+use super::handshake::capable_of;
 use super::keys::Key;
-use super::options::capable_of;
 use super::phase::Mode;
 use super::received_mappings::{Fit, ReceivedMapping};
 

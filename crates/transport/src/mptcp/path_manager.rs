@@ -1,0 +1,73 @@
+//! The path manager: what it is told, one event after another, and the subflows that it has requested.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_policy::path_manager::{Command, Event, PathManagement, PathManager as _};
+
+/// A subflow requested by the path manager. The host chooses its local port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenRequest {
+    /// Local address.
+    pub local: IpAddr,
+    /// Local port; `None` for any free port.
+    pub local_port: Option<u16>,
+    /// Identifier of the local address.
+    pub local_id: u8,
+    /// Remote address and port.
+    pub remote: SocketAddr,
+    /// Identifier of the remote address.
+    pub remote_id: u8,
+    /// Whether the subflow is requested as a backup.
+    pub backup: bool,
+}
+
+/// The path manager, and the events that it has not yet processed. A command may cause further events. They are processed
+/// afterwards: the number of addresses that the peer announces determines how many attempts follow each other, so
+/// recursion would have no bound.
+#[derive(Clone, Debug)]
+pub(super) struct PathManager {
+    algorithm: PathManagement,
+    waiting: VecDeque<Event>,
+    is_processing: bool,
+    /// Subflows that wait until the host assigns them a port.
+    requests: Vec<OpenRequest>,
+}
+
+impl PathManager {
+    pub(super) fn new(algorithm: PathManagement) -> Self {
+        Self { algorithm, waiting: VecDeque::new(), is_processing: false, requests: Vec::new() }
+    }
+
+    /// Adds an event. Returns whether the caller has to process what waits, with [`next`](Self::next) until there is no
+    /// more; otherwise a caller further up does.
+    pub(super) fn add(&mut self, event: Event) -> bool {
+        self.waiting.push_back(event);
+        !core::mem::replace(&mut self.is_processing, true)
+    }
+
+    /// Passes the next event to the path manager, which appends its commands. Returns whether there was one.
+    pub(super) fn next(&mut self, commands: &mut Vec<Command>) -> bool {
+        match self.waiting.pop_front() {
+            Some(event) => self.algorithm.on_event(&event, commands),
+            None => self.is_processing = false,
+        }
+        self.is_processing
+    }
+
+    /// A subflow is to be opened as soon as the host has assigned it a port.
+    pub(super) fn request(&mut self, request: OpenRequest) {
+        self.requests.push(request);
+    }
+
+    /// Number of subflows that wait for a port.
+    #[inline]
+    pub(super) fn requests(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Takes at most `most` of these, the oldest first.
+    pub(super) fn take_requests(&mut self, most: usize) -> Vec<OpenRequest> {
+        self.requests.drain(..most.min(self.requests.len())).collect()
+    }
+}
