@@ -22,7 +22,7 @@ pub struct Limits {
     pub backlog: usize,
     /// Half-open subflows (MP_JOIN) of all connections of the host: 4096. Further SYNs are dropped. One connection has
     /// at most [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, including half-open ones, which may be
-    /// replaced by others (`mptcp/places.rs`).
+    /// replaced by others (`mptcp/half_open_joins.rs`).
     pub half_open_joins: usize,
 }
 

@@ -6,8 +6,8 @@ use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::infinite_mappings::SentMapping;
+use super::payload_placement::{DISCARD, Placement};
 use super::phase::Mode;
-use super::placement::{DISCARD, Placement};
 use crate::Event;
 
 impl Connection {

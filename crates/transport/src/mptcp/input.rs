@@ -13,8 +13,8 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::handshake::capable_of;
+use super::payload_placement::{DISCARD, Placement};
 use super::phase::Mode;
-use super::placement::{DISCARD, Placement};
 use crate::Change;
 use crate::tcp::{Answer, State, Verdict};
 

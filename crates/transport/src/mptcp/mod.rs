@@ -16,14 +16,14 @@
 //! | the subflows: places, which have changed | `subflows.rs`; one of them: `subflow.rs`; statistics of former ones: `former_subflows.rs` |
 //! | room for further subflows, half-open joins | `half_open_joins.rs` |
 //! | arriving segments: order of processing, options | `input.rs` |
-//! | placement of payload by mappings, checksums | `placement.rs`, `received_mappings.rs` |
-//! | data-level receiving: reassembly, DATA_ACK, window, the peer's end | `receive_side.rs`; what passes through it: `data_receive.rs` |
+//! | placement of payload by mappings, checksums | `payload_placement.rs`, `received_mappings.rs` |
+//! | data-level receiving: reassembly, DATA_ACK, window, the peer's end | `receive_side.rs`; what passes through it: `data_delivery.rs` |
 //! | data-level sending: outstanding data, DATA_ACK, the peer's window | `send_side.rs`; the data-level timer: `data_timer.rs` |
-//! | assigning data to subflows by the scheduler | `data_send.rs`, `views.rs` |
+//! | assigning data to subflows by the scheduler | `scheduling.rs`, `scheduler_views.rs` |
 //! | the send buffer if data is queued ahead of windows | `send_memory.rs` |
-//! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
+//! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale_subflows.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
-//! | segments and their options | `output.rs`; what each needs of all subflows: `summaries.rs` |
+//! | segments and their options | `output.rs`; what each needs of all subflows: `subflow_summaries.rs` |
 //! | path manager, addresses, MP_PRIO | `addresses.rs`, `path_manager.rs`; identifiers of local addresses: `local_addresses.rs` |
 //! | repeating ADD_ADDR and REMOVE_ADDR | `announcements.rs`, `withdrawals.rs` |
 //! | what the scheduler did, for whoever explains a run | `notes.rs` |
@@ -36,9 +36,8 @@ mod addresses;
 mod announcements;
 mod close;
 pub mod config;
+mod data_delivery;
 mod data_fin;
-mod data_receive;
-mod data_send;
 mod data_timer;
 mod fallback;
 mod former_subflows;
@@ -54,18 +53,19 @@ mod notes;
 mod observation;
 mod output;
 mod path_manager;
+mod payload_placement;
 mod phase;
-mod placement;
 mod receive_side;
 mod received_mappings;
 mod reinjection;
+mod scheduler_views;
+mod scheduling;
 pub mod send_memory;
 mod send_side;
-mod stale;
+mod stale_subflows;
 mod subflow;
+mod subflow_summaries;
 mod subflows;
-mod summaries;
-mod views;
 mod withdrawals;
 
 use std::sync::Arc;
@@ -98,10 +98,10 @@ use local_addresses::LocalAddresses;
 use path_manager::PathManager;
 use phase::Phase;
 use receive_side::ReceiveSide;
+use scheduler_views::Views;
 use send_memory::SendMemory;
 use send_side::SendSide;
 use subflows::Subflows;
-use views::Views;
 use withdrawals::Withdrawals;
 
 /// Counters of a connection in addition to those of its subflows.

@@ -7,8 +7,8 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::received_mappings::ReceivedMappings;
-use super::stale::Delivery;
-use super::summaries::SubflowSummary;
+use super::stale_subflows::Delivery;
+use super::subflow_summaries::SubflowSummary;
 use crate::prefetch::prefetch_whole;
 use crate::tcp;
 

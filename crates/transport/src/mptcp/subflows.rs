@@ -26,9 +26,9 @@ use subflow_policy::scheduler::SubflowSet;
 use subflow_quantity::{Duration, Instant};
 
 use super::former_subflows::FormerSubflows;
-use super::placement::DISCARD;
+use super::payload_placement::DISCARD;
 use super::subflow::Subflow;
-use super::summaries::{SubflowSummary, Summaries};
+use super::subflow_summaries::{SubflowSummary, Summaries};
 use crate::edge::Taken;
 use crate::notes::Noted;
 use crate::tcp::{Ends, ReceiveWindow};
@@ -177,7 +177,7 @@ impl Subflows {
         self.list.iter_mut().for_each(|subflow| subflow.tcp.follow_buffer(window));
     }
 
-    /// Ends a period in which subflow `index` had data to deliver (`stale.rs`).
+    /// Ends a period in which subflow `index` had data to deliver (`stale_subflows.rs`).
     pub(super) fn note_period(&mut self, index: usize) {
         self.list[index].delivery.note_period();
     }
