@@ -37,6 +37,10 @@ impl Connection {
                 false
             }
         };
+        if self.phase.ended().is_some() {
+            // MP_FASTCLOSE has closed all subflows. Data beside it is not counted, since the application knows the end.
+            return;
+        }
         self.collect_data(index, now);
         self.after_subflow_event(index, now);
         if accepted {

@@ -5,9 +5,9 @@ use subflow_transport::tcp::Closed;
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::MptcpOption;
 
-use super::{exchange_and_close, has};
-use crate::harness::tamper::{drop_first, has_data, has_fin, is_pure_ack, is_reset};
-use crate::harness::{CLIENT, Pair, SERVER, Sent, Setup, ms, secs};
+use super::{capable, exchange_and_close, has};
+use crate::harness::tamper::{drop_first, has_data, has_fin, is_pure_ack, is_reset, is_syn_ack};
+use crate::harness::{CLIENT, Fate, Pair, SERVER, Sent, Setup, ms, secs};
 
 fn has_data_fin(segment: &TcpSegment) -> bool {
     segment.options.dss.is_some_and(|dss| dss.data_fin)
@@ -178,6 +178,27 @@ fn one_fast_close_that_arrives_is_enough() {
 }
 
 #[test]
+fn data_beside_a_fast_close_is_not_counted() {
+    // Without timestamps there is room for both options.
+    let mut pair = Setup::mptcp(2, 1).both(|stack| stack.tcp.timestamps = false).connected();
+    pair.transfer(CLIENT, 20_000);
+    pair.settle();
+    let syn_ack = pair.log.iter().find(|sent| is_syn_ack(&sent.segment)).expect("the handshake is over");
+    let receiver_key = capable(&syn_ack.segment).and_then(|capable| capable.sender_key).expect("MPTCP");
+    pair.tamper(move |leaving| {
+        if leaving.from == CLIENT && has_data(leaving.segment) {
+            leaving.segment.options.mptcp.push(MptcpOption::FastClose { receiver_key });
+        }
+        Fate::Pass
+    });
+    pair.write(CLIENT, 1000);
+    pair.run_for(ms(100));
+    assert_eq!(pair.count(SERVER, Event::Closed(Closed::Reset)), 1);
+    assert_eq!(pair.received(SERVER), 20_000);
+    assert!(pair.endpoint(SERVER).poll_timeout().is_none(), "nothing is left to do");
+}
+
+#[test]
 fn a_fast_close_with_a_wrong_key_ends_at_most_its_subflow() {
     let mut pair = two_paths();
     pair.tamper(|leaving| {
@@ -186,7 +207,7 @@ fn a_fast_close_with_a_wrong_key_ends_at_most_its_subflow() {
                 *receiver_key ^= 1;
             }
         }
-        crate::harness::Fate::Pass
+        Fate::Pass
     });
     pair.paths[0].up = false;
     pair.act(CLIENT, |endpoint, _| endpoint.abort());
