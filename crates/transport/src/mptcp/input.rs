@@ -222,19 +222,19 @@ impl Connection {
     /// Processes the DATA_ACK, the window and the DATA_FIN.
     fn on_data_level(&mut self, index: usize, segment: &TcpSegment) {
         let window = self.subflows[index].tcp.peer_window(segment);
-        let Some(dss) = &segment.options.dss else {
+        let dss = segment.options.dss.as_ref();
+        if let Some(ack) = dss.and_then(|dss| dss.data_ack) {
+            let acknowledged = self.local_key.offset(ack.value, ack.wide, self.send.una());
+            self.on_data_ack(acknowledged, window);
+        } else {
             // The window in the handshake of a join is not the one that all subflows share: Linux advertises a new
             // window there, and drops data beyond the shared one.
             let opening = index == 0 && segment.flags.contains(TcpFlags::SYN);
             if opening || !self.phase.is_confirmed() || capable_of(segment).is_some() {
                 self.send.open_window(window);
             }
-            return;
-        };
-        if let Some(ack) = dss.data_ack {
-            let acknowledged = self.local_key.offset(ack.value, ack.wide, self.send.una());
-            self.on_data_ack(acknowledged, window);
         }
+        let Some(dss) = dss else { return };
         if let (Some(mapping), true) = (&dss.mapping, dss.data_fin)
             && let Some(start) = self.data_offset(mapping)
         {

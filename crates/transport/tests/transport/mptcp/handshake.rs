@@ -2,10 +2,11 @@
 
 use subflow_transport::Event;
 use subflow_transport::mptcp::keys::Key;
+use subflow_wire::tcp::mptcp::Dss;
 
 use super::{capable, exchange_and_close};
 use crate::harness::tamper::{drop_first, has_data, is_pure_ack, is_syn, is_syn_ack};
-use crate::harness::{CLIENT, SERVER, Setup, ms, secs};
+use crate::harness::{CLIENT, Fate, SERVER, Setup, ms, secs};
 
 #[test]
 fn keys_are_exchanged_in_three_segments() {
@@ -123,6 +124,23 @@ fn establishment_is_reported_once_by_each_side() {
     assert_eq!(pair.when(CLIENT, Event::Established), Some(start + ms(20)));
     assert_eq!(pair.when(SERVER, Event::Established), Some(start + ms(30)));
     assert_eq!((pair.count(CLIENT, Event::Established), pair.count(SERVER, Event::Established)), (1, 1));
+}
+
+#[test]
+fn the_window_of_a_third_ack_whose_dss_has_no_data_ack_is_the_servers() {
+    let mut pair = Setup::mptcp(1, 1).build();
+    pair.tamper(|leaving| {
+        if leaving.from == CLIENT && capable(leaving.segment).is_some_and(|capable| capable.receiver_key.is_some()) {
+            leaving.segment.options.dss = Some(Dss { data_ack: None, mapping: None, data_fin: false });
+        }
+        Fate::Pass
+    });
+    pair.connect();
+    pair.settle();
+    pair.write(SERVER, 100_000);
+    pair.run_for(ms(100));
+    let first = pair.log.iter().find(|sent| sent.from == SERVER && has_data(&sent.segment)).expect("data");
+    assert_eq!(first.segment.payload.length, pair.tcp(SERVER).mss());
 }
 
 #[test]
