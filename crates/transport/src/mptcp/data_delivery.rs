@@ -5,8 +5,7 @@ use core::ops::Range;
 
 use subflow_quantity::Instant;
 
-use super::payload_placement::DISCARD;
-use super::received_mappings::InOrder;
+use super::received_mappings::{DISCARD, InOrder};
 use super::{Connection, Subflow};
 use crate::Event;
 

@@ -6,8 +6,9 @@ use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::infinite_mappings::SentMapping;
-use super::payload_placement::{DISCARD, Placement};
+use super::payload_placement::Placement;
 use super::phase::Mode;
+use super::received_mappings::DISCARD;
 use crate::Event;
 
 impl Connection {

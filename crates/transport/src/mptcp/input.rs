@@ -13,8 +13,9 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::handshake::capable_of;
-use super::payload_placement::{DISCARD, Placement};
+use super::payload_placement::Placement;
 use super::phase::Mode;
+use super::received_mappings::DISCARD;
 use crate::Change;
 use crate::tcp::{Answer, State, Verdict};
 

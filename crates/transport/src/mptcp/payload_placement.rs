@@ -11,9 +11,6 @@ use super::keys::Key;
 use super::phase::Mode;
 use super::received_mappings::{Fit, ReceivedMapping};
 
-/// First of the data offsets that represent subflow bytes which are acknowledged and discarded. No stream reaches it.
-pub(super) const DISCARD: u64 = 1 << 62;
-
 /// The place of a segment's payload at the data level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {

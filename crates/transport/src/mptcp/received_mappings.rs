@@ -13,6 +13,9 @@ use subflow_wire::tcp::mptcp::Mapping;
 /// bound is not accepted, and the peer retransmits it. A window of 32 MB in mappings of 64 KB fits.
 const MAX_KEPT: usize = 512;
 
+/// First of the data offsets that represent subflow bytes which are acknowledged and discarded. No stream reaches it.
+pub(super) const DISCARD: u64 = 1 << 62;
+
 /// The mappings of a subflow that its in-order data has not passed yet: disjoint, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReceivedMappings {

@@ -26,7 +26,7 @@ use subflow_policy::scheduler::SubflowSet;
 use subflow_quantity::{Duration, Instant};
 
 use super::former_subflows::FormerSubflows;
-use super::payload_placement::DISCARD;
+use super::received_mappings::DISCARD;
 use super::subflow::Subflow;
 use super::subflow_summaries::{SubflowSummary, Summaries};
 use crate::edge::Taken;
