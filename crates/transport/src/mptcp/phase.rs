@@ -136,7 +136,7 @@ impl Phase {
         self.mode = Mode::Multipath(Multipath { remote, confirmation: Confirmation::Pending { keys_sent: false } });
     }
 
-    /// Whether a client has sent its third ACK with both keys, and not confirmation of them has arrived.
+    /// Whether a client has sent its third ACK with both keys and waits for the confirmation.
     pub(super) fn has_sent_keys(&self) -> bool {
         matches!(self.mode, Mode::Multipath(Multipath { confirmation: Confirmation::Pending { keys_sent: true }, .. }))
     }

@@ -80,8 +80,8 @@ impl ReceiveSide {
         offset <= self.window.right_edge() + WINDOW_TOLERANCE
     }
 
-    /// Data `range` has arrived. `None` if it was known, or lies beyond the end of the stream: the DATA_FIN takes an
-    /// offset of its own, and there is no data beyond it, whatever the peer maps there.
+    /// Data `range` has arrived. `None` if nothing of it is new, or it lies beyond the end of the stream: the DATA_FIN
+    /// takes an offset of its own, and there is no data beyond it, whatever the peer maps there.
     #[inline]
     pub(super) fn accept(&mut self, range: Range<u64>) -> Option<Accepted> {
         let end = match self.end {

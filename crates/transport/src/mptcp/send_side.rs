@@ -112,8 +112,8 @@ impl SendSide {
         self.window_end = self.window_end.max(self.una + window);
     }
 
-    /// The first `acknowledged` bytes are acknowledged, and a DATA_FIN if it `fin_sent`; from there on the peer's window
-    /// has `window` bytes.
+    /// The peer acknowledges the first `acknowledged` bytes, from which on its window has `window` bytes. `fin_sent`: it
+    /// may acknowledge a DATA_FIN, which counts as a byte.
     #[inline]
     pub(super) fn on_data_ack(&mut self, acknowledged: u64, window: u64, fin_sent: bool) -> Acknowledged {
         if acknowledged > self.next + u64::from(fin_sent) || acknowledged < self.una {
@@ -146,8 +146,8 @@ impl SendSide {
         self.outstanding.push_back(SentRange { range, carried_by, reinject: false });
     }
 
-    /// A copy of the outstanding `range`, which is cut to one that was assigned at once, is assigned to subflow
-    /// `carrier`. Returns what is copied, and whether it waited for reinjection.
+    /// A copy of the outstanding `range` is assigned to subflow `carrier`; of several ranges that were assigned one by
+    /// one, only the first. Returns what is copied, and whether it waited for reinjection.
     pub(super) fn assign_copy(&mut self, range: Range<u64>, carrier: usize) -> Option<(Range<u64>, bool)> {
         let at = self.position(range.start)?;
         let sent = &mut self.outstanding[at];
