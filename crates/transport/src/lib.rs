@@ -64,6 +64,7 @@ mod path_mtu;
 mod prefetch;
 mod random;
 pub mod sctp;
+mod socket;
 mod stream;
 pub mod tcp;
 pub mod udp;

@@ -7,8 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::{Header, ParseError};
-use crate::packet::PROTOCOL_TCP;
-use crate::sctp::PROTOCOL_SCTP;
+use crate::ip::{PROTOCOL_SCTP, PROTOCOL_TCP};
 use crate::{Ecn, EmitError, IpHeader, ipv4, ipv6};
 
 const PROTOCOL_ICMP: u8 = 1;

@@ -4,6 +4,13 @@ use std::net::IpAddr;
 
 use crate::checksum::ones_complement_add;
 
+/// The protocol number of TCP in the IP header (IANA, "Assigned Internet Protocol Numbers").
+pub const PROTOCOL_TCP: u8 = 6;
+/// The protocol number of UDP.
+pub const PROTOCOL_UDP: u8 = 17;
+/// The protocol number of SCTP.
+pub const PROTOCOL_SCTP: u8 = 132;
+
 /// The ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]

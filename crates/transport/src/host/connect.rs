@@ -4,9 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use subflow_quantity::Instant;
+use subflow_wire::{PROTOCOL_TCP, PROTOCOL_UDP};
 
 use super::demux::Protocol;
-use super::{EndpointId, Host, Listener, ports};
+use super::{EndpointId, Host, ports};
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::udp::UdpEndpoint;
 use crate::{Endpoint, mptcp};
@@ -42,26 +43,6 @@ pub enum ConnectError {
 }
 
 impl Host {
-    /// Opens a connection from `local` to `remote` with the protocol and the options of a listener. Ports of 0, and
-    /// errors, are those of [`connect_tcp`](Self::connect_tcp).
-    ///
-    /// # Errors
-    ///
-    /// The port is in use, or none is free.
-    pub fn connect(
-        &mut self,
-        stack: &Listener,
-        local: SocketAddr,
-        remote: SocketAddr,
-        now: Instant,
-    ) -> Result<EndpointId, ConnectError> {
-        match stack {
-            Listener::Tcp(options) => self.connect_tcp(options, local, remote, now),
-            Listener::Mptcp(config) => self.connect_mptcp(config.clone(), local, remote, now),
-            Listener::Sctp(config) => self.connect_sctp(config.clone(), local, remote, now),
-        }
-    }
-
     /// Opens a TCP connection from `local` (port 0: any that is free) to `remote`.
     ///
     /// # Errors
@@ -74,9 +55,9 @@ impl Host {
         remote: SocketAddr,
         now: Instant,
     ) -> Result<EndpointId, ConnectError> {
-        let ends = self.free_ends(Protocol::Tcp, local, remote)?;
+        let ends = self.free_ends(PROTOCOL_TCP, local, remote)?;
         let initial = self.random.initial_sequence(ends, now);
-        Ok(self.add(Endpoint::Tcp(Box::new(TcpEndpoint::connect(options, ends, initial, now))), ends))
+        Ok(self.add(TcpEndpoint::connect(options, ends, initial, now).into(), ends))
     }
 
     /// Opens an MPTCP connection from `local` (port 0: any that is free) to `remote`.
@@ -91,11 +72,11 @@ impl Host {
         remote: SocketAddr,
         now: Instant,
     ) -> Result<EndpointId, ConnectError> {
-        let ends = self.free_ends(Protocol::Tcp, local, remote)?;
+        let ends = self.free_ends(PROTOCOL_TCP, local, remote)?;
         let mut random = self.random.fork();
         let key = self.tokens.fresh_key(&mut random);
         let connection = mptcp::Connection::connect(config, ends, &self.addresses, key, random, now);
-        let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
+        let id = self.add(connection.into(), ends);
         self.tokens.insert(key.token, id);
         Ok(id)
     }
@@ -107,19 +88,15 @@ impl Host {
     /// If there is already a socket between them.
     pub fn open_udp(&mut self, local: SocketAddr, remote: SocketAddr) -> Result<EndpointId, ConnectError> {
         let ends = Ends { local, remote };
-        if self.is_in_use(Protocol::Udp, ends) {
+        if self.is_in_use(PROTOCOL_UDP, ends) {
             return Err(ConnectError::InUse { local, remote });
         }
-        Ok(self.add(Endpoint::Udp(Box::new(UdpEndpoint::new(ends))), ends))
+        Ok(self.add(UdpEndpoint::new(ends).into(), ends))
     }
 
     /// Adds an endpoint with its initial addresses and ports.
     pub(super) fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
-        let protocol = match endpoint {
-            Endpoint::Tcp(_) | Endpoint::Mptcp(_) => Protocol::Tcp,
-            Endpoint::Udp(_) => Protocol::Udp,
-            Endpoint::Sctp(_) => Protocol::Sctp,
-        };
+        let protocol = endpoint.protocol();
         let id = EndpointId(self.endpoints.insert(endpoint) as u32);
         self.demux.assign(protocol, ends, id, 0);
         id
@@ -164,18 +141,14 @@ impl Host {
         backup: bool,
         now: Instant,
     ) {
-        if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
-            connection.request_subflow(local, local_port, remote, backup);
-        }
+        self.endpoint_mut(id).request_subflow(local, local_port, remote, backup);
         self.open_requested(id, now);
     }
 
     /// Assigns ports to the subflows that a path manager has requested, and opens them.
     #[inline]
     pub(super) fn open_requested(&mut self, id: EndpointId, now: Instant) {
-        if let Endpoint::Mptcp(connection) = &self.endpoints[id.0 as usize]
-            && connection.has_open_requests()
-        {
+        if self.endpoint(id).has_open_requests() {
             self.open_now(id, now);
         }
     }
@@ -183,17 +156,14 @@ impl Host {
     #[cold]
     #[inline(never)]
     fn open_now(&mut self, id: EndpointId, now: Instant) {
-        let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
-        for request in connection.take_open_requests() {
+        let protocol = self.endpoint(id).protocol();
+        for request in self.endpoint_mut(id).take_open_requests() {
             let local = SocketAddr::new(request.local, request.local_port.unwrap_or(0));
-            let ends = self.free_ends(Protocol::Tcp, local, request.remote);
-            let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
-            match ends {
-                Ok(ends) => match connection.open_subflow(&request, ends, now) {
-                    Some(subflow) => self.demux.assign(Protocol::Tcp, ends, id, subflow),
-                    None => connection.on_open_failed(&request, now),
-                },
-                Err(_) => connection.on_open_failed(&request, now),
+            let ends = self.free_ends(protocol, local, request.remote);
+            let endpoint = self.endpoint_mut(id);
+            match ends.ok().and_then(|ends| Some((ends, endpoint.open_subflow(&request, ends, now)?))) {
+                Some((ends, subflow)) => self.demux.assign(protocol, ends, id, subflow),
+                None => endpoint.on_open_failed(&request, now),
             }
         }
     }

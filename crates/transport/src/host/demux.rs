@@ -5,26 +5,21 @@ use std::net::IpAddr;
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use smallvec::SmallVec;
-use subflow_wire::{Body, FlowCache, FlowKeyV4, Packet};
+use subflow_wire::{FlowCache, FlowKeyV4, Packet};
 
 use super::EndpointId;
 use crate::prefetch::prefetch;
 use crate::tcp::Ends;
 
+/// The number in the IP header (IANA) of the protocol of a pair of ends. The port numbers of different protocols are
+/// independent.
+pub(super) type Protocol = u8;
 type KeyV6 = (u128, u128, u64);
 /// An endpoint and the index of its subflow.
 pub(super) type Owner = (EndpointId, usize);
 
 #[allow(clippy::disallowed_types, reason = "it is never iterated")]
 type Map<K> = std::collections::hash_map::HashMap<K, Owner, SeedableRandomState>;
-
-/// The protocol of a pair of ends. The port numbers of different protocols are independent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Protocol {
-    Tcp = 6,
-    Udp = 17,
-    Sctp = 132,
-}
 
 /// Endpoints and subflows by protocol, addresses and ports. The table is never iterated in an order that matters.
 /// Addresses are packed into integers, whose hash takes a few instructions.
@@ -57,7 +52,7 @@ enum Key {
 /// A packet never has addresses of different families.
 #[inline]
 fn key(protocol: Protocol, local: IpAddr, remote: IpAddr, local_port: u16, remote_port: u16) -> Key {
-    let ports = u64::from(local_port) << 24 | u64::from(remote_port) << 8 | protocol as u64;
+    let ports = u64::from(local_port) << 24 | u64::from(remote_port) << 8 | u64::from(protocol);
     match (local, remote) {
         (IpAddr::V4(local), IpAddr::V4(remote)) => {
             Key::V4((u64::from(local.to_bits()) << 32 | u64::from(remote.to_bits()), ports))
@@ -80,11 +75,7 @@ fn key_of(protocol: Protocol, ends: Ends) -> Key {
 
 #[inline]
 fn key_of_packet(packet: &Packet) -> Key {
-    let (protocol, source, destination) = match &packet.body {
-        Body::Tcp(segment) => (Protocol::Tcp, segment.source_port, segment.destination_port),
-        Body::Udp(datagram) => (Protocol::Udp, datagram.source_port, datagram.destination_port),
-        Body::Sctp(packet) => (Protocol::Sctp, packet.source_port, packet.destination_port),
-    };
+    let (protocol, source, destination) = packet.body.transport_ports();
     key(protocol, packet.ip.destination, packet.ip.source, destination, source)
 }
 
@@ -113,9 +104,9 @@ impl Demux {
         self.enter(protocol, ends, (id, subflow));
     }
 
-    /// Adds ends to the association `id`.
-    pub(super) fn add(&mut self, ends: Ends, id: EndpointId) {
-        self.enter(Protocol::Sctp, ends, (id, 0));
+    /// Assigns further ends to endpoint `id`.
+    pub(super) fn add(&mut self, protocol: Protocol, ends: Ends, id: EndpointId) {
+        self.enter(protocol, ends, (id, 0));
     }
 
     fn enter(&mut self, protocol: Protocol, ends: Ends, owner: Owner) {
@@ -226,7 +217,7 @@ mod tests {
 
     use proptest::collection::vec;
     use proptest::prelude::*;
-    use subflow_wire::{Ecn, IpHeader, TcpSegment};
+    use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP, TcpSegment};
 
     use super::*;
 
@@ -236,34 +227,34 @@ mod tests {
     }
 
     fn owner(demux: &Demux, remote_port: u16) -> Option<Owner> {
-        demux.owner(Protocol::Tcp, ends(remote_port))
+        demux.owner(PROTOCOL_TCP, ends(remote_port))
     }
 
     #[test]
     fn the_same_ends_of_two_protocols_are_two_endpoints() {
         let mut demux = Demux::new(None);
-        demux.assign(Protocol::Tcp, ends(1), EndpointId(0), 0);
-        demux.assign(Protocol::Udp, ends(1), EndpointId(1), 0);
-        assert_eq!(demux.owner(Protocol::Tcp, ends(1)), Some((EndpointId(0), 0)));
-        assert_eq!(demux.owner(Protocol::Udp, ends(1)), Some((EndpointId(1), 0)));
-        assert_eq!(demux.owner(Protocol::Sctp, ends(1)), None);
+        demux.assign(PROTOCOL_TCP, ends(1), EndpointId(0), 0);
+        demux.assign(PROTOCOL_UDP, ends(1), EndpointId(1), 0);
+        assert_eq!(demux.owner(PROTOCOL_TCP, ends(1)), Some((EndpointId(0), 0)));
+        assert_eq!(demux.owner(PROTOCOL_UDP, ends(1)), Some((EndpointId(1), 0)));
+        assert_eq!(demux.owner(PROTOCOL_SCTP, ends(1)), None);
     }
 
     #[test]
     fn a_subflow_that_takes_the_place_of_another_has_its_own_ends_alone() {
         let mut demux = Demux::new(None);
-        demux.assign(Protocol::Tcp, ends(1), EndpointId(3), 0);
-        demux.assign(Protocol::Tcp, ends(2), EndpointId(3), 1);
-        demux.assign(Protocol::Tcp, ends(3), EndpointId(3), 1);
+        demux.assign(PROTOCOL_TCP, ends(1), EndpointId(3), 0);
+        demux.assign(PROTOCOL_TCP, ends(2), EndpointId(3), 1);
+        demux.assign(PROTOCOL_TCP, ends(3), EndpointId(3), 1);
         assert_eq!([1, 2, 3].map(|port| owner(&demux, port).map(|(_, subflow)| subflow)), [Some(0), None, Some(1)]);
     }
 
     #[test]
     fn removing_an_endpoint_leaves_the_ends_that_another_has_taken_over() {
         let mut demux = Demux::new(None);
-        demux.assign(Protocol::Tcp, ends(1), EndpointId(0), 0);
-        demux.assign(Protocol::Tcp, ends(2), EndpointId(0), 1);
-        demux.assign(Protocol::Tcp, ends(1), EndpointId(1), 0);
+        demux.assign(PROTOCOL_TCP, ends(1), EndpointId(0), 0);
+        demux.assign(PROTOCOL_TCP, ends(2), EndpointId(0), 1);
+        demux.assign(PROTOCOL_TCP, ends(1), EndpointId(1), 0);
         demux.remove(EndpointId(0));
         assert_eq!((owner(&demux, 1), owner(&demux, 2)), (Some((EndpointId(1), 0)), None));
         demux.remove(EndpointId(1));
@@ -287,7 +278,7 @@ mod tests {
             for (port, id, subflow, removes) in steps {
                 match removes && id < 4 {
                     true => demux.remove(EndpointId(id)),
-                    false => demux.assign(Protocol::Tcp, ends(port), EndpointId(id), subflow),
+                    false => demux.assign(PROTOCOL_TCP, ends(port), EndpointId(id), subflow),
                 }
                 for port in [port, port / 2, 399 - port] {
                     let expected = owner(&demux, port);

@@ -78,10 +78,8 @@ impl HalfOpen {
         if self.connections.contains_key(&id) && is_established() {
             self.remove_connection(id);
         }
-        if self.joins.contains_key(&id)
-            && let Endpoint::Mptcp(connection) = endpoint
-        {
-            self.set_joins(id, connection.half_open_joins());
+        if self.joins.contains_key(&id) {
+            self.set_joins(id, endpoint.half_open_joins());
         }
     }
 

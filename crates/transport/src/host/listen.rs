@@ -2,71 +2,18 @@
 //! 3.10.7.2).
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
-use subflow_wire::{Body, Ecn, IpHeader, Packet};
+use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_TCP, Packet};
 
-use super::demux::Protocol;
+use super::listener::PresetNumbers;
 use super::{EndpointId, Host};
-use crate::mptcp::keys::Key;
-use crate::mptcp::{self, Refused, join_of};
-use crate::tcp::{self, Ends, TcpEndpoint, TcpOptions};
-use crate::{Endpoint, sctp};
-
-/// The protocol that accepts connections on a port.
-#[derive(Clone, Debug)]
-pub enum Listener {
-    /// Plain TCP: MPTCP options are ignored, and the peer falls back.
-    Tcp(TcpOptions),
-    /// SCTP.
-    Sctp(Arc<sctp::Config>),
-    /// MPTCP; connections of a peer that does not support it use plain TCP.
-    Mptcp(Arc<mptcp::Config>),
-}
-
-impl Listener {
-    /// The TCP configuration of the listener, if it has one.
-    fn tcp(&self) -> Option<&tcp::Config> {
-        match self {
-            Self::Tcp(options) => Some(&options.config),
-            Self::Mptcp(config) => Some(&config.tcp),
-            Self::Sctp(_) => None,
-        }
-    }
-}
-
-/// Numbers of a connection that answers a SYN, as far as they are predetermined. The others are random.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PresetNumbers {
-    /// This side's initial sequence number.
-    pub(super) initial: Option<u32>,
-    /// This side's key, for MPTCP.
-    pub(super) key: Option<Key>,
-}
+use crate::mptcp::{Refused, join_of};
+use crate::tcp::Ends;
 
 impl Host {
-    /// Accepts connections on `port` from now on. The ports of SCTP and TCP are independent.
-    pub fn listen(&mut self, port: u16, listener: Listener) {
-        let protocol = if listener.tcp().is_some() { Protocol::Tcp } else { Protocol::Sctp };
-        self.listeners.insert((protocol, port), listener);
-    }
-
-    /// Accepts no further connections on `port`, of any protocol: SYNs get a reset, INITs an ABORT. Connections that were
-    /// accepted stay, half-open ones too, and MPTCP connections still take joins on the port.
-    pub fn stop_listening(&mut self, port: u16) {
-        for protocol in [Protocol::Tcp, Protocol::Sctp] {
-            self.listeners.remove(&(protocol, port));
-        }
-    }
-
-    /// The TCP configuration of the listener on `port`.
-    pub(super) fn listening_tcp(&self, port: u16) -> Option<&tcp::Config> {
-        self.listeners.get(&(Protocol::Tcp, port))?.tcp()
-    }
-
     /// Processes a packet that belongs to no endpoint.
     #[cold]
     pub(super) fn handle_unclaimed(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
@@ -139,41 +86,13 @@ impl Host {
         now: Instant,
     ) -> Option<EndpointId> {
         let endpoint = self.answering_endpoint(ends, syn, preset, now)?;
-        let token = match &endpoint {
-            Endpoint::Mptcp(connection) => Some(connection.token()),
-            _ => None,
-        };
+        let token = endpoint.token();
         let id = self.add(endpoint, ends);
         if let Some(token) = token {
             self.tokens.insert(token, id);
         }
         self.accepted.push_back(id);
         Some(id)
-    }
-
-    /// Creates the endpoint that answers `syn` with the configuration of the listener.
-    pub(super) fn answering_endpoint(
-        &mut self,
-        ends: Ends,
-        syn: &TcpSegment,
-        preset: PresetNumbers,
-        now: Instant,
-    ) -> Option<Endpoint> {
-        match self.listeners.get(&(Protocol::Tcp, ends.local.port()))?.clone() {
-            Listener::Tcp(options) => {
-                let initial = preset.initial.unwrap_or_else(|| self.random.initial_sequence(ends, now));
-                Some(Endpoint::Tcp(Box::new(TcpEndpoint::accept(&options, ends, initial, syn, now))))
-            }
-            Listener::Mptcp(config) => {
-                let key = preset.key.unwrap_or_else(|| self.tokens.fresh_key(&mut self.random));
-                let mut random = self.random.fork();
-                let initial = preset.initial.unwrap_or_else(|| random.initial_sequence(ends, now));
-                let identity = mptcp::Identity { key, initial };
-                let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, identity, random, now);
-                Some(Endpoint::Mptcp(Box::new(connection)))
-            }
-            Listener::Sctp(_) => None,
-        }
     }
 
     /// Processes a SYN for ends that `id` has in TIME-WAIT: reopens them if RFC 6191 permits it. The old endpoint
@@ -204,11 +123,11 @@ impl Host {
         if self.half_open.joins() >= self.limits.half_open_joins {
             return None;
         }
-        let Endpoint::Mptcp(connection) = self.endpoint_mut(id) else { return None };
+        let connection = self.endpoint_mut(id);
         match connection.accept_join(ends, syn, now) {
             Ok(subflow) => {
                 let half_open = connection.half_open_joins();
-                self.demux.assign(Protocol::Tcp, ends, id, subflow);
+                self.demux.assign(PROTOCOL_TCP, ends, id, subflow);
                 self.half_open.set_joins(id, half_open);
                 Some(id)
             }

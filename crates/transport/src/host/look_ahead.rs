@@ -6,7 +6,6 @@
 use subflow_wire::Packet;
 
 use super::{EndpointId, Host};
-use crate::Endpoint;
 use crate::prefetch::prefetch;
 
 impl Host {
@@ -30,29 +29,23 @@ impl Host {
     #[inline]
     pub fn fetch_endpoint(&self, packet: &Packet) -> Option<(EndpointId, usize)> {
         let (id, subflow) = self.demux.peek(packet)?;
-        match self.endpoints.get(id.0 as usize)? {
-            Endpoint::Mptcp(connection) => connection.fetch(),
-            Endpoint::Tcp(endpoint) => endpoint.fetch(),
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => {}
-        }
+        self.endpoints.get(id.0 as usize)?.fetch();
         Some((id, subflow))
     }
 
     /// Fetches the subflow for which a packet will come.
     #[inline]
     pub fn fetch_subflow(&self, id: EndpointId, subflow: usize) {
-        if let Some(Endpoint::Mptcp(connection)) = self.endpoints.get(id.0 as usize) {
-            connection.fetch_subflow(subflow);
+        if let Some(endpoint) = self.endpoints.get(id.0 as usize) {
+            endpoint.fetch_subflow(subflow);
         }
     }
 
     /// Fetches the ends of the queues of the subflow for which a packet will come.
     #[inline]
     pub fn fetch_queues(&self, id: EndpointId, subflow: usize) {
-        match self.endpoints.get(id.0 as usize) {
-            Some(Endpoint::Mptcp(connection)) => connection.fetch_queues(subflow),
-            Some(Endpoint::Tcp(endpoint)) => endpoint.connection.fetch_queues(),
-            _ => {}
+        if let Some(endpoint) = self.endpoints.get(id.0 as usize) {
+            endpoint.fetch_queues(subflow);
         }
     }
 }

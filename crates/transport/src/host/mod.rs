@@ -5,6 +5,7 @@
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
 //! | ICMP errors | `icmp.rs` |
+//! | what a listener answers with | `listener.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 //! | bounds on half-open state | `limits.rs` |
 //! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
@@ -14,6 +15,7 @@ mod demux;
 mod icmp;
 mod limits;
 mod listen;
+mod listener;
 mod look_ahead;
 mod ports;
 mod sctp;
@@ -32,7 +34,7 @@ use subflow_wire::{Body, Packet};
 
 pub use connect::ConnectError;
 pub use limits::Limits;
-pub use listen::Listener;
+pub use listener::Listener;
 
 use crate::sctp::Secret;
 use crate::{Endpoint, Event, RandomSource};
@@ -170,7 +172,7 @@ impl Host {
         }
         self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
         self.open_requested(id, now);
-        self.follow_association(id);
+        self.follow_moves(id);
         self.update_half_open(id);
         Some(id)
     }
@@ -234,9 +236,7 @@ impl Host {
             self.addresses.push(address);
         }
         for id in self.endpoint_ids() {
-            if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
-                connection.add_local_address(address, now);
-            }
+            self.endpoint_mut(id).add_local_address(address, now);
             self.open_requested(id, now);
         }
     }
@@ -245,9 +245,7 @@ impl Host {
     pub fn remove_address(&mut self, address: IpAddr, now: Instant) {
         self.addresses.retain(|&known| known != address);
         for id in self.endpoint_ids() {
-            if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
-                connection.remove_local_address(address, now);
-            }
+            self.endpoint_mut(id).remove_local_address(address, now);
             self.open_requested(id, now);
         }
     }
@@ -262,8 +260,8 @@ impl Host {
         let endpoint = self.endpoints.remove(id.0 as usize);
         self.demux.remove(id);
         self.half_open.remove(id);
-        if let Endpoint::Mptcp(connection) = &endpoint {
-            self.tokens.remove(connection.token(), id);
+        if let Some(token) = endpoint.token() {
+            self.tokens.remove(token, id);
         }
     }
 }

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, InitChunk, Parameter};
-use subflow_wire::{Body, Packet, SctpPacket};
+use subflow_wire::{Body, PROTOCOL_SCTP, Packet, SctpPacket};
 
-use super::demux::Protocol;
-use super::{ConnectError, EndpointId, Host, Listener};
+use super::{ConnectError, EndpointId, Host};
 use crate::Endpoint;
 use crate::sctp::{self, Association, Cookie, Identity, answer_init, answer_out_of_the_blue};
 use crate::tcp::Ends;
@@ -27,7 +26,7 @@ impl Host {
         remote: SocketAddr,
         now: Instant,
     ) -> Result<EndpointId, ConnectError> {
-        let ends = self.free_ends(Protocol::Sctp, local, remote)?;
+        let ends = self.free_ends(PROTOCOL_SCTP, local, remote)?;
         let (secret, locals, rng) = (self.secret(), self.sctp_addresses(local.ip(), &config), self.random.fork());
         Ok(self.add_association(Association::connect(config, secret, ends, locals, rng, now)))
     }
@@ -38,33 +37,33 @@ impl Host {
         core::iter::once(initial).chain(others.filter(|_| config.multihomed)).collect()
     }
 
-    fn add_association(&mut self, association: Association) -> EndpointId {
-        let id = EndpointId(self.endpoints.insert(Endpoint::Sctp(Box::new(association))) as u32);
-        self.follow_association(id);
+    fn add_association(&mut self, association: impl Into<Endpoint>) -> EndpointId {
+        let id = EndpointId(self.endpoints.insert(association.into()) as u32);
+        self.follow_moves(id);
         id
     }
 
     /// Enters new addresses of an association into the table, and adds the association that replaces it after a restart
     /// of the peer.
     #[inline]
-    pub(super) fn follow_association(&mut self, id: EndpointId) {
-        if matches!(self.endpoints[id.0 as usize], Endpoint::Sctp(_)) {
+    pub(super) fn follow_moves(&mut self, id: EndpointId) {
+        if self.endpoint(id).has_moved() {
             self.follow(id);
         }
     }
 
     #[inline(never)]
     fn follow(&mut self, id: EndpointId) {
-        let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] else { return };
+        let association = self.endpoint_mut(id);
         let (new_ends, successor) = (association.take_new_ends(), association.take_successor());
         for ends in new_ends {
             // A peer may claim any address. Addresses of another association remain assigned to that one.
-            if !self.is_in_use(Protocol::Sctp, ends) {
-                self.demux.add(ends, id);
+            if !self.is_in_use(PROTOCOL_SCTP, ends) {
+                self.demux.add(PROTOCOL_SCTP, ends, id);
             }
         }
         if let Some(successor) = successor {
-            let id = self.add_association(*successor);
+            let id = self.add_association(successor);
             self.accepted.push_back(id);
         }
     }
@@ -81,7 +80,7 @@ impl Host {
         });
         let mut owners = listed.filter_map(|address| {
             let ends = Ends { local, remote: SocketAddr::new(address, body.source_port) };
-            self.demux.owner(Protocol::Sctp, ends)
+            self.demux.owner(PROTOCOL_SCTP, ends)
         });
         owners.find(|&(id, subflow)| !self.endpoint(id).is_over(subflow)).map(|(id, _)| id)
     }
@@ -95,17 +94,14 @@ impl Host {
     ) -> Option<EndpointId> {
         if let Some(id) = self.opening_that_is_answered(packet, body) {
             self.endpoints[id.0 as usize].handle_packet(now, 0, packet);
-            self.follow_association(id);
+            self.follow_moves(id);
             return Some(id);
         }
         let ends = Ends {
             local: SocketAddr::new(packet.ip.destination, body.destination_port),
             remote: SocketAddr::new(packet.ip.source, body.source_port),
         };
-        let listener = match self.listeners.get(&(Protocol::Sctp, body.destination_port)) {
-            Some(Listener::Sctp(config)) => Some(config.clone()),
-            _ => None,
-        };
+        let listener = self.listening_sctp(body.destination_port).cloned();
         match (body.chunks.first(), listener) {
             // Section 8.5.1, rule A: not a valid INIT.
             (Some(Chunk::Init(_)), _) if body.verification_tag != 0 || body.chunks.len() > 1 => None,

@@ -6,10 +6,9 @@ use subflow_wire::tcp::mptcp::MptcpOption;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Packet};
 
-use super::listen::PresetNumbers;
+use super::listener::PresetNumbers;
 use super::syn_cookie::{LIFETIME, SynCookie, keep_options, without_timestamps};
 use super::{EndpointId, Host};
-use crate::Endpoint;
 use crate::mptcp::capable_of;
 use crate::mptcp::keys::Key;
 use crate::sctp::Secret;
@@ -76,16 +75,5 @@ impl Host {
         let capable = capable_of(ack).filter(|capable| capable.sender_key.is_some())?;
         let shown = capable.receiver_key?;
         cookie.keys(secret).find(|key| key.is(shown) && self.tokens.is_free(key.token))
-    }
-}
-
-impl Endpoint {
-    /// The SYN/ACK of a connection that has just been accepted was sent before.
-    fn on_syn_ack_sent_before(&mut self) {
-        match self {
-            Self::Tcp(tcp) => tcp.connection.on_syn_ack_sent_before(),
-            Self::Mptcp(mptcp) => mptcp.on_syn_ack_sent_before(),
-            Self::Sctp(_) | Self::Udp(_) => {}
-        }
     }
 }

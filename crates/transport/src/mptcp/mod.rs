@@ -62,6 +62,7 @@ mod scheduler_views;
 mod scheduling;
 pub mod send_memory;
 mod send_side;
+mod socket;
 mod stale_subflows;
 mod subflow;
 mod subflow_summaries;

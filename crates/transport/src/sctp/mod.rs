@@ -76,6 +76,7 @@ mod retransmission;
 mod retransmission_timer;
 mod rto;
 mod sack_input;
+mod socket;
 mod state;
 mod switches;
 mod timers;

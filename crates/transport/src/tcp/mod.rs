@@ -81,6 +81,7 @@ mod sent_queue_steps;
 mod sent_segments;
 mod sequence;
 mod settled;
+mod socket;
 mod state;
 mod timeout;
 pub(crate) mod timers;
@@ -101,6 +102,7 @@ pub use endpoint::{TcpEndpoint, TcpOptions};
 pub(crate) use receive_window::PACKET_OVERHEAD;
 pub use receive_window::ReceiveWindow;
 pub use rtt::RttEstimator;
+pub(crate) use socket::segment_of;
 pub use state::{Closed, State};
 
 use crate::edge::Taken;

@@ -2,20 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Body, PROTOCOL_UDP, Packet};
+use super::{Body, Packet};
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::EmitError;
+use crate::ip::PROTOCOL_UDP;
+use crate::payload::PayloadBytes;
 use crate::sctp::UdpEncapsulation;
 use crate::{IpHeader, Payload, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
-
-/// The payload bytes that a packet's payload description refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PayloadBytes<'a> {
-    /// Zero bytes of the described length: the payload of a simulated transfer.
-    Zero,
-    /// These bytes, of exactly the described length; for SCTP, those of all DATA chunks, concatenated.
-    Bytes(&'a [u8]),
-}
 
 impl Packet {
     /// Appends the packet to `out`: IP header, transport header with its options, payload, and the checksums over them.

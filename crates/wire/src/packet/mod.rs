@@ -1,25 +1,10 @@
 //! The typed packet that endpoints exchange.
 
-use crate::sctp::PROTOCOL_SCTP;
-use crate::{IpHeader, SctpPacket, TcpSegment, UdpDatagram, ipv4, ipv6, udp};
+use crate::ip::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
+use crate::{IpHeader, Payload, SctpPacket, TcpSegment, UdpDatagram, ipv4, ipv6, udp};
 
 mod emit;
 mod parse;
-
-pub use emit::PayloadBytes;
-
-/// A payload without its bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Payload {
-    /// Offset of the first byte in the sender's application stream. It is not sent: the code that has the bytes uses it
-    /// to find them. Zero in parsed packets.
-    pub stream_offset: u64,
-    /// Length in bytes.
-    pub length: u32,
-    /// One's-complement sum of the payload as 16-bit big-endian words, with an odd last byte padded with zero
-    /// (RFC 1071, not complemented). Simulated payloads are all zero, so their sum is 0. MPTCP's DSS checksum uses it.
-    pub sum: u16,
-}
 
 /// The transport header and payload description after the IP header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +64,16 @@ impl Body {
         }
     }
 
+    /// The number of the transport protocol (IANA) with its source and destination ports: of SCTP in UDP, those of SCTP.
+    #[inline]
+    pub const fn transport_ports(&self) -> (u8, u16, u16) {
+        match self {
+            Self::Tcp(segment) => (PROTOCOL_TCP, segment.source_port, segment.destination_port),
+            Self::Udp(datagram) => (PROTOCOL_UDP, datagram.source_port, datagram.destination_port),
+            Self::Sctp(packet) => (PROTOCOL_SCTP, packet.source_port, packet.destination_port),
+        }
+    }
+
     /// The protocol number in the IP header (IANA).
     pub const fn protocol(&self) -> u8 {
         match self {
@@ -89,9 +84,6 @@ impl Body {
         }
     }
 }
-
-pub(crate) const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
 
 /// Packets are stored in slots that are reused; SCTP must not make the slots of TCP segments larger.
 const _: () = assert!(size_of::<SctpPacket>() <= size_of::<TcpSegment>());

@@ -2,10 +2,11 @@
 
 use core::ops::Range;
 
-use super::{Body, PROTOCOL_TCP, PROTOCOL_UDP, Packet};
+use super::{Body, Packet};
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::{Header, ParseError};
-use crate::sctp::{PROTOCOL_SCTP, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
+use crate::ip::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
+use crate::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 use crate::{IpHeader, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
 impl Packet {

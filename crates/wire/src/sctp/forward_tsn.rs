@@ -1,6 +1,6 @@
 //! FORWARD-TSN (RFC 3758, section 3.2).
 
-use super::packet::CHUNK_HEADER_LENGTH;
+use super::tlv::CHUNK_HEADER_LENGTH;
 use crate::reader::Reader;
 
 /// Moves the peer's cumulative TSN over what has been abandoned.

@@ -1,8 +1,8 @@
 //! INIT and INIT ACK (RFC 9260, sections 3.3.2 and 3.3.3), which have one format.
 
 use super::Parameter;
-use super::packet::CHUNK_HEADER_LENGTH;
 use super::parameter::{emit_parameters, parameters_length, parse_parameters};
+use super::tlv::CHUNK_HEADER_LENGTH;
 use crate::reader::Reader;
 
 /// What an INIT or INIT ACK says.

@@ -18,18 +18,15 @@ mod forward_tsn;
 mod init;
 mod packet;
 mod parameter;
-mod raw_chunk;
 mod sack;
 mod tlv;
 
 pub use cause::ErrorCause;
-pub use chunk::{Chunk, chunk_type};
+pub use chunk::{Chunk, RawChunk, chunk_type};
 pub use data::DataChunk;
 pub use forward_tsn::{ForwardTsnChunk, SkippedStream};
 pub use init::InitChunk;
-pub use packet::{CHUNK_HEADER_LENGTH, HEADER_LENGTH, SctpPacket, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
+pub use packet::{HEADER_LENGTH, SctpPacket, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 pub use parameter::{Parameter, RawParameter, parameter_type};
-pub use raw_chunk::RawChunk;
 pub use sack::{GAP_BLOCK_LENGTH, GapBlock, GapBlocks, NrSackChunk, SackChunk};
-
-pub(crate) use packet::PROTOCOL_SCTP;
+pub use tlv::CHUNK_HEADER_LENGTH;

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::Chunk;
-use super::tlv::padded;
+use super::tlv::{CHUNK_HEADER_LENGTH, padded};
 use crate::error::{EmitError, Header, ParseError};
 use crate::{Payload, PayloadBytes};
 
@@ -11,11 +11,6 @@ use crate::{Payload, PayloadBytes};
 pub const HEADER_LENGTH: u32 = 12;
 /// Where the checksum stands in the common header.
 const CHECKSUM_OFFSET: usize = 8;
-/// Length of a chunk's type, flags and length.
-pub const CHUNK_HEADER_LENGTH: u32 = 4;
-
-/// The protocol number in the IP header (IANA).
-pub(crate) const PROTOCOL_SCTP: u8 = 132;
 
 /// The UDP port registered for SCTP in UDP (RFC 6951, section 8).
 pub const UDP_ENCAPSULATION_PORT: u16 = 9899;

@@ -1,6 +1,9 @@
 //! What chunks, parameters and error causes have in common: a type, a length that counts itself but not the padding
 //! behind, and padding with zeros to a multiple of 4 bytes (RFC 9260, section 3.2).
 
+/// Length of a chunk's type, flags and length.
+pub const CHUNK_HEADER_LENGTH: u32 = 4;
+
 /// Length of type and length of a parameter or cause.
 pub(super) const HEADER_LENGTH: usize = 4;
 
