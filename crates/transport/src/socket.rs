@@ -14,11 +14,11 @@ use crate::mptcp::{OpenRequest, PathRecord, Refused};
 use crate::notes::Noted;
 use crate::stream::Stream;
 use crate::tcp::{Closed, Connection, Ends};
-use crate::{Change, Endpoint, Event};
+use crate::{Change, Event};
 
-/// A protocol as [`Endpoint`] uses it, whose methods of the same names describe these. Each protocol implements it in its
+/// A protocol as [`Endpoint`](crate::Endpoint) uses it, whose methods of the same names describe these. Each protocol implements it in its
 /// file `socket.rs`. The bodies here are for protocols that do not have what the method is about.
-pub(crate) trait Socket {
+pub(crate) trait Socket: Sized {
     fn protocol(&self) -> u8;
     fn ends(&self) -> Ends;
 
@@ -205,7 +205,7 @@ pub(crate) trait Socket {
         Vec::new()
     }
 
-    fn take_successor(&mut self) -> Option<Endpoint> {
+    fn take_successor(&mut self) -> Option<Box<Self>> {
         None
     }
 

@@ -46,6 +46,24 @@ impl Listener {
     }
 }
 
+impl From<TcpOptions> for Listener {
+    fn from(options: TcpOptions) -> Self {
+        Self::Tcp(options)
+    }
+}
+
+impl From<Arc<mptcp::Config>> for Listener {
+    fn from(config: Arc<mptcp::Config>) -> Self {
+        Self::Mptcp(config)
+    }
+}
+
+impl From<Arc<sctp::Config>> for Listener {
+    fn from(config: Arc<sctp::Config>) -> Self {
+        Self::Sctp(config)
+    }
+}
+
 /// Numbers of a connection that answers a SYN, as far as they are predetermined. The others are random.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PresetNumbers {

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
-//! | ICMP errors | `icmp.rs` |
 //! | what a listener answers with | `listener.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 //! | bounds on half-open state | `limits.rs` |
@@ -12,7 +11,6 @@
 
 mod connect;
 mod demux;
-mod icmp;
 mod limits;
 mod listen;
 mod listener;
@@ -24,11 +22,12 @@ mod syn_cookie;
 mod tokens;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use rand_core::RngCore;
 use slab::Slab;
 use subflow_quantity::Instant;
+use subflow_wire::icmp::IcmpError;
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet};
 
@@ -37,6 +36,7 @@ pub use limits::Limits;
 pub use listener::Listener;
 
 use crate::sctp::Secret;
+use crate::tcp::Ends;
 use crate::{Endpoint, Event, RandomSource};
 use demux::{Demux, Protocol};
 use limits::HalfOpen;
@@ -173,6 +173,23 @@ impl Host {
         self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
         self.open_requested(id, now);
         self.follow_moves(id);
+        self.update_half_open(id);
+        Some(id)
+    }
+
+    /// Processes an ICMP error that has arrived (RFC 9293, section 3.9.2.2, MUST-54; RFC 9260, section 10). Returns the endpoint whose packet it is about, which is to be drained;
+    /// an error about a packet of no endpoint is ignored, and so is one about SCTP in UDP.
+    pub fn handle_icmp(&mut self, now: Instant, error: &IcmpError) -> Option<EndpointId> {
+        let quoted = &error.quoted;
+        let (local, remote) = quoted.ports()?;
+        let ends =
+            Ends { local: SocketAddr::new(quoted.source, local), remote: SocketAddr::new(quoted.destination, remote) };
+        let (id, subflow) = self.demux.owner(quoted.protocol, ends)?;
+        if self.endpoint(id).is_over(subflow) {
+            return None;
+        }
+        self.endpoint_mut(id).handle_icmp(subflow, error, now);
+        self.open_requested(id, now);
         self.update_half_open(id);
         Some(id)
     }

@@ -23,7 +23,7 @@ impl Socket for Connection {
     }
 
     fn ends(&self) -> Ends {
-        self.subflows[0].tcp.ends()
+        self.subflows()[0].connection().ends()
     }
 
     #[inline]
@@ -37,7 +37,7 @@ impl Socket for Connection {
     fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool {
         match self.poll_transmit(now, segment_of(packet)) {
             Some(subflow) => {
-                packet.ip = self.subflows[subflow].tcp.ip_header();
+                packet.ip = self.subflows()[subflow].connection().ip_header();
                 true
             }
             None => false,
@@ -58,7 +58,7 @@ impl Socket for Connection {
     }
 
     fn network_error(&self) -> Option<IcmpKind> {
-        self.subflows[0].tcp.network_error()
+        self.subflows()[0].connection().network_error()
     }
 
     #[inline]
@@ -114,15 +114,15 @@ impl Socket for Connection {
 
     #[inline]
     fn is_over(&self, subflow: usize) -> bool {
-        self.subflows[subflow].is_closed()
+        self.subflows()[subflow].is_closed()
     }
 
     fn tcp(&self, subflow: usize) -> Option<&tcp::Connection> {
-        self.subflows.get(subflow).map(|subflow| &subflow.tcp)
+        self.subflows().get(subflow).map(|subflow| subflow.connection())
     }
 
     fn visit_unacknowledged(&self, mut visit: impl FnMut(Range<u64>)) {
-        self.open_subflows().for_each(|subflow| subflow.tcp.unacknowledged_data().for_each(&mut visit));
+        self.open_subflows().for_each(|subflow| subflow.connection().unacknowledged_data().for_each(&mut visit));
     }
 
     fn taken(&self) -> Option<Taken> {
@@ -142,16 +142,16 @@ impl Socket for Connection {
 
     fn visit_paths(&self, mut visit: impl FnMut(PathState)) {
         self.listed().filter(|subflow| !subflow.is_closed()).for_each(|subflow| {
-            visit(PathState::of_connection(subflow.number(), &subflow.tcp, self.congestion()));
+            visit(PathState::of_connection(subflow.number(), subflow.connection(), self.congestion()));
         });
     }
 
     fn path_ends(&self) -> Vec<(usize, Ends)> {
-        self.listed().map(|subflow| (subflow.number(), subflow.tcp.ends())).collect()
+        self.listed().map(|subflow| (subflow.number(), subflow.connection().ends())).collect()
     }
 
     fn path_number(&self, ends: Ends, place: &mut usize, known: Option<usize>) -> Option<usize> {
-        let at_place = self.subflows.get(*place).map(Subflow::number);
+        let at_place = self.subflows().get(*place).map(Subflow::number);
         if known.is_some() && at_place == known {
             return known;
         }
@@ -163,7 +163,7 @@ impl Socket for Connection {
     }
 
     fn visit_connections(&self, mut visit: impl FnMut(&tcp::Connection, &Controller)) {
-        self.open_subflows().for_each(|subflow| visit(&subflow.tcp, self.congestion()));
+        self.open_subflows().for_each(|subflow| visit(subflow.connection(), self.congestion()));
     }
 
     fn path_records(&self) -> &[PathRecord] {
@@ -251,19 +251,19 @@ impl Socket for Connection {
 
 impl Connection {
     fn open_subflows(&self) -> impl Iterator<Item = &Subflow> {
-        self.subflows.iter().filter(|subflow| !subflow.is_closed())
+        self.subflows().iter().filter(|subflow| !subflow.is_closed())
     }
 
     fn listed(&self) -> impl Iterator<Item = &Subflow> {
-        self.subflows.iter().filter(|subflow| subflow.number() < LISTED_SUBFLOWS)
+        self.subflows().iter().filter(|subflow| subflow.number() < LISTED_SUBFLOWS)
     }
 
     /// The subflow with these ends, looked for in its last place first.
     fn subflow_with(&self, ends: Ends, place: &mut usize) -> Option<&Subflow> {
-        let has_ends = |subflow: &Subflow| subflow.tcp.ends() == ends;
-        if !self.subflows.get(*place).is_some_and(has_ends) {
-            *place = self.subflows.iter().position(has_ends)?;
+        let has_ends = |subflow: &Subflow| subflow.connection().ends() == ends;
+        if !self.subflows().get(*place).is_some_and(has_ends) {
+            *place = self.subflows().iter().position(has_ends)?;
         }
-        self.subflows.get(*place)
+        self.subflows().get(*place)
     }
 }

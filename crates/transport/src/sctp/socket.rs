@@ -9,12 +9,12 @@ use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, PROTOCOL_SCTP, Packet};
 
 use super::Association;
+use crate::Change;
 use crate::figures::{AbandonedMessages, Figures, PathFigures, PathState, RetransmissionsByReason};
 use crate::notes::{Kept, Noted};
 use crate::socket::Socket;
 use crate::stream::Stream;
 use crate::tcp::{Closed, Ends};
-use crate::{Change, Endpoint};
 
 impl Socket for Association {
     fn protocol(&self) -> u8 {
@@ -176,8 +176,8 @@ impl Socket for Association {
         Self::take_new_ends(self)
     }
 
-    fn take_successor(&mut self) -> Option<Endpoint> {
-        Self::take_successor(self).map(|successor| Endpoint::from(*successor))
+    fn take_successor(&mut self) -> Option<Box<Self>> {
+        Self::take_successor(self)
     }
 }
 

@@ -1,5 +1,7 @@
 //! A socket of any protocol.
 
+mod description;
+
 use core::ops::Range;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -31,7 +33,7 @@ macro_rules! ask {
         }
     };
 }
-pub(crate) use ask;
+use ask;
 
 /// A sans-IO endpoint: TCP, MPTCP, SCTP or UDP.
 ///
@@ -216,6 +218,34 @@ impl Endpoint {
     }
 }
 
+/// For what one protocol only has.
+impl Endpoint {
+    /// The plain TCP endpoint, if it is one.
+    pub fn as_tcp(&self) -> Option<&TcpEndpoint> {
+        if let Self::Tcp(tcp) = self { Some(tcp) } else { None }
+    }
+
+    /// The MPTCP connection, if it is one.
+    pub fn as_mptcp(&self) -> Option<&mptcp::Connection> {
+        if let Self::Mptcp(mptcp) = self { Some(mptcp) } else { None }
+    }
+
+    /// The same, for changes. Drain the endpoint afterwards.
+    pub fn as_mptcp_mut(&mut self) -> Option<&mut mptcp::Connection> {
+        if let Self::Mptcp(mptcp) = self { Some(mptcp) } else { None }
+    }
+
+    /// The SCTP association, if it is one.
+    pub fn as_sctp(&self) -> Option<&sctp::Association> {
+        if let Self::Sctp(sctp) = self { Some(sctp) } else { None }
+    }
+
+    /// The same, for changes. Drain the endpoint afterwards.
+    pub fn as_sctp_mut(&mut self) -> Option<&mut sctp::Association> {
+        if let Self::Sctp(sctp) = self { Some(sctp) } else { None }
+    }
+}
+
 /// What a [`Host`](crate::Host) does with its endpoints.
 impl Endpoint {
     /// The number in the IP header (IANA), under which packets find the endpoint.
@@ -293,7 +323,7 @@ impl Endpoint {
 
     /// What takes the endpoint's place because the peer has restarted.
     pub(crate) fn take_successor(&mut self) -> Option<Self> {
-        ask!(mut self.take_successor())
+        ask!(self, socket => socket.take_successor().map(|successor| (*successor).into()))
     }
 
     /// Fetches the endpoint from memory: a packet will come soon.
