@@ -6,8 +6,6 @@
 //! ahead, as a prefetch that nobody waits for; the next one can then read what it fetched. Nothing of this changes
 //! results.
 
-use prefetch_index::prefetch_index;
-
 use crate::event_queue::Event;
 use crate::host_table::FarEnd;
 use crate::network::LookAhead;
@@ -20,12 +18,6 @@ const FOUND: usize = 14;
 
 /// The packet of an event is for a host. Other values are links.
 const HOST: u32 = Event::UNKNOWN - 1;
-
-/// Fetches the first cache line of `value`, for [`Hosts::look_ahead`].
-#[inline]
-pub fn prefetch<T>(value: &T) {
-    prefetch_index(core::slice::from_ref(value), 0);
-}
 
 impl Network {
     /// Prefetches for the next events, if they are known; returns whether they are. Each access is made so many events

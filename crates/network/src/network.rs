@@ -12,7 +12,7 @@ use crate::link::LatePackets;
 use crate::link::Link;
 use crate::packet_pool::PacketPool;
 use crate::parts::Part;
-use crate::route::Routing;
+use crate::routing::Routing;
 use crate::tap::Tap;
 use crate::timer::Timers;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, TimerId};
@@ -276,7 +276,7 @@ impl Network {
     }
 
     /// The maximum number of packets in the network at once, which need about 1 GB.
-    pub const MOST_PACKETS: usize = 2_000_000;
+    pub const MOST_PACKETS: usize = PacketPool::MOST;
 
     /// Whether there have been more than [`Self::MOST_PACKETS`] packets at once. Hosts transmit nothing from then on: the
     /// results of the run are not valid.

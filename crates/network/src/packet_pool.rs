@@ -18,6 +18,9 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
+    /// The maximum number of packets at once, which need about 1 GB.
+    pub(crate) const MOST: usize = 2_000_000;
+
     /// Reserves a slot. It contains an old packet.
     #[inline]
     pub(crate) fn reserve(&mut self) -> PacketId {
@@ -57,10 +60,10 @@ impl PacketPool {
         packet
     }
 
-    /// Whether there have been more than [`Network::MOST_PACKETS`](crate::Network::MOST_PACKETS) packets at once.
+    /// Whether there have been more than [`Self::MOST`] packets at once.
     #[inline]
     pub(crate) fn has_overflowed(&self) -> bool {
-        self.slots.len() > crate::Network::MOST_PACKETS
+        self.slots.len() > Self::MOST
     }
 
     /// The largest number of packets so far.

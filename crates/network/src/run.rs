@@ -6,7 +6,7 @@ use subflow_wire::Packet;
 use crate::host_table::FarEnd;
 use crate::link::Parcel;
 use crate::network::Change;
-use crate::routing::{FlowRoute, PacketRoute};
+use crate::routing::{FlowRoute, FlowStart, PacketRoute};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
 
 impl Network {
@@ -54,6 +54,21 @@ impl Network {
         }
     }
 
+    /// The route of a new flow whose first packet is `id`, from a host that sends on `link`, to `destination`.
+    #[cold]
+    fn begin_flow(&mut self, link: LinkId, destination: InterfaceId, id: PacketId) -> Option<FlowRoute> {
+        let FarEnd::Router(from) = self.links[link.index()].far_end else {
+            return Some(FlowRoute { route: PacketRoute::to(destination), hash: 0 });
+        };
+        let routing = &mut self.routing;
+        let (last_router, last_link) = routing.attachments[destination.index()]?;
+        let packet = &self.packets[id];
+        let gateway = routing.rules.gateways.between(packet.ip.source, packet.ip.destination);
+        let start = FlowStart { from, destination, last_router, last_link, gateway };
+        let flows = routing.flows.as_mut()?;
+        flows.begin(packet, start, (&routing.tables, &routing.graph), &mut routing.listed)
+    }
+
     /// Processes all events up to and including `end`, and sets the clock to `end`. An `end` in the past has no effect.
     /// The clock ends after 52 days with up to 4096 link directions, half of that with each doubling.
     pub fn run_until<H: Hosts>(&mut self, hosts: &mut H, end: Instant) {
@@ -96,6 +111,19 @@ impl Network {
         self.run_before(hosts, horizon, fused);
     }
 
+    /// Recomputes the routes without the links that are down.
+    fn reroute(&mut self) {
+        let routing = &mut self.routing;
+        let mut down = routing.graph.no_links();
+        for edge in routing.graph.edges().filter(|&edge| !self.links[edge as usize].is_up()) {
+            down.set(edge, true);
+        }
+        routing.tables = routing.rules.tables(&routing.wiring, &routing.graph, &down);
+        if let Some(flows) = &mut routing.flows {
+            flows.reroute(|edge| down.has(edge), (&routing.tables, &routing.graph), &mut routing.listed);
+        }
+    }
+
     /// Processes all events before `horizon`.
     fn run_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant, fused: &[u32]) {
         self.horizon = horizon;
@@ -132,7 +160,7 @@ impl Network {
     fn deliver<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
         let looked_ahead = self.look_ahead(hosts);
         let link = &mut self.links[index as usize];
-        if !link.decides_at_once() {
+        if !link.is_plain() {
             return self.process_event_of(hosts, index);
         }
         let (packet, lost) = link.deliver();
@@ -144,11 +172,13 @@ impl Network {
             // The host will read it later. With many packets it would not be in the cache.
             self.packets.prefetch(next);
         }
-        self.leave(hosts, index, packet, lost);
+        match lost {
+            true => self.release(packet.packet),
+            false => self.arrive(hosts, index, packet),
+        }
     }
 
     /// Processes `packet`, which was the first on link `index`, at its far end.
-    #[inline(always)]
     pub(crate) fn leave<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel, lost: bool) {
         if lost {
             self.release(packet.packet);
@@ -225,11 +255,8 @@ impl Network {
         let (mut index, mut at, mut packet) = (index, at, packet);
         loop {
             let link = &mut self.links[index as usize];
-            if !link.decides_at_once() {
-                return self.enqueue_in_backlog(index, packet);
-            }
             let Some(accepted) = link.accept(at, packet, &mut self.packets) else {
-                return self.release(packet.packet);
+                return self.refuse(index, packet);
             };
             if !link.passes_on() {
                 if accepted.first {
@@ -251,6 +278,15 @@ impl Network {
             link.deliver_known(packet.size, accepted.lost);
             let Some(next) = self.pass_on(index, &mut packet, accepted.lost) else { return };
             (index, at) = (next, accepted.arrival);
+        }
+    }
+
+    /// Processes `packet`, which link `index` has not accepted at once: it drops the packet, or has a backlog.
+    #[inline(never)]
+    fn refuse(&mut self, index: u32, packet: Parcel) {
+        match self.links[index as usize].decides_at_once() {
+            true => self.release(packet.packet),
+            false => self.enqueue_in_backlog(index, packet),
         }
     }
 

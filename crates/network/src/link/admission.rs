@@ -27,9 +27,12 @@ impl Link {
         }
     }
 
-    /// Whether packet `id`, of `occupied` bytes, passes loss, the discipline and the limit.
+    /// Whether packet `id`, of `occupied` bytes, passes loss, the discipline and the limit of a link that decides at once.
     #[inline(always)]
     pub(super) fn admits(&mut self, now: Instant, occupied: u32, id: PacketId, packets: &mut PacketPool) -> bool {
+        if !self.plain && !self.decides_at_once() {
+            return false;
+        }
         self.catch_up(now);
         let queue = self.queue_state();
         if !self.plain {

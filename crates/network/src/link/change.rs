@@ -42,7 +42,7 @@ impl Link {
             }
             LinkChange::Loss(model) => self.change_loss(model),
             LinkChange::Down => self.take_down(now, packets),
-            LinkChange::Up => self.intake = Intake::of(&self.extras),
+            LinkChange::Up => self.set_intake(Intake::of(&self.extras)),
         }
     }
 
@@ -70,9 +70,14 @@ impl Link {
         self.wait_for_new_transmitter(now);
     }
 
+    fn set_intake(&mut self, intake: Intake) {
+        self.intake = intake;
+        self.plain = intake == Intake::AtOnce && self.extras.are_none();
+    }
+
     fn change_loss(&mut self, model: Option<LossModel>) {
         self.extras.set_loss(model);
-        self.plain = self.extras.are_none();
+        self.set_intake(self.intake);
         for number in self.held_numbers() {
             let lost = self.extras.loses_after_queue();
             self.ring.at_mut(number).lost = lost;
@@ -80,7 +85,7 @@ impl Link {
     }
 
     fn take_down(&mut self, now: Instant, packets: &mut PacketPool) {
-        self.intake = Intake::Down;
+        self.set_intake(Intake::Down);
         for number in self.held_numbers() {
             let packet = self.ring.at(number);
             packets.release(packet.parcel.packet);

@@ -29,9 +29,9 @@ pub use token_bucket::{Peak, TokenBucketConfig};
 use transmitter::Transmitter;
 
 use crate::host_table::FarEnd;
-use crate::look_ahead::prefetch;
 use crate::metrics::{Arrived, QueueTimes};
 use crate::packet_pool::PacketPool;
+use crate::prefetch::prefetch;
 use crate::queue::DropTail;
 use crate::{LinkMetrics, PacketId};
 
@@ -62,7 +62,8 @@ pub(crate) struct Link {
     pub(crate) far_end: FarEnd,
     arrived: Arrived,
     overhead: u16,
-    /// Whether the link has none of the features in `extras`.
+    /// Whether the link works and has none of the features in `extras`. Most links are plain, and a hop asks for nothing
+    /// else of `extras` and `intake`.
     plain: bool,
     intake: Intake,
     /// Whether packets are passed on as soon as they come to this link: to the next one (see `fusion.rs`) or, if
@@ -155,14 +156,20 @@ impl Link {
         }
     }
 
-    /// Whether it works and has no backlog: [`Self::accept`] decides on packets that come, and all events are arrivals.
+    /// Whether it works, and does nothing with packets but to let them wait, transmit them and drop them above the limit.
+    /// All its events are arrivals.
     #[inline(always)]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Whether it works and has no backlog: [`Self::accept`] decides on packets that come.
     pub(crate) const fn decides_at_once(&self) -> bool {
         matches!(self.intake, Intake::AtOnce)
     }
 
-    /// Processes a packet that comes at `now` to a link that [decides at once](Self::decides_at_once); `None` if it is
-    /// dropped. Packets come in order of time.
+    /// Processes a packet that comes at `now`; `None` if it is dropped, or if the link does not
+    /// [decide at once](Self::decides_at_once) and has done nothing. Packets come in order of time.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel, packets: &mut PacketPool) -> Option<Accepted> {
         let occupied = self.occupied(parcel);

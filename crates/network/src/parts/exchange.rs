@@ -5,8 +5,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use subflow_quantity::{Duration, Instant};
 
+use super::Batch;
 use super::Part;
-use super::export::Batch;
 use crate::{Hosts, Network};
 
 /// What the threads share that run the parts of a network.

@@ -1,77 +1,13 @@
 //! Packets that cross from one part of a network to another.
 
-use subflow_quantity::Instant;
-use subflow_wire::Packet;
-
+use super::{Batch, Crossing};
 use crate::Network;
 use crate::host_table::FarEnd;
 use crate::link::{Accepted, Parcel};
 use crate::routing::PacketRoute;
 
-/// The part of a network that a copy of it runs.
-#[derive(Debug)]
-pub(crate) struct Part {
-    pub(super) number: usize,
-    /// The parts of the near and the far end of each link.
-    ends: Vec<[u16; 2]>,
-    /// By receiving part, what was not handed over yet.
-    pub(super) outgoing: Vec<Batch>,
-    /// The first arrival of a packet in `outgoing`.
-    pub(super) first_arrival: Instant,
-    /// By receiving part, its number of each route from an index of the list of links on.
-    told: Vec<Vec<u32>>,
-    /// By receiving part, how many routes it knows.
-    routes_told: Vec<u32>,
-    /// By sending part, where each of its routes is in the own list of links.
-    known: Vec<Vec<PacketRoute>>,
-}
-
-/// What one part hands over to another one.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
-    /// Routes that the receiver does not know yet, concatenated: each ends with the link to an interface.
-    routes: Vec<u32>,
-    crossings: Vec<Crossing>,
-}
-
-/// A packet on its way to another part.
-#[derive(Debug)]
-struct Crossing {
-    link: u32,
-    arrival: Instant,
-    lost: bool,
-    /// Its packet id is the sender's. The index of a listed route is the number that the receiver was told.
-    parcel: Parcel,
-    packet: Packet,
-}
-
 /// A route that the receiver was not told.
 const UNKNOWN: u32 = u32::MAX;
-
-impl Part {
-    pub(super) fn new(number: usize, parts: usize, ends: Vec<[usize; 2]>) -> Self {
-        Self {
-            number,
-            ends: ends.into_iter().map(|ends| ends.map(|part| part as u16)).collect(),
-            outgoing: (0..parts).map(|_| Batch::default()).collect(),
-            first_arrival: Instant::MAX,
-            told: vec![Vec::new(); parts],
-            routes_told: vec![0; parts],
-            known: vec![Vec::new(); parts],
-        }
-    }
-
-    /// The parts of the near and the far end of a link.
-    pub(super) fn ends(&self, link: usize) -> [usize; 2] {
-        self.ends[link].map(usize::from)
-    }
-}
-
-impl Batch {
-    pub(super) fn is_empty(&self) -> bool {
-        self.crossings.is_empty()
-    }
-}
 
 impl Network {
     /// Hands over `parcel`, which link `index` to another part has accepted.

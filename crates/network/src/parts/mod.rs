@@ -24,5 +24,72 @@ mod export;
 mod partition;
 
 pub use exchange::Exchange;
-pub(crate) use export::Part;
 pub use partition::{Partition, PartitionError};
+
+use subflow_quantity::Instant;
+use subflow_wire::Packet;
+
+use crate::link::Parcel;
+use crate::routing::PacketRoute;
+
+/// The part of a network that a copy of it runs.
+#[derive(Debug)]
+pub(crate) struct Part {
+    number: usize,
+    /// The parts of the near and the far end of each link.
+    ends: Vec<[u16; 2]>,
+    /// By receiving part, what was not handed over yet.
+    outgoing: Vec<Batch>,
+    /// The first arrival of a packet in `outgoing`.
+    first_arrival: Instant,
+    /// By receiving part, its number of each route from an index of the list of links on.
+    told: Vec<Vec<u32>>,
+    /// By receiving part, how many routes it knows.
+    routes_told: Vec<u32>,
+    /// By sending part, where each of its routes is in the own list of links.
+    known: Vec<Vec<PacketRoute>>,
+}
+
+/// What one part hands over to another one.
+#[derive(Debug, Default)]
+struct Batch {
+    /// Routes that the receiver does not know yet, concatenated: each ends with the link to an interface.
+    routes: Vec<u32>,
+    crossings: Vec<Crossing>,
+}
+
+/// A packet on its way to another part.
+#[derive(Debug)]
+struct Crossing {
+    link: u32,
+    arrival: Instant,
+    lost: bool,
+    /// Its packet id is the sender's. The index of a listed route is the number that the receiver was told.
+    parcel: Parcel,
+    packet: Packet,
+}
+
+impl Part {
+    fn new(number: usize, parts: usize, ends: Vec<[usize; 2]>) -> Self {
+        Self {
+            number,
+            ends: ends.into_iter().map(|ends| ends.map(|part| part as u16)).collect(),
+            outgoing: (0..parts).map(|_| Batch::default()).collect(),
+            first_arrival: Instant::MAX,
+            told: vec![Vec::new(); parts],
+            routes_told: vec![0; parts],
+            known: vec![Vec::new(); parts],
+        }
+    }
+
+    /// The parts of the near and the far end of a link.
+    fn ends(&self, link: usize) -> [usize; 2] {
+        self.ends[link].map(usize::from)
+    }
+}
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        self.crossings.is_empty()
+    }
+}

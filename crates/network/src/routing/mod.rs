@@ -11,7 +11,8 @@ mod packet_route;
 mod tables;
 mod wiring;
 
-use subflow_policy::routing::MultiflowOptions;
+use prefetch_index::prefetch_index;
+use subflow_policy::routing::{Graph, MultiflowOptions};
 use subflow_quantity::Duration;
 
 pub(crate) use flows::{FlowRoutes, FlowStart};
@@ -20,6 +21,8 @@ pub(crate) use packet_route::{FlowRoute, PacketRoute};
 pub use subflow_policy::routing::Metric as RouteMetric;
 pub(crate) use tables::{Gateway, Gateways, Routes, StaticRoute, TableRules};
 pub(crate) use wiring::{Edge, Node, Wiring};
+
+use crate::link::Parcel;
 
 /// How a router chooses the next link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,5 +63,54 @@ pub struct RoutingConfig {
 impl Default for RoutingConfig {
     fn default() -> Self {
         Self { multiflow: MultiflowOptions::PUBLISHED, reroute_after: None, spanning_tree: None }
+    }
+}
+
+/// The routing state.
+#[derive(Debug)]
+pub(crate) struct Routing {
+    pub(crate) wiring: Wiring,
+    pub(crate) graph: Graph,
+    pub(crate) rules: TableRules,
+    pub(crate) tables: Routes,
+    /// The router of each interface, and the link from there.
+    pub(crate) attachments: Vec<Option<(u32, u32)>>,
+    /// The links of the flows' routes, without the first link of each, concatenated.
+    pub(crate) listed: Vec<u32>,
+    /// The routes of flows, if not all routers use shortest paths or addresses have gateways.
+    pub(crate) flows: Option<Box<FlowRoutes>>,
+    pub(crate) reroute_after: Option<Duration>,
+}
+
+impl Routing {
+    /// The next link of `packet` after `router`. Advances the packet's route.
+    #[inline(always)]
+    pub(crate) fn next_link(&mut self, router: u32, packet: &mut Parcel) -> Option<u32> {
+        match packet.route.index() {
+            Some(index) => {
+                packet.route = packet.route.next();
+                Some(self.listed[index])
+            }
+            None => self.tables.next(router, packet.route.destination()?, packet.hash),
+        }
+    }
+
+    /// Fetches what decides on the next link of `packet` after `router`.
+    #[inline]
+    pub(crate) fn prefetch_next_link(&self, router: u32, packet: &Parcel) {
+        match (packet.route.index(), packet.route.destination()) {
+            (Some(index), _) => prefetch_index(&self.listed, index),
+            (None, Some(destination)) => self.tables.prefetch(router, destination),
+            (None, None) => {}
+        }
+    }
+
+    /// The next link of `packet` after `router`, unless the router chooses among several.
+    #[inline]
+    pub(crate) fn sole_next_link(&self, router: u32, packet: &Parcel) -> Option<u32> {
+        match packet.route.index() {
+            Some(index) => Some(self.listed[index]),
+            None => self.tables.sole(router, packet.route.destination()?),
+        }
     }
 }

@@ -8,7 +8,7 @@ use subflow_policy::routing::Multiflow;
 use super::{Attachment, TopologyBuilder, TopologyError};
 use crate::host_table::{AddressBook, Conversations, FarEnd, HostTable, Interface};
 use crate::link::{Link, LinkStreams};
-use crate::route::Routing;
+use crate::routing::Routing;
 use crate::routing::{Edge, FlowRoutes, Gateways, Node, Routes, StaticRoute, TableRules, Wiring};
 use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, fusion, stream};
 
