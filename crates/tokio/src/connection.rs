@@ -172,16 +172,13 @@ impl Connection {
 /// Most bytes that may be written and not acknowledged: Linux's send buffer has room for twice the window of each
 /// subflow; here as much again is for data that a slower subflow has not delivered.
 fn send_limit(endpoint: &Endpoint, most: u64) -> u64 {
-    let windows = match endpoint {
-        Endpoint::Mptcp(connection) => {
-            let open = connection.subflows().iter().filter(|subflow| subflow.is_established() && !subflow.is_closed());
-            let window = |tcp: &subflow_transport::tcp::Connection| {
-                u64::from(connection.congestion().path(tcp.path()).cwnd()) * u64::from(tcp.mss())
-            };
-            open.map(|subflow| window(subflow.connection())).sum()
-        }
-        _ => 0,
-    };
+    let windows: u64 = endpoint.as_mptcp().map_or(0, |connection| {
+        let open = connection.subflows().iter().filter(|subflow| subflow.is_established() && !subflow.is_closed());
+        let window = |tcp: &subflow_transport::tcp::Connection| {
+            u64::from(connection.congestion().path(tcp.path()).cwnd()) * u64::from(tcp.mss())
+        };
+        open.map(|subflow| window(subflow.connection())).sum()
+    });
     (4 * windows).clamp(LEAST_SEND_BUFFER.min(most), most)
 }
 

@@ -1,6 +1,8 @@
 //! What a stack sends and receives packets through.
 
 use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A device for IP packets. One task receives; packets are sent from any thread.
@@ -22,4 +24,24 @@ pub struct Received {
     pub segment: Option<u16>,
     /// Whether the transport checksum was verified before, or left out.
     pub verified: bool,
+}
+
+/// One path to the network: a device, and this host's addresses on it.
+#[derive(Clone)]
+pub struct Path {
+    pub(crate) device: Arc<dyn Device>,
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+impl Path {
+    /// A path over `device`, with these addresses.
+    pub fn new(device: impl Device, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        Self { device: Arc::new(device), addresses: addresses.into_iter().collect() }
+    }
+}
+
+impl std::fmt::Debug for Path {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Path").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use subflow_quantity::Instant;
+use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 use crate::Device;
@@ -16,8 +17,29 @@ const BATCH: usize = 32;
 /// The room that a device may need for a packet: joined segments up to 64 KiB, and the header of a TUN device.
 const LARGEST_PACKET: usize = (1 << 16) + 64;
 
+/// A stack with its task.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts the task, within a tokio runtime.
+    pub(crate) fn new(shared: Arc<Shared>, devices: Vec<Arc<dyn Device>>) -> Self {
+        let task = tokio::spawn(Driver::new(Arc::clone(&shared), devices));
+        Self { shared, task }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
 /// Runs as long as the stack exists.
-pub(crate) struct Driver {
+struct Driver {
     shared: Arc<Shared>,
     /// `None` after an error: the device is gone.
     devices: Vec<Option<Arc<dyn Device>>>,
@@ -26,7 +48,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, devices: Vec<Arc<dyn Device>>) -> Self {
+    fn new(shared: Arc<Shared>, devices: Vec<Arc<dyn Device>>) -> Self {
         let sleep = Box::pin(tokio::time::sleep_until(shared.tokio_time(Instant::ZERO)));
         let devices = devices.into_iter().map(Some).collect();
         Self { shared, devices, sleep, buffer: vec![0; LARGEST_PACKET] }

@@ -39,7 +39,7 @@
 //! | the task that receives packets and waits for timers | `driver.rs` |
 //! | one connection between its stream and the stack | `connection.rs`; its bytes: `stream_buffer.rs` |
 //! | everything behind the lock | `state.rs`; packets: `transmit.rs`, `segments.rs` |
-//! | devices | `device.rs`, `tun_device.rs`, `memory_device.rs` |
+//! | devices, paths | `device.rs`, `tun_device.rs`, `memory_device.rs` |
 //!
 //! Keys, nonces, ports and initial sequence numbers are the operating system's random numbers.
 
@@ -58,11 +58,11 @@ mod transmit;
 #[cfg(target_os = "linux")]
 mod tun_device;
 
-pub use device::{Device, Received};
+pub use device::{Device, Path, Received};
 pub use listener::MptcpListener;
 pub use memory_device::{MemoryDevice, MemoryLink, pair};
 pub use options::{Options, UnknownName};
-pub use stack::{Path, Stack};
+pub use stack::Stack;
 pub use stream::{MptcpStream, SubflowState};
 #[cfg(target_os = "linux")]
 pub use tun_device::TunDevice;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::MptcpStream;
-use crate::stack::Running;
+use crate::driver::Running;
 
 /// Accepts the connections to a port of a stack. After it is dropped, SYNs to the port get a reset, and so do connections
 /// that were not accepted.

@@ -8,52 +8,17 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
-
-use crate::driver::Driver;
+use crate::driver::Running;
 use crate::state::Shared;
-use crate::{Device, MptcpListener, MptcpStream, Options};
+use crate::{MptcpListener, MptcpStream, Options, Path};
 
 /// The time after which the next attempt to connect begins beside those under way (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
-
-/// One path to the network: a device, and this host's addresses on it.
-#[derive(Clone)]
-pub struct Path {
-    pub(crate) device: Arc<dyn Device>,
-    pub(crate) addresses: Vec<IpAddr>,
-}
-
-impl Path {
-    /// A path over `device`, with these addresses.
-    pub fn new(device: impl Device, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
-        Self { device: Arc::new(device), addresses: addresses.into_iter().collect() }
-    }
-}
-
-impl std::fmt::Debug for Path {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Path").field("addresses", &self.addresses).finish_non_exhaustive()
-    }
-}
 
 /// An MPTCP stack. Clones share it. Its task ends, and with it all connections, when the last clone and the last
 /// stream are dropped.
 #[derive(Clone, Debug)]
 pub struct Stack(pub(crate) Arc<Running>);
-
-/// A stack with its task.
-#[derive(Debug)]
-pub(crate) struct Running {
-    pub(crate) shared: Arc<Shared>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 impl Stack {
     /// A stack over `paths`. Call it within a tokio runtime, in which its task runs.
@@ -64,8 +29,7 @@ impl Stack {
     pub fn new(paths: Vec<Path>, options: Options) -> io::Result<Self> {
         let devices = paths.iter().map(|path| Arc::clone(&path.device)).collect();
         let shared = Arc::new(Shared::new(paths, &options)?);
-        let task = tokio::spawn(Driver::new(Arc::clone(&shared), devices));
-        Ok(Self(Arc::new(Running { shared, task })))
+        Ok(Self(Arc::new(Running::new(shared, devices))))
     }
 
     /// Connects to `remote`, from the first path that reaches it: further paths are tried after 250 ms each.

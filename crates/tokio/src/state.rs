@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use slab::Slab;
 use subflow_quantity::{Duration, Instant};
-use subflow_transport::{Endpoint, EndpointId, Host, Listener, RandomSource, mptcp};
+use subflow_transport::{Endpoint, EndpointId, Host, RandomSource, mptcp};
 use subflow_wire::Packet;
 use subflow_wire::icmp::IcmpError;
 
@@ -114,7 +114,7 @@ impl State {
                 format!("there is a listener on port {port} already"),
             ));
         }
-        self.host.listen(port, Listener::Mptcp(self.config.clone()));
+        self.host.listen(port, self.config.clone().into());
         self.accepted.insert(port, VecDeque::new());
         Ok(())
     }

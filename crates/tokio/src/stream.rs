@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use subflow_transport::Endpoint;
+use subflow_transport::mptcp;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::stack::Running;
+use crate::driver::Running;
 
 /// An MPTCP connection, or a TCP connection if the peer has no MPTCP.
 ///
@@ -60,17 +60,18 @@ impl MptcpStream {
     /// Whether the connection uses plain TCP.
     pub fn has_fallen_back(&self) -> bool {
         let mut state = self.stack.shared.lock();
-        match state.parts(self.key) {
-            (_, Some(Endpoint::Mptcp(connection))) => connection.has_fallen_back(),
-            (_, Some(Endpoint::Tcp(_))) => true,
-            (connection, _) => connection.fell_back,
+        let (connection, endpoint) = state.parts(self.key);
+        match endpoint {
+            Some(endpoint) => endpoint.as_mptcp().is_none_or(mptcp::Connection::has_fallen_back),
+            None => connection.fell_back,
         }
     }
 
     /// Its open subflows.
     pub fn subflows(&self) -> Vec<SubflowState> {
         let mut state = self.stack.shared.lock();
-        let (_, Some(Endpoint::Mptcp(connection))) = state.parts(self.key) else { return Vec::new() };
+        let (_, Some(endpoint)) = state.parts(self.key) else { return Vec::new() };
+        let Some(connection) = endpoint.as_mptcp() else { return Vec::new() };
         let open = connection.subflows().iter().filter(|subflow| !subflow.is_closed());
         let states = open.map(|subflow| {
             let tcp = subflow.connection();
