@@ -112,7 +112,8 @@ pub enum Interference {
 #[serde(rename_all = "kebab-case")]
 pub enum Strip {
     /// Those of MPTCP.
-    Mptcp,
+    #[serde(rename = "mptcp")]
+    MptcpOptions,
     /// Timestamps.
     Timestamps,
     /// SACK blocks.

@@ -1,9 +1,9 @@
 //! The bounds that are checked in every case, with their derivation.
 
 use subflow_transport::Endpoint;
-use subflow_transport::sctp::config::MOST_TSNS_AHEAD;
 
 use crate::setup::End;
+use crate::stack;
 
 /// Most packets that an endpoint sends in one go: a window of the largest send buffer in segments of the smallest MSS
 /// that a peer can ask for.
@@ -48,14 +48,7 @@ pub(crate) fn of_host(most_endpoints: usize, most_ends: usize) -> i64 {
 /// What was written and not acknowledged costs a record for each segment, and the peer decides how small they are; what
 /// has arrived ahead of a hole costs a record for each range, and their number is bounded.
 pub(crate) fn of_endpoint(endpoint: &Endpoint, end: &End) -> i64 {
-    let (fixed, smallest_segment) = match endpoint {
-        Endpoint::Tcp(_) => (64 << 10, 48),
-        // As many subflows as a connection may have.
-        Endpoint::Mptcp(_) => (512 << 10, 48),
-        // As many TSNs as one may have arrived ahead of a hole.
-        Endpoint::Sctp(_) => ((256 << 10) + 128 * i64::from(MOST_TSNS_AHEAD), end.message_size.clamp(1, 500)),
-        Endpoint::Udp(_) => (1 << 10, 1),
-    };
+    let (fixed, smallest_segment) = stack::memory(endpoint, end);
     let records = (end.send_buffer / u64::from(smallest_segment)) as i64;
     fixed + 128 * records
 }

@@ -11,9 +11,7 @@ use subflow_quantity::Duration;
 use subflow_transport::sctp::config::{MessageOptions, Reliability, WindowGrowth};
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction};
-use subflow_transport::{Listener, mptcp, sctp};
-
-use crate::stack::Stack;
+use subflow_transport::{mptcp, sctp};
 
 /// The client of a case, by index.
 pub const CLIENT: usize = 0;
@@ -142,16 +140,6 @@ impl Setup {
 }
 
 impl End {
-    /// As something to listen or connect with.
-    pub fn listener(&self, stack: Stack) -> Listener {
-        match stack {
-            Stack::Tcp => Listener::Tcp(self.tcp_options()),
-            Stack::Mptcp if self.plain => Listener::Tcp(self.tcp_options()),
-            Stack::Mptcp => Listener::Mptcp(Arc::new(self.mptcp_config())),
-            Stack::Sctp => Listener::Sctp(Arc::new(self.sctp_config())),
-        }
-    }
-
     fn tcp_config(&self) -> Config {
         let base = Config::default();
         Config {
@@ -173,11 +161,11 @@ impl End {
         Algorithm::from_name(&self.congestion).unwrap_or_else(|| panic!("no congestion control {:?}", self.congestion))
     }
 
-    fn tcp_options(&self) -> TcpOptions {
+    pub(crate) fn tcp_options(&self) -> TcpOptions {
         TcpOptions { config: Arc::new(self.tcp_config()), congestion: self.congestion() }
     }
 
-    fn mptcp_config(&self) -> mptcp::Config {
+    pub(crate) fn mptcp_config(&self) -> mptcp::Config {
         let scheduler = Scheduling::from_name(&self.scheduler);
         let scheduler = scheduler.unwrap_or_else(|| panic!("no scheduler {:?}", self.scheduler));
         let path_manager = PathManagement::from_name(&self.path_manager);
@@ -195,7 +183,7 @@ impl End {
         }
     }
 
-    fn sctp_config(&self) -> sctp::Config {
+    pub(crate) fn sctp_config(&self) -> sctp::Config {
         let base = if self.linux { sctp::Config::linux() } else { sctp::Config::rfc9260() };
         let base = if self.cmt { base.with_cmt(WindowGrowth::PerDestination) } else { base };
         let reliability = self.give_up_after.map_or(Reliability::Full, Reliability::Retransmissions);

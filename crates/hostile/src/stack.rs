@@ -1,9 +1,15 @@
-//! The protocol that the hosts of a case speak.
+//! The protocol that the hosts of a case speak, and what the model has to know of it.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use subflow_transport::sctp::config::MOST_TSNS_AHEAD;
+use subflow_transport::tcp::Connection;
+use subflow_transport::{Endpoint, Listener};
+
+use crate::setup::End;
 
 /// What the hosts speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,6 +35,31 @@ impl Stack {
             Self::Sctp => "sctp",
         }
     }
+
+    /// Whether a connection may use several addresses of its hosts.
+    pub(crate) const fn is_multipath(self) -> bool {
+        matches!(self, Self::Mptcp | Self::Sctp)
+    }
+
+    /// Whether a connection is one between all addresses of its hosts.
+    pub(crate) const fn is_multihomed(self) -> bool {
+        matches!(self, Self::Sctp)
+    }
+
+    /// Whether an end that closes gives up if its peer cannot: SCTP's T5 (RFC 9260, section 9.2).
+    pub(crate) const fn guards_its_close(self) -> bool {
+        matches!(self, Self::Sctp)
+    }
+
+    /// What `end` listens or connects with.
+    pub(crate) fn listener(self, end: &End) -> Listener {
+        match self {
+            Self::Tcp => end.tcp_options().into(),
+            Self::Mptcp if end.plain => end.tcp_options().into(),
+            Self::Mptcp => Arc::new(end.mptcp_config()).into(),
+            Self::Sctp => Arc::new(end.sctp_config()).into(),
+        }
+    }
 }
 
 impl fmt::Display for Stack {
@@ -43,4 +74,40 @@ impl FromStr for Stack {
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|stack| stack.name() == name).ok_or_else(|| format!("no stack is called {name:?}"))
     }
+}
+
+/// The connections of TCP that it consists of, closed ones too; the one that opened it first.
+pub(crate) fn connections(endpoint: &Endpoint) -> Vec<&Connection> {
+    match endpoint {
+        Endpoint::Tcp(tcp) => vec![tcp.connection()],
+        Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().map(|subflow| subflow.connection()).collect(),
+        Endpoint::Sctp(_) | Endpoint::Udp(_) => Vec::new(),
+    }
+}
+
+/// How many pairs of ends it has, on a host with so many addresses: an MPTCP connection one for each subflow, an SCTP
+/// association one for each pair of addresses.
+pub(crate) fn ends(endpoint: &Endpoint, addresses: usize) -> usize {
+    match endpoint {
+        Endpoint::Mptcp(mptcp) => mptcp.subflows().len(),
+        Endpoint::Sctp(association) => association.destinations().len() * addresses,
+        Endpoint::Tcp(_) | Endpoint::Udp(_) => 1,
+    }
+}
+
+/// The bytes that it may hold whatever it sends, and those of the smallest segment that it may have to send.
+pub(crate) fn memory(endpoint: &Endpoint, end: &End) -> (i64, u32) {
+    match endpoint {
+        Endpoint::Tcp(_) => (64 << 10, 48),
+        // As many subflows as a connection may have.
+        Endpoint::Mptcp(_) => (512 << 10, 48),
+        // As many TSNs as one may have arrived ahead of a hole.
+        Endpoint::Sctp(_) => ((256 << 10) + 128 * i64::from(MOST_TSNS_AHEAD), end.message_size.clamp(1, 500)),
+        Endpoint::Udp(_) => (1 << 10, 1),
+    }
+}
+
+/// Whether what it acknowledges was delivered. Data of SCTP may be acknowledged and wait for the rest of its message.
+pub(crate) fn acknowledges_what_is_delivered(endpoint: &Endpoint) -> bool {
+    !matches!(endpoint, Endpoint::Sctp(_))
 }

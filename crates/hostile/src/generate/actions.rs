@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 
 use super::{Mood, chance, chunks, magnitude, near, optional, segments};
 use crate::action::{Action, Call, Forge, Interference, Stride, Strip};
-use crate::forgery::Greeting;
+use crate::forgery::{Forgery, Greeting};
 use crate::stack::Stack;
 
 /// Longest pause: 60 days, after which timestamps in milliseconds have gone round.
@@ -74,7 +74,7 @@ fn interference(mood: Mood, u: &mut Unstructured<'_>) -> Result<Interference> {
         7 if mood.rough => Interference::Rewrite(u.arbitrary()?),
         7 | 8 => Interference::Split(magnitude(u, 1500)? as u16),
         _ if mood.rough => {
-            Interference::Strip(*u.choose(&[Strip::Mptcp, Strip::Timestamps, Strip::Sack, Strip::All])?)
+            Interference::Strip(*u.choose(&[Strip::MptcpOptions, Strip::Timestamps, Strip::Sack, Strip::All])?)
         }
         _ => Interference::Duplicate,
     })
@@ -106,9 +106,9 @@ fn forge(stack: Stack, mood: Mood, u: &mut Unstructured<'_>) -> Result<Forge> {
         to: u.int_in_range(0..=1)?,
         blind,
         forgery: match stack {
-            Stack::Tcp => segments::segment(false, u)?,
-            Stack::Mptcp => segments::segment(true, u)?,
-            Stack::Sctp => chunks::packet(u)?,
+            Stack::Tcp => Forgery::Tcp(segments::segment(false, u)?),
+            Stack::Mptcp => Forgery::Tcp(segments::segment(true, u)?),
+            Stack::Sctp => Forgery::Sctp(chunks::packet(u)?),
         },
         times,
         stride,

@@ -3,16 +3,16 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{chance, magnitude, near, optional, several};
-use crate::forgery::{ChunkForgery, Forgery, ParameterForgery, SctpForgery};
+use crate::forgery::{ChunkForgery, ParameterForgery, SctpForgery};
 
-pub(super) fn packet(u: &mut Unstructured<'_>) -> Result<Forgery> {
+pub(super) fn packet(u: &mut Unstructured<'_>) -> Result<SctpForgery> {
     let mut chunks = vec![chunk(u)?];
     if chance(u, 1, 3)? {
         chunks.extend(several(u, 4, chunk)?);
     }
     let alone = matches!(chunks[..], [ChunkForgery::Init { acknowledges: false, .. }]);
     let tag = if chance(u, 1, 8)? { u.arbitrary()? } else { 0 };
-    Ok(Forgery::Sctp(SctpForgery { tag, zero_tag: alone && chance(u, 3, 4)? || chance(u, 1, 16)?, chunks }))
+    Ok(SctpForgery { tag, zero_tag: alone && chance(u, 3, 4)? || chance(u, 1, 16)?, chunks })
 }
 
 fn chunk(u: &mut Unstructured<'_>) -> Result<ChunkForgery> {

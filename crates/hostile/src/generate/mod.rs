@@ -78,10 +78,7 @@ fn plain_setup() -> Setup {
 }
 
 fn setup(stack: Stack, u: &mut Unstructured<'_>) -> Result<Setup> {
-    let addresses = match stack {
-        Stack::Tcp => [1, 1],
-        Stack::Mptcp | Stack::Sctp => [u.int_in_range(1..=3)?, u.int_in_range(1..=3)?],
-    };
+    let addresses = if stack.is_multipath() { [u.int_in_range(1..=3)?, u.int_in_range(1..=3)?] } else { [1, 1] };
     let ipv6 = chance(u, 1, 5)?;
     let delays_ms = (0..9).map(|_| u.int_in_range(1..=120)).collect::<Result<_>>()?;
     Ok(Setup { ipv6, addresses, delays_ms, ends: [end(u)?, end(u)?] })

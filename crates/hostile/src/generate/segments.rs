@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{chance, magnitude, near, optional, several};
-use crate::forgery::{DssForgery, Forgery, MappingForgery, OptionForgery, TcpForgery};
+use crate::forgery::{DssForgery, MappingForgery, OptionForgery, TcpForgery};
 
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
@@ -11,7 +11,7 @@ const RST: u8 = 0x04;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 
-pub(super) fn segment(mptcp: bool, u: &mut Unstructured<'_>) -> Result<Forgery> {
+pub(super) fn segment(mptcp: bool, u: &mut Unstructured<'_>) -> Result<TcpForgery> {
     let flags = match u.int_in_range(0..=15)? {
         0..=8 => ACK,
         9 => ACK | PSH,
@@ -23,7 +23,7 @@ pub(super) fn segment(mptcp: bool, u: &mut Unstructured<'_>) -> Result<Forgery> 
         _ => u.arbitrary()?,
     };
     let opens = flags & SYN != 0;
-    Ok(Forgery::Tcp(TcpForgery {
+    Ok(TcpForgery {
         sequence: near(u)?,
         acknowledgment: near(u)?,
         flags,
@@ -35,7 +35,7 @@ pub(super) fn segment(mptcp: bool, u: &mut Unstructured<'_>) -> Result<Forgery> 
         sack: if chance(u, 1, 4)? { several(u, 3, |u| Ok((near(u)?, near(u)?)))? } else { Vec::new() },
         dss: if mptcp { optional(u, (1, 2), dss)? } else { None },
         option: if mptcp { optional(u, (1, 4), option)? } else { None },
-    }))
+    })
 }
 
 fn dss(u: &mut Unstructured<'_>) -> Result<DssForgery> {

@@ -117,7 +117,7 @@ impl Ledger {
     /// The ends as connections are kept by them: an SCTP association is one between all addresses of its hosts.
     fn key(&self, (one, other): (SocketAddr, SocketAddr)) -> (SocketAddr, SocketAddr) {
         let end = |end: SocketAddr| match self.stack {
-            Some(Stack::Sctp) => SocketAddr::new(main_address(end.ip()), end.port()),
+            Some(stack) if stack.is_multihomed() => SocketAddr::new(main_address(end.ip()), end.port()),
             _ => end,
         };
         (end(one), end(other))
@@ -228,16 +228,15 @@ impl Ledger {
         let [client, server] = &mut connection.sides;
         let (own, peer) = if host == CLIENT { (client, server) } else { (server, client) };
         let own = own.as_mut().expect("its owner has this side");
-        match (&packet.body, endpoint) {
-            (Body::Sctp(body), Endpoint::Sctp(association)) => {
-                own.delivered.take(association, body, bytes);
-                let sent = peer.as_ref().filter(|_| trusted).map(|peer| &peer.sent);
-                own.delivered.check((owner, 1 - host), sent, association);
-            }
-            (_, endpoint) => {
-                own.received.take(endpoint, bytes);
-                own.received.check(trusted.then_some((owner, 1 - host)), endpoint);
-            }
+        if let Body::Sctp(body) = &packet.body
+            && let Some(association) = endpoint.as_sctp_mut()
+        {
+            own.delivered.take(association, body, bytes);
+            let sent = peer.as_ref().filter(|_| trusted).map(|peer| &peer.sent);
+            own.delivered.check((owner, 1 - host), sent, association);
+        } else {
+            own.received.take(endpoint, bytes);
+            own.received.check(trusted.then_some((owner, 1 - host)), endpoint);
         }
     }
 }
@@ -245,8 +244,5 @@ impl Ledger {
 /// Whether an endpoint cannot tell that payload was rewritten on the way: DSS checksums show it, until a connection has
 /// fallen back.
 fn may_be_rewritten(endpoint: &Endpoint, checksums: bool) -> bool {
-    match endpoint {
-        Endpoint::Mptcp(connection) => !checksums || connection.has_fallen_back(),
-        _ => true,
-    }
+    endpoint.as_mptcp().is_none_or(|connection| !checksums || connection.has_fallen_back())
 }

@@ -6,7 +6,6 @@ use subflow_quantity::Duration;
 use subflow_transport::EndpointId;
 
 use super::{World, puppet};
-use crate::Stack;
 use crate::action::{Action, Call};
 use crate::forgery::Greeting;
 use crate::ledger::Ended;
@@ -45,7 +44,7 @@ impl World<'_> {
         let setup = &self.case.setup;
         let local = setup.address(CLIENT, 0);
         let remote = SocketAddr::new(setup.address(SERVER, (to % setup.addresses[SERVER]).into()), PORT);
-        let kind = setup.ends[CLIENT].listener(self.case.stack);
+        let kind = self.case.stack.listener(&setup.ends[CLIENT]);
         for _ in 0..times {
             let Some(id) = self.hosts[CLIENT].connect(&kind, local, remote, self.now) else { return };
             self.steps += 1;
@@ -64,7 +63,7 @@ impl World<'_> {
         let address = setup.address(ATTACKER, LURES + self.greetings.len() as u16);
         self.greetings.insert(address, greeting.clone());
         let (local, remote) = (setup.address(CLIENT, 0), SocketAddr::new(address, PORT));
-        let kind = setup.ends[CLIENT].listener(self.case.stack);
+        let kind = self.case.stack.listener(&setup.ends[CLIENT]);
         let Some(id) = self.hosts[CLIENT].connect(&kind, local, remote, self.now) else { return };
         let local = self.hosts[CLIENT].endpoint(id).ends().local;
         self.ledger.open(CLIENT, id, (local, remote), false);
@@ -118,8 +117,8 @@ impl World<'_> {
             }
         }
         let own = self.ledger.side(side, id);
-        if own.finished && own.paused && self.case.stack == Stack::Sctp {
-            // The peer cannot end either while its data finds no room: T5 ends that (RFC 9260, section 9.2).
+        if own.finished && own.paused && self.case.stack.guards_its_close() {
+            // The peer cannot end either while its data finds no room, until its peer gives up.
             self.ledger.connections[index].may_end_early = true;
         }
         self.drain(side, id);

@@ -1,11 +1,12 @@
 //! What has to hold after every action.
 
-use subflow_transport::tcp::{Connection, State};
+use subflow_transport::tcp::State;
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::World;
 use crate::limits;
 use crate::setup::{CLIENT, SERVER};
+use crate::stack::{acknowledges_what_is_delivered, connections};
 
 impl World<'_> {
     /// Counts agree with each other, and memory is within its bounds. Returns what the host that holds most holds, and
@@ -48,23 +49,13 @@ impl World<'_> {
     /// The number of half-open connections is bounded, whatever the number of SYNs.
     fn check_half_open(&self) {
         let server = &self.hosts[SERVER];
-        let is_half_open = |&id: &EndpointId| match server.endpoint(id) {
-            Endpoint::Tcp(tcp) => tcp.connection().state() == State::SynReceived,
-            Endpoint::Mptcp(mptcp) => mptcp.subflows()[0].connection().state() == State::SynReceived,
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => false,
+        let is_half_open = |&id: &EndpointId| {
+            connections(server.endpoint(id)).first().is_some_and(|first| first.state() == State::SynReceived)
         };
         if server.endpoints() > limits::HALF_OPEN {
             let half_open = server.endpoint_ids().iter().filter(|&id| is_half_open(id)).count();
             assert!(half_open <= limits::HALF_OPEN, "memory: {half_open} connections are half open");
         }
-    }
-}
-
-fn connections(endpoint: &Endpoint) -> Vec<&Connection> {
-    match endpoint {
-        Endpoint::Tcp(tcp) => vec![tcp.connection()],
-        Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().map(|subflow| subflow.connection()).collect(),
-        Endpoint::Sctp(_) | Endpoint::Udp(_) => Vec::new(),
     }
 }
 
@@ -80,8 +71,7 @@ fn check_endpoint(endpoint: &Endpoint) {
 /// Compares the states of both ends of a connection for which no packet was forged.
 fn check_pair(own: &Endpoint, peer: &Endpoint, hides_refusals: bool) {
     assert!(own.bytes_received() <= peer.bytes_written(), "more has arrived than was written");
-    // Data of SCTP may be acknowledged and wait for the rest of its message.
-    if !matches!(own, Endpoint::Sctp(_)) && !hides_refusals {
+    if acknowledges_what_is_delivered(own) && !hides_refusals {
         let (acknowledged, received) = (own.bytes_acknowledged(), peer.bytes_received());
         assert!(acknowledged <= received, "{acknowledged} bytes are acknowledged, {received} have arrived");
     }

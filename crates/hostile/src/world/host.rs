@@ -12,6 +12,7 @@ use subflow_transport::{Endpoint, EndpointId, Event, Host, Limits, Listener};
 use subflow_wire::Packet;
 
 use crate::limits;
+use crate::stack::{self, connections};
 
 /// A host, what it holds, and when its endpoints want to be called.
 pub(crate) struct MeteredHost {
@@ -65,11 +66,7 @@ impl MeteredHost {
         now: Instant,
     ) -> Option<EndpointId> {
         let local = SocketAddr::new(local, 0);
-        let id = self.call(|host| match kind {
-            Listener::Tcp(options) => host.connect_tcp(options, local, remote, now),
-            Listener::Mptcp(config) => host.connect_mptcp(config.clone(), local, remote, now),
-            Listener::Sctp(config) => host.connect_sctp(config.clone(), local, remote, now),
-        });
+        let id = self.call(|host| host.connect(kind, local, remote, now));
         id.ok()
     }
 
@@ -139,11 +136,7 @@ impl MeteredHost {
         let opens = |tcp: &Connection| {
             (tcp.ends().local, tcp.ends().remote) == (local, remote) && tcp.state() == State::SynSent
         };
-        self.deadlines.keys().any(|&id| match self.host.endpoint(id) {
-            Endpoint::Tcp(tcp) => opens(tcp.connection()),
-            Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().any(|subflow| opens(subflow.connection())),
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => false,
-        })
+        self.deadlines.keys().any(|&id| connections(self.host.endpoint(id)).into_iter().any(opens))
     }
 
     pub(crate) fn endpoint_ids(&self) -> Vec<EndpointId> {
@@ -182,11 +175,7 @@ impl MeteredHost {
             self.queue.remove(&(before, id));
         }
         self.queue.insert((at, id));
-        let ends = match self.host.endpoint(id) {
-            Endpoint::Mptcp(connection) => connection.subflows().len(),
-            Endpoint::Sctp(association) => association.destinations().len() * self.addresses,
-            Endpoint::Tcp(_) | Endpoint::Udp(_) => 1,
-        };
+        let ends = stack::ends(self.host.endpoint(id), self.addresses);
         self.all_ends = self.all_ends + ends - self.ends.insert(id, ends).unwrap_or(0);
         self.most_ends = self.most_ends.max(self.all_ends);
     }

@@ -88,7 +88,7 @@ impl<'a> World<'a> {
         let host = |index: usize| {
             let seed = case.seed.wrapping_mul(2).wrapping_add(index as u64);
             let mut host = MeteredHost::new(case.setup.addresses_of(index), seed);
-            host.listen(PORT, case.setup.ends[index].listener(case.stack));
+            host.listen(PORT, case.stack.listener(&case.setup.ends[index]));
             host
         };
         Self {

@@ -124,7 +124,7 @@ impl Loaded {
         let Body::Tcp(segment) = &mut self.packet.body else { return false };
         let options = &mut segment.options;
         let before = options.wire_length();
-        if matches!(what, Strip::Mptcp | Strip::All) {
+        if matches!(what, Strip::MptcpOptions | Strip::All) {
             options.dss = None;
             options.mptcp.clear();
         }
