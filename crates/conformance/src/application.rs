@@ -8,7 +8,6 @@ use crate::act::{Act, MOST_WRITTEN};
 use crate::names;
 use crate::script::{Path, Script};
 use crate::value::Value;
-use crate::vocabulary::Protocol;
 use crate::world::World;
 
 /// Does what `verb` says with the connection that `world` follows.
@@ -55,13 +54,9 @@ pub(crate) fn perform(act: &Act<'_>, verb: &str, world: &mut World) -> Result<()
 }
 
 fn connect(act: &Act<'_>, world: &mut World) -> Result<EndpointId, ConnectError> {
-    let Script { protocol, settings, paths, .. } = act.script;
-    let (Path { local, remote, .. }, now) = (&paths[0], world.now);
-    match protocol {
-        Protocol::Tcp => world.host.connect_tcp(&settings.tcp_options(), *local, *remote, now),
-        Protocol::Mptcp => world.host.connect_mptcp(settings.mptcp(), *local, *remote, now),
-        Protocol::Sctp => world.host.connect_sctp(settings.sctp(), *local, *remote, now),
-    }
+    let Script { settings, paths, .. } = act.script;
+    let Path { local, remote, .. } = &paths[0];
+    world.host.connect(&settings.listener(), *local, *remote, world.now)
 }
 
 fn message(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
@@ -73,7 +68,7 @@ fn message(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     let has = |name: &str| words.iter().any(|word| word == name);
     let reliability = if has("once") { Reliability::Retransmissions(0) } else { Reliability::Full };
     let options = MessageOptions { stream, unordered: has("unordered"), reliability, payload_protocol: 0 };
-    let Endpoint::Sctp(association) = endpoint(act, world)? else {
+    let Some(association) = endpoint(act, world)?.as_sctp_mut() else {
         return Err(Problem::at(act.place, "messages are for SCTP").help("use write"));
     };
     if bytes > 1 << 24 || !association.send_message(bytes as u32, options) {
@@ -99,10 +94,11 @@ fn open(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
 
 fn backup(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     let (index, backup) = (act.amount(0, MOST_WRITTEN)? as usize, act.switch(1)?);
-    match endpoint(act, world)? {
-        Endpoint::Mptcp(connection) if index < connection.subflows().len() => connection.set_backup(index, backup),
-        _ => return Err(Problem::at(act.place, format!("there is no subflow {index}")).help("they count from 0")),
-    }
+    let connection = endpoint(act, world)?.as_mptcp_mut();
+    let Some(connection) = connection.filter(|connection| index < connection.subflows().len()) else {
+        return Err(Problem::at(act.place, format!("there is no subflow {index}")).help("they count from 0"));
+    };
+    connection.set_backup(index, backup);
     Ok(())
 }
 

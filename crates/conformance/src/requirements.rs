@@ -139,7 +139,7 @@ impl Held {
 /// script states. `scripts` are scripts with the names of their files, in any order.
 pub fn requirements_page(scripts: &[(String, Script)], lists: &[RequirementList]) -> String {
     let mut page = String::from(INTRODUCTION);
-    for (protocol, name) in [(Protocol::Tcp, "TCP"), (Protocol::Mptcp, "MPTCP"), (Protocol::Sctp, "SCTP")] {
+    for (_, name, protocol) in Protocol::ALL {
         let mut by_rfc: BTreeMap<u32, Vec<(&Requirement, &str, &str)>> = BTreeMap::new();
         for (file, script) in scripts.iter().filter(|(_, script)| script.protocol == protocol) {
             by_rfc.entry(script.requirement.rfc).or_default().push((&script.requirement, file, &script.claim));

@@ -13,7 +13,6 @@ use crate::packet;
 use crate::script::{Item, Path, Script, Step, What, When};
 use crate::target::Target;
 use crate::value::{Value, shown};
-use crate::vocabulary::{Protocol, fields_of};
 use crate::world::World;
 
 pub(crate) struct Run<'a> {
@@ -110,10 +109,10 @@ impl<'a> Run<'a> {
 
     fn arrive(&mut self, step: &Step, path: usize, items: &[Item]) -> Result<(), Problem> {
         let protocol = self.script.protocol;
-        let fields = compare::evaluate(items, fields_of(protocol), &self.variables)?;
+        let fields = compare::evaluate(items, protocol.fields(), &self.variables)?;
         let unfit = |error: String| Problem::at(&step.place, error).help("such a packet cannot be sent");
         if let Some(icmp) = fields.iter().find(|field| field.name == "ICMP") {
-            let error = packet::icmp::build(protocol, &self.paths[path], &icmp.parts).map_err(unfit)?;
+            let error = packet::build_icmp(protocol, &self.paths[path], &icmp.parts).map_err(unfit)?;
             self.remember(format!("{} {}< {}", shown_at(self.target.now()), self.paths[path].name, shown(&fields)));
             return self.target.arrive(&self.paths[path], &error).map_err(unfit);
         }
@@ -157,11 +156,9 @@ impl<'a> Run<'a> {
             let label = format!("{expected_path} expected, {path_seen} seen");
             return Err(self.failure(&step.place, "a packet left on another path", &step.place, &seen, Some(label)));
         }
-        let (entries, protocol) = (fields_of(self.script.protocol), self.script.protocol);
-        let compared = match protocol {
-            Protocol::Sctp => compare::compare_chunks(&step.place, items, &fields, entries, &mut self.variables),
-            _ => compare::compare_segment(&step.place, items, &fields, entries, &mut self.variables),
-        };
+        let (entries, has_chunks) = (self.script.protocol.fields(), self.script.protocol.has_chunks());
+        let compare = if has_chunks { compare::compare_chunks } else { compare::compare_segment };
+        let compared = compare(&step.place, items, &fields, entries, &mut self.variables);
         match compared {
             Ok(()) => {}
             Err(Mismatch::Script(problem)) => return Err(problem),

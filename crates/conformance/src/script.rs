@@ -64,6 +64,14 @@ pub(crate) struct Path {
     pub(crate) remote: SocketAddr,
 }
 
+impl Path {
+    /// The ports at the start of the header of a packet that leaves.
+    pub(crate) fn ports(&self) -> [u8; 4] {
+        let ([a, b], [c, d]) = (self.local.port().to_be_bytes(), self.remote.port().to_be_bytes());
+        [a, b, c, d]
+    }
+}
+
 /// One line.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {

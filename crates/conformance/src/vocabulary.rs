@@ -14,6 +14,36 @@ pub enum Protocol {
     Sctp,
 }
 
+impl Protocol {
+    /// All, with the names that scripts and the page of requirements use.
+    pub(crate) const ALL: [(&'static str, &'static str, Self); 3] =
+        [("tcp", "TCP", Self::Tcp), ("mptcp", "MPTCP", Self::Mptcp), ("sctp", "SCTP", Self::Sctp)];
+
+    /// The parts of its packets.
+    pub(crate) const fn fields(self) -> &'static [&'static [Entry]] {
+        match self {
+            Self::Tcp => &[TCP],
+            Self::Mptcp => &[TCP, MPTCP],
+            Self::Sctp => &[SCTP],
+        }
+    }
+
+    /// Whether its packets are chunks in an order, rather than a header with fields.
+    pub(crate) const fn has_chunks(self) -> bool {
+        matches!(self, Self::Sctp)
+    }
+
+    /// The socket of the kernel for it, if there is one that scripts can drive.
+    #[cfg(all(target_os = "linux", feature = "linux"))]
+    pub(crate) const fn kernel_socket(self) -> Option<subflow_linux::Transport> {
+        match self {
+            Self::Tcp => Some(subflow_linux::Transport::Tcp),
+            Self::Mptcp => Some(subflow_linux::Transport::Mptcp),
+            Self::Sctp => None,
+        }
+    }
+}
+
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
@@ -90,15 +120,6 @@ const N32: &[ValueKind] = &[ValueKind::Number(32)];
 const N64: &[ValueKind] = &[ValueKind::Number(64)];
 const BYTES: &[ValueKind] = &[ValueKind::Bytes];
 const ADDRESS: &[ValueKind] = &[ValueKind::Address];
-
-/// The parts of a packet of `protocol`.
-pub(crate) fn fields_of(protocol: Protocol) -> &'static [&'static [Entry]] {
-    match protocol {
-        Protocol::Tcp => &[TCP],
-        Protocol::Mptcp => &[TCP, MPTCP],
-        Protocol::Sctp => &[SCTP],
-    }
-}
 
 /// Control bits that a packet that leaves has exactly as written; the others may be named.
 pub(crate) const STRICT_FLAGS: [&str; 4] = ["SYN", "ACK", "FIN", "RST"];

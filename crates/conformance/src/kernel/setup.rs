@@ -8,7 +8,6 @@ use subflow_transport::tcp::config::LossDetection;
 
 use crate::script::{Script, What};
 use crate::settings::Settings;
-use crate::vocabulary::Protocol;
 
 /// No script that runs against the kernel takes longer.
 const LONGEST: Duration = Duration::from_secs(6);
@@ -54,9 +53,9 @@ pub(super) struct Setup {
 impl Setup {
     /// The setup of a script, or why the script does not apply.
     pub(super) fn of(script: &Script) -> Result<Self, String> {
-        if script.protocol == Protocol::Sctp {
+        let Some(transport) = script.protocol.kernel_socket() else {
             return Err("sockets of SCTP are not driven".to_owned());
-        }
+        };
         if let Some(name) = script.settings.names().iter().find(|name| !SETTINGS.contains(name)) {
             return Err(format!("the kernel does not have the setting {name}"));
         }
@@ -80,7 +79,7 @@ impl Setup {
                 return Err(format!("it takes more than {} s", LONGEST.as_secs_f64()));
             }
         }
-        Ok(Self { kernel: kernel_settings(&script.settings), stream: stream_options(script) })
+        Ok(Self { kernel: kernel_settings(&script.settings), stream: stream_options(script, transport) })
     }
 }
 
@@ -111,9 +110,9 @@ fn kernel_settings(settings: &Settings) -> KernelSettings {
     }
 }
 
-fn stream_options(script: &Script) -> StreamOptions {
+fn stream_options(script: &Script, transport: Transport) -> StreamOptions {
     StreamOptions {
-        transport: if script.protocol == Protocol::Mptcp { Transport::Mptcp } else { Transport::Tcp },
+        transport,
         congestion: None,
         nagle: script.settings.tcp().nagle,
         receive_buffer: None,

@@ -14,6 +14,8 @@ pub(crate) use wire::{Arrival, Arriving, parse};
 
 use subflow_wire::{Body, Packet};
 
+use fields::Fields;
+
 use crate::script::Path;
 use crate::value::Field;
 use crate::vocabulary::Protocol;
@@ -28,6 +30,20 @@ pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result
         Protocol::Tcp | Protocol::Mptcp => tcp::build(path, fields),
         Protocol::Sctp => sctp::build(path, fields),
     }
+}
+
+/// The ICMP error that arrives about a packet that left on `path`.
+///
+/// # Errors
+///
+/// As [`build`].
+pub(crate) fn build_icmp(protocol: Protocol, path: &Path, fields: &[Field]) -> Result<Arriving, String> {
+    let fields = Fields(fields);
+    let quoted = match protocol {
+        Protocol::Tcp | Protocol::Mptcp => tcp::quoted(path, fields),
+        Protocol::Sctp => sctp::quoted(path, fields),
+    };
+    icmp::build(path, fields, quoted)
 }
 
 /// The fields of a packet that left.

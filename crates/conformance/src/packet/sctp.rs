@@ -1,12 +1,22 @@
 //! SCTP packets.
 
-use subflow_wire::{Body, Ecn, IpHeader, Packet, SctpPacket};
+use subflow_wire::sctp::chunk_type;
+use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_SCTP, Packet, SctpPacket};
 
 use super::chunk;
 use super::fields::Fields;
 use super::wire::Arrival;
 use crate::script::Path;
 use crate::value::Field;
+
+/// The protocol number, and the start of a packet that left on `path`, as ICMP quotes it: with an INIT, if `init_tag` is
+/// given.
+pub(super) fn quoted(path: &Path, fields: Fields<'_>) -> (u8, Vec<u8>) {
+    let tag = fields.number("tag").unwrap_or(0) as u32;
+    let init = |tag: u64| [&[0; 4][..], &[chunk_type::INIT, 0, 0, 20], &(tag as u32).to_be_bytes()].concat();
+    let chunk = fields.number("init_tag").map(init).unwrap_or_default();
+    (PROTOCOL_SCTP, [path.ports().as_slice(), &tag.to_be_bytes(), &chunk].concat())
+}
 
 pub(super) fn describe(packet: &SctpPacket) -> Vec<Field> {
     let tag = Field::number("tag", packet.verification_tag);

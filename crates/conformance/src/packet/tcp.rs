@@ -1,7 +1,7 @@
 //! TCP segments.
 
 use subflow_wire::tcp::{SackBlock, TcpFlags, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, TcpSegment};
+use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_TCP, Packet, Payload, TcpSegment};
 
 use super::fields::Fields;
 use super::option;
@@ -19,6 +19,12 @@ const FLAGS: [(&str, TcpFlags); 8] = [
     ("ECE", TcpFlags::ECE),
     ("CWR", TcpFlags::CWR),
 ];
+
+/// The protocol number, and the start of a segment that left on `path`, as ICMP quotes it.
+pub(super) fn quoted(path: &Path, fields: Fields<'_>) -> (u8, Vec<u8>) {
+    let sequence = fields.number("seq").unwrap_or(0) as u32;
+    (PROTOCOL_TCP, [path.ports().as_slice(), &sequence.to_be_bytes()].concat())
+}
 
 pub(super) fn describe(segment: &TcpSegment) -> Vec<Field> {
     let mut fields: Vec<Field> =

@@ -28,7 +28,6 @@ pub(super) struct Header {
 }
 
 const WORDS: [&str; 8] = ["protocol", "requirement", "claim", "set", "host", "path", "tolerance", "let"];
-const PROTOCOLS: [(&str, Protocol); 3] = [("tcp", Protocol::Tcp), ("mptcp", Protocol::Mptcp), ("sctp", Protocol::Sctp)];
 /// By how much a packet may be early or late, unless the script says otherwise.
 const TOLERANCE: Duration = Duration::from_millis(1);
 
@@ -65,7 +64,10 @@ impl Header {
     pub(super) fn read(&mut self, line: &mut Line<'_>, steps: &mut Vec<Step>) -> Result<(), Problem> {
         let (start, place) = (line.position(), line.place());
         match line.word("a time, or a word of the header")? {
-            "protocol" => self.protocol = Some(one_of(line, &PROTOCOLS, "protocol")?),
+            "protocol" => {
+                self.protocol =
+                    Some(one_of(line, &Protocol::ALL.map(|(name, _, protocol)| (name, protocol)), "protocol")?)
+            }
             "set" => self.set(line, &place)?,
             "host" => {
                 while !line.is_at_end() {

@@ -10,7 +10,6 @@ use crate::act::VERBS;
 use crate::expression::{Expression, Kind};
 use crate::script::{Step, What};
 use crate::value::Value;
-use crate::vocabulary::fields_of;
 
 pub(super) fn read(line: &mut Line<'_>, header: &mut Header) -> Result<Step, Problem> {
     let start = line.position();
@@ -42,7 +41,7 @@ pub(super) fn read(line: &mut Line<'_>, header: &mut Header) -> Result<Step, Pro
                 line.next();
                 What::Silence
             } else {
-                let items = line.items(fields_of(protocol), direction, 0)?;
+                let items = line.items(protocol.fields(), direction, 0)?;
                 match direction {
                     Direction::Arrives => What::Arrive { path, items },
                     Direction::Leaves => What::Leave { path, items },
