@@ -30,6 +30,16 @@ pub enum SctpCarrier {
     Udp,
 }
 
+impl SctpCarrier {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Ip, Self::Udp];
+
+    /// That of packets in UDP, or in IP.
+    pub const fn of(encapsulation: Option<UdpEncapsulation>) -> Self {
+        if encapsulation.is_some() { Self::Udp } else { Self::Ip }
+    }
+}
+
 /// One socket for each local address. The kernel routes what is sent, as it routes the packets of any program.
 ///
 /// A kernel with its own SCTP in this namespace would answer the same packets, with ABORT: [`Self::open`] refuses.

@@ -37,10 +37,7 @@ pub struct StreamOptions {
 
 impl StreamOptions {
     fn socket(&self, family: AddressFamily) -> Result<OwnedFd> {
-        let protocol = match self.transport {
-            Transport::Tcp => ipproto::TCP,
-            Transport::Mptcp => ipproto::MPTCP,
-        };
+        let protocol = self.transport.protocol();
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = match rustix::net::socket_with(family, SocketType::STREAM, flags, Some(protocol)) {
             Ok(socket) => socket,

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
+use rustix::net::ipproto;
 use subflow_quantity::Duration;
 
 use crate::error::{Result, While};
@@ -34,6 +35,16 @@ pub enum Transport {
     Tcp,
     /// Multipath TCP.
     Mptcp,
+}
+
+impl Transport {
+    /// Its protocol number in a call of `socket`.
+    pub(crate) fn protocol(self) -> rustix::net::Protocol {
+        match self {
+            Self::Tcp => ipproto::TCP,
+            Self::Mptcp => ipproto::MPTCP,
+        }
+    }
 }
 
 /// State and counters of a subflow or a TCP connection. Counters that this kernel does not have are zero.

@@ -120,7 +120,7 @@ impl StackHost {
     }
 
     fn check(&mut self, id: EndpointId, packet: &Packet, payload: &[u8]) {
-        if let Endpoint::Sctp(association) = self.transport.endpoint(id) {
+        if let Some(association) = self.transport.endpoint(id).as_sctp() {
             if let Err(wrong) = self.sctp_data.entry(id.0).or_default().check(association, packet, payload) {
                 self.wrong.get_or_insert(wrong);
             }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::stream;
+use subflow_policy::catalogue::Choice;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
-use subflow_transport::{mptcp, sctp};
+use subflow_transport::{mptcp, sctp, tcp};
 
 use crate::random::uniform;
 use crate::{InterfaceIndex, SizeDistribution};
@@ -125,6 +126,15 @@ impl Protocol {
         matches!(self, Self::Udp)
     }
 
+    /// The TCP configuration of each end, if its connections are those of TCP, with MPTCP or without.
+    pub fn tcp(&self) -> Option<PerEnd<&tcp::Config>> {
+        match self {
+            Self::Tcp(PerEnd { from, to }) => Some(PerEnd { from: &from.config, to: &to.config }),
+            Self::Mptcp(Mptcp { ends: PerEnd { from, to }, .. }) => Some(PerEnd { from: &from.tcp, to: &to.tcp }),
+            Self::Sctp(_) | Self::Udp => None,
+        }
+    }
+
     /// The packet scheduler that the scenario names, of both ends.
     pub fn scheduler(&self) -> Option<&Scheduling> {
         match self {
@@ -152,6 +162,45 @@ impl Protocol {
             Self::Sctp(sctp) => Some(sctp.ends.from.mtu),
             Self::Udp => None,
         }
+    }
+}
+
+/// A protocol by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProtocolName {
+    Tcp,
+    Mptcp,
+    Sctp,
+    Udp,
+}
+
+impl ProtocolName {
+    pub(crate) const ALL: [Choice<Self>; 4] = [
+        Choice::new("tcp", Self::Tcp, "one connection over one path").source("RFC 9293"),
+        Choice::new("mptcp", Self::Mptcp, "one connection over several subflows").source("RFC 8684"),
+        Choice::new("sctp", Self::Sctp, "one association over one path, or with cmt over several at once")
+            .source("RFC 9260"),
+        Choice::new("udp", Self::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
+    ];
+
+    /// The keys that only its flows have. A flow with another protocol may have them in the file, so that a sweep over
+    /// protocols is possible.
+    pub(crate) const fn own_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Mptcp => &["path_manager", "bottleneck", "coupling", "subflows", "mptcp"],
+            Self::Sctp => &["primary", "sctp"],
+            Self::Tcp | Self::Udp => &[],
+        }
+    }
+
+    /// Whether it has no algorithms and takes no keys of other protocols.
+    pub(crate) const fn is_udp(self) -> bool {
+        matches!(self, Self::Udp)
+    }
+
+    /// Whether its connections have one path, and nothing to schedule, whatever their configuration.
+    pub(crate) const fn has_one_path(self) -> bool {
+        matches!(self, Self::Tcp)
     }
 }
 

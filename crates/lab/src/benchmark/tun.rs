@@ -129,10 +129,8 @@ impl TunThroughput {
         let rss_early_mb = resident_mb();
         emulator.run_while(Instant::ZERO + whole, |_, _| !stop.is_raised())?;
         let took = emulator.network().now().since(began);
-        let subflows = match emulator.userspace().endpoint(id) {
-            subflow_transport::Endpoint::Mptcp(mptcp) => mptcp.subflow_records(),
-            _ => Vec::new(),
-        };
+        let subflows =
+            emulator.userspace().endpoint(id).as_mptcp().map_or_else(Vec::new, |mptcp| mptcp.subflow_records());
         Ok(TunResult {
             benchmark: "tun",
             seconds: self.seconds,

@@ -4,7 +4,7 @@
 use std::io;
 use std::thread::Scope;
 
-use subflow_linux::{Error, Interrupt, Priority, Result, Stream, Transport, WallClock};
+use subflow_linux::{Error, Interrupt, Priority, Result, Stream, StreamOptions, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Traffic;
 use subflow_transport::tcp::Closed;
@@ -76,7 +76,7 @@ impl Side<'_> {
             Some(Listener::Datagrams(socket)) => return self.receive_datagrams(socket),
             None => return Ok(()),
         };
-        let transport = self.flow.options.as_ref().map_or(Transport::Tcp, |[_, to]| to.transport);
+        let Some([_, StreamOptions { transport, .. }]) = self.flow.options else { return Ok(()) };
         let Some(stream) = Stream::accept(listener, transport, &self.stop)? else { return Ok(()) };
         self.end.observe(stream.watch()?);
         let outcome = match self.flow.flow.traffic {

@@ -8,7 +8,7 @@ use subflow_linux::congestion::kernel_name;
 use subflow_linux::{Result, StreamOptions, Transport, listen, udp};
 use subflow_network::stream;
 use subflow_quantity::Instant;
-use subflow_scenario::{ExchangeSizes, Flow, Protocol, Scenario, Traffic};
+use subflow_scenario::{ExchangeSizes, Flow, PerEnd, Scenario, Traffic};
 use subflow_transport::tcp;
 use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
@@ -133,11 +133,7 @@ fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
             SendBuffer::Unlimited | SendBuffer::Automatic(_) => None,
         },
     };
-    match &flow.protocol {
-        Protocol::Tcp(ends) => Some([&ends.from, &ends.to].map(|end| options(Transport::Tcp, &end.config))),
-        Protocol::Mptcp(mptcp) => {
-            Some([&mptcp.ends.from, &mptcp.ends.to].map(|end| options(Transport::Mptcp, &end.tcp)))
-        }
-        Protocol::Sctp(_) | Protocol::Udp => None,
-    }
+    let transport = if flow.protocol.mptcp().is_some() { Transport::Mptcp } else { Transport::Tcp };
+    let PerEnd { from, to } = flow.protocol.tcp()?;
+    Some([from, to].map(|config| options(transport, config)))
 }

@@ -30,7 +30,7 @@ impl KernelSctp {
             let addresses: Vec<_> = host.interfaces.iter().flat_map(|i| i.addresses.iter().copied()).collect();
             let own = |flow: &&Flow| [flow.from.host, flow.to.host].contains(&index);
             let carriers: Vec<_> = scenario.flows.iter().filter(own).filter_map(|flow| carrier(flow, index)).collect();
-            for carrier in [SctpCarrier::Ip, SctpCarrier::Udp] {
+            for carrier in SctpCarrier::ALL {
                 if carriers.contains(&carrier) {
                     let opened = kernel.namespace().run(|| SctpSockets::open(carrier, &addresses))?;
                     sockets.push((index, opened));
@@ -49,7 +49,7 @@ impl KernelSctp {
         let (sockets, mut writer) = (Arc::clone(&self.sockets), PacketWriter::default());
         Some(Box::new(move |host, packet| {
             let Body::Sctp(body) = &packet.body else { return false };
-            let carrier = if body.encapsulation.is_some() { SctpCarrier::Udp } else { SctpCarrier::Ip };
+            let carrier = SctpCarrier::of(body.encapsulation);
             let Some((_, sockets)) =
                 sockets.iter().find(|(owner, sockets)| *owner == host && sockets.carrier() == carrier)
             else {
@@ -86,5 +86,5 @@ impl KernelSctp {
 fn carrier(flow: &Flow, host: usize) -> Option<SctpCarrier> {
     let sctp = flow.protocol.sctp()?;
     let config = if flow.from.host == host { &sctp.ends.from } else { &sctp.ends.to };
-    Some(if config.encapsulation.is_some() { SctpCarrier::Udp } else { SctpCarrier::Ip })
+    Some(SctpCarrier::of(config.encapsulation))
 }

@@ -2,7 +2,7 @@
 
 use subflow_linux::KernelSettings;
 use subflow_policy::catalogue::{Catalogue, Value};
-use subflow_scenario::{Flow, HostStack, Protocol, Scenario, Traffic};
+use subflow_scenario::{Flow, HostStack, PerEnd, Scenario, Traffic};
 use subflow_transport::tcp::config::{
     AckPolicy, Autotuning, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
 };
@@ -158,13 +158,12 @@ impl Stack<'_> {
 /// What is set for the end of `flow` on `host`.
 fn own_stack(flow: &Flow, host: usize) -> Option<Stack<'_>> {
     let hystart = flow.congestion()?.switches().iter().all(|switch| (switch.key, switch.value) != HYSTART_OFF);
-    let [from, to] = match &flow.protocol {
-        Protocol::Tcp(ends) => [&ends.from, &ends.to].map(|end| Stack { tcp: &end.config, mptcp: None, hystart }),
-        Protocol::Mptcp(mptcp) => {
-            [&mptcp.ends.from, &mptcp.ends.to].map(|end| Stack { tcp: &end.tcp, mptcp: Some(end), hystart })
-        }
-        Protocol::Sctp(_) | Protocol::Udp => return None,
-    };
+    let PerEnd { from, to } = flow.protocol.tcp()?;
+    let mptcp = flow.protocol.mptcp().map(|mptcp| &mptcp.ends);
+    let (from, to) = (
+        Stack { tcp: from, mptcp: mptcp.map(|ends| ends.from.as_ref()), hystart },
+        Stack { tcp: to, mptcp: mptcp.map(|ends| ends.to.as_ref()), hystart },
+    );
     match host {
         host if host == flow.from.host => Some(from),
         host if host == flow.to.host => Some(to),

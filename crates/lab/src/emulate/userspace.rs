@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use subflow_linux::{Pattern, Payload, SctpData, Userspace};
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_scenario::{Flow, Scenario};
-use subflow_transport::{Endpoint, EndpointId};
+use subflow_transport::EndpointId;
 use subflow_wire::{Body, Packet};
 
 use super::sctp::KernelSctp;
@@ -66,7 +66,7 @@ impl RealWorld {
     }
 
     fn check_sctp(&mut self, host: HostId, endpoint: EndpointId, packet: &Packet, bytes: &[u8]) {
-        let Endpoint::Sctp(association) = self.world.nodes.transport(host.index()).endpoint(endpoint) else { return };
+        let Some(association) = self.world.nodes.transport(host.index()).endpoint(endpoint).as_sctp() else { return };
         if !self.checks_sctp {
             return;
         }

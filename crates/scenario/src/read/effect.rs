@@ -3,14 +3,9 @@
 use super::traces::Traces;
 use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
-use crate::schema::{PROTOCOLS, ProtocolName};
+use crate::flow::ProtocolName;
 use crate::switches::sctp::is_multipath;
-use crate::{Protocol, Scenario, schema};
-
-/// Keys of a flow that only MPTCP has.
-const OF_MPTCP: [&str; 5] = ["path_manager", "bottleneck", "coupling", "subflows", "mptcp"];
-/// Keys of a flow that only SCTP has.
-const OF_SCTP: [&str; 2] = ["primary", "sctp"];
+use crate::{Scenario, schema};
 
 /// What is given in the tree `root` of `scenario` and has no effect on it.
 pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) -> Vec<Problem> {
@@ -51,19 +46,25 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
 }
 
 fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
-    let Ok(kind) = section.value("protocol").choice("a protocol", &PROTOCOLS) else { return };
-    let (has_one_path, why) = match kind {
-        ProtocolName::Tcp => (true, "the flow's protocol is tcp"),
-        ProtocolName::Mptcp => (false, "the flow's protocol is mptcp"),
-        ProtocolName::Sctp => (is_sctp_without_cmt(scenario, name), "the flow's protocol is sctp"),
+    let protocols = &ProtocolName::ALL;
+    let Ok(kind) = section.value("protocol").choice("a protocol", protocols) else { return };
+    if kind.is_udp() {
         // Its reader takes no other keys.
-        ProtocolName::Udp => return,
+        return;
+    }
+    let others = protocols.iter().filter(|other| other.value != kind).flat_map(|other| other.value.own_keys());
+    let why = protocols
+        .iter()
+        .filter(|own| own.value == kind)
+        .map(|own| format!("the flow's protocol is {}", own.description.name));
+    let why: String = why.collect();
+    let keys = others.map(|key| (*key, why.as_str()));
+    let scheduler = if kind.has_one_path() {
+        Some(("scheduler", why.as_str()))
+    } else {
+        is_sctp_without_cmt(scenario, name).then_some(("scheduler", "SCTP has one path without sctp.cmt"))
     };
-    let of_mptcp = OF_MPTCP.iter().filter(|_| kind != ProtocolName::Mptcp);
-    let of_sctp = OF_SCTP.iter().filter(|_| kind != ProtocolName::Sctp);
-    for key in of_mptcp.chain(of_sctp).chain(["scheduler"].iter().filter(|_| has_one_path)) {
-        let why =
-            if (kind, *key) == (ProtocolName::Sctp, "scheduler") { "SCTP has one path without sctp.cmt" } else { why };
+    for (key, why) in keys.chain(scheduler) {
         if let Some(given) = section.given(key).filter(|given| !is_left_over(section, given)) {
             found.push(given.without_effect(&format!("flows.{name}.{key}"), why));
         }
@@ -80,8 +81,8 @@ fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
 /// Switches of protocols that no flow has.
 fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut Vec<Problem>) {
     let protocols = || scenario.flows.iter().map(|flow| &flow.protocol);
-    let has_mptcp = protocols().any(|protocol| matches!(protocol, Protocol::Mptcp(_)));
-    let has_sctp = protocols().any(|protocol| matches!(protocol, Protocol::Sctp(_)));
+    let has_mptcp = protocols().any(|protocol| protocol.mptcp().is_some());
+    let has_sctp = protocols().any(|protocol| protocol.sctp().is_some());
     for (key, is_used) in [("mptcp", has_mptcp), ("sctp", has_sctp)] {
         if let Some(given) = section.given(key).filter(|_| !is_used) {
             found.push(given.without_effect(&format!("{prefix}{key}"), &format!("no flow's protocol is {key}")));
@@ -91,5 +92,5 @@ fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut 
 
 fn is_sctp_without_cmt(scenario: &Scenario, name: &str) -> bool {
     let flow = scenario.flows.iter().find(|flow| flow.key() == name);
-    flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !is_multipath(&sctp.ends.from)))
+    flow.and_then(|flow| flow.protocol.sctp()).is_some_and(|sctp| !is_multipath(&sctp.ends.from))
 }

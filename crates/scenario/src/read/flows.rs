@@ -23,7 +23,7 @@ use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
 use super::{References, RunLength};
 use crate::file::{Collector, Field, Place, Problem, Section};
-use crate::schema::{PROTOCOLS, ProtocolName};
+use crate::flow::ProtocolName;
 use crate::switches::Stack;
 use crate::switches::sctp::is_multipath;
 use crate::{CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PerEnd, Protocol, Sctp, SubflowPlan, schema};
@@ -107,7 +107,7 @@ impl FlowReader<'_> {
         automatic: impl FnOnce(usize) -> Result<u16, Problem>,
     ) -> Result<ReadFlow, Problem> {
         let section = field.section(&schema::FLOW)?;
-        let kind = section.value("protocol").choice("a protocol", &PROTOCOLS)?;
+        let kind = section.value("protocol").choice("a protocol", &ProtocolName::ALL)?;
         refuse_strays(&section, kind)?;
 
         let (from_field, to_field) = (section.required("from")?, section.required("to")?);
@@ -137,7 +137,7 @@ impl FlowReader<'_> {
             protocol: self.protocol(kind, &section, from, to)?,
             traffic: traffic::read(
                 &section,
-                (kind == ProtocolName::Udp).then(|| largest_datagram(address)),
+                kind.is_udp().then(|| largest_datagram(address)),
                 sizes.as_ref(),
                 self.traces,
             )?,

@@ -8,8 +8,9 @@ use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 
+use crate::flow::ProtocolName;
 use crate::options;
-use crate::table::{Default, TableSchema, named, optional, required, value, word};
+use crate::table::{Default, FieldSchema, TableSchema, named, optional, required, value, word};
 
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -24,7 +25,7 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
              end can be reached",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end"),
-        word("protocol", &PROTOCOLS, Default::of("'tcp'"), "the transport protocol"),
+        word("protocol", &ProtocolName::ALL, Default::of("'tcp'"), "the transport protocol"),
         named(
             "congestion",
             "the name of a congestion-control algorithm, or a table with a name and options",
@@ -272,23 +273,6 @@ pub(crate) static PERIOD: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     doc: "A duration that is drawn at random each time.",
     fields: vec![required("exponential", "a duration above zero", "the mean of an exponential distribution")],
 });
-
-/// A transport protocol by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProtocolName {
-    Tcp,
-    Mptcp,
-    Sctp,
-    Udp,
-}
-
-pub(crate) const PROTOCOLS: [Choice<ProtocolName>; 4] = [
-    Choice::new("tcp", ProtocolName::Tcp, "one connection over one path").source("RFC 9293"),
-    Choice::new("mptcp", ProtocolName::Mptcp, "one connection over several subflows").source("RFC 8684"),
-    Choice::new("sctp", ProtocolName::Sctp, "one association over one path, or with cmt over several at once")
-        .source("RFC 9260"),
-    Choice::new("udp", ProtocolName::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
-];
 
 /// Which subflows of a connection coupled congestion control couples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use std::sync::LazyLock;
 use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
-    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PERIOD, PROTOCOLS, ProtocolName, REQUESTS,
-    SCHEDULER, SIZES, SUBFLOW,
+    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SIZES,
+    SUBFLOW,
 };
 pub use general::Sampling;
 pub(crate) use general::{DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, ROOT};

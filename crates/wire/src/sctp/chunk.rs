@@ -2,9 +2,7 @@
 
 use super::cause::{causes_length, emit_causes, parse_causes};
 use super::tlv::CHUNK_HEADER_LENGTH;
-use super::{
-    DataChunk, ErrorCause, ForwardTsnChunk, InitChunk, NrSackChunk, SackChunk, chunk_type, parameter_type, tlv,
-};
+use super::{DataChunk, ErrorCause, ForwardTsnChunk, InitChunk, NrSackChunk, SackChunk, parameter_type, tlv};
 use crate::reader::Reader;
 use crate::{Payload, PayloadBytes};
 
