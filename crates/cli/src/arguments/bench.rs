@@ -1,6 +1,8 @@
 //! The arguments of `subflow bench`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use subflow_lab::benchmark::BulkProtocol;
 
 use super::{BenchFormat, seconds};
 
@@ -46,8 +48,8 @@ pub(crate) struct Dumbbell {
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) duration: u32,
     /// What the flows are
-    #[arg(long, value_enum, default_value_t = BenchProtocol::Tcp)]
-    pub(crate) protocol: BenchProtocol,
+    #[arg(long, default_value = BulkProtocol::ALL[0].name, value_parser = bulk_protocol())]
+    pub(crate) protocol: &'static BulkProtocol,
     /// Packets per acknowledgment: more take less work and change the results [default: 1 with TCP, 2 with SCTP]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) ack_every: Option<u16>,
@@ -83,10 +85,9 @@ fn even_ports(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "expected an even number from 2 to 32".to_owned())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BenchProtocol {
-    /// With NewReno
-    Tcp,
-    /// With the window of RFC 9260
-    Sctp,
+/// Takes the name of a protocol.
+fn bulk_protocol() -> impl TypedValueParser<Value = &'static BulkProtocol> {
+    let names = BulkProtocol::ALL.iter().map(|known| PossibleValue::new(known.name).help(known.summary));
+    PossibleValuesParser::new(names)
+        .try_map(|name| BulkProtocol::from_name(&name).ok_or_else(|| format!("no protocol is called {name}")))
 }

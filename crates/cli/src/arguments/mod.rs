@@ -10,6 +10,7 @@ mod sweep;
 
 use std::path::PathBuf;
 
+pub(crate) use bench::{Bench, BenchTun, Benchmark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use subflow_quantity::Size;
 

@@ -5,10 +5,10 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use subflow_lab::benchmark::{BulkProtocol, Cost, Dumbbell, DumbbellResult, FatTree, FatTreeResult};
+use subflow_lab::benchmark::{Cost, Dumbbell, DumbbellResult, FatTree, FatTreeResult};
 
 use super::on_linux;
-use crate::arguments::{Bench, BenchFormat, BenchProtocol, Benchmark};
+use crate::arguments::{Bench, BenchFormat, Benchmark};
 use crate::failure::Failure;
 use crate::output::print;
 
@@ -17,14 +17,10 @@ pub(crate) fn bench(arguments: &Bench) -> Result<(), Failure> {
     let clock = || Some(began.elapsed().as_secs_f64());
     match &arguments.benchmark {
         Benchmark::Dumbbell(dumbbell) => {
-            let protocol = match dumbbell.protocol {
-                BenchProtocol::Tcp => BulkProtocol::Tcp,
-                BenchProtocol::Sctp => BulkProtocol::Sctp,
-            };
             let benchmark = Dumbbell {
                 flows: dumbbell.flows,
                 duration_s: dumbbell.duration,
-                protocol,
+                protocol: dumbbell.protocol,
                 ack_every: dumbbell.ack_every,
             };
             let result = benchmark.run(&clock)?;

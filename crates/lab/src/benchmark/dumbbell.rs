@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
@@ -11,14 +11,33 @@ use super::{Clock, Cost, acknowledgments};
 use crate::{RunError, number};
 
 /// What the flows are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BulkProtocol {
-    /// TCP with NewReno.
-    #[default]
-    Tcp,
-    /// SCTP with the window of RFC 9260.
-    Sctp,
+#[derive(Debug, PartialEq, Eq)]
+pub struct BulkProtocol {
+    /// Its name.
+    pub name: &'static str,
+    /// In a few words.
+    pub summary: &'static str,
+    /// Its keys in a scenario.
+    keys: &'static str,
+}
+
+impl BulkProtocol {
+    /// All, the default first.
+    pub const ALL: &'static [Self] = &[
+        Self { name: "tcp", summary: "With NewReno", keys: "protocol = \"tcp\"\ncongestion = \"reno\"" },
+        Self { name: "sctp", summary: "With the window of RFC 9260", keys: "protocol = \"sctp\"" },
+    ];
+
+    /// The protocol of this name.
+    pub fn from_name(name: &str) -> Option<&'static Self> {
+        Self::ALL.iter().find(|protocol| protocol.name == name)
+    }
+}
+
+impl Serialize for BulkProtocol {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.name.serialize(serializer)
+    }
 }
 
 /// Bulk flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms one way;
@@ -30,7 +49,7 @@ pub struct Dumbbell {
     /// Simulated seconds, at least one.
     pub duration_s: u32,
     /// What the flows are.
-    pub protocol: BulkProtocol,
+    pub protocol: &'static BulkProtocol,
     /// Packets per acknowledgment, from 1 to 1000. `None` is one with TCP and two with SCTP.
     pub ack_every: Option<u16>,
 }
@@ -45,7 +64,7 @@ pub struct DumbbellResult {
     /// Simulated seconds.
     pub duration_s: u32,
     /// What the flows are.
-    pub protocol: BulkProtocol,
+    pub protocol: &'static BulkProtocol,
     /// Data packets that reached the far end of the bottleneck.
     pub delivered_packets: u64,
     /// Packets dropped by queues.
@@ -82,10 +101,7 @@ impl Dumbbell {
                 );
             }
         }
-        let protocol = match self.protocol {
-            BulkProtocol::Tcp => "protocol = \"tcp\"\ncongestion = \"reno\"",
-            BulkProtocol::Sctp => "protocol = \"sctp\"",
-        };
+        let protocol = self.protocol.keys;
         for n in 0..self.flows {
             let _ = write!(
                 text,
@@ -125,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_scenario_is_valid_at_any_size() {
-        let (tcp, sctp) = (BulkProtocol::Tcp, BulkProtocol::Sctp);
+        let [tcp, sctp] = BulkProtocol::ALL else { panic!("there are two") };
         for (flows, protocol) in [(1, tcp), (10, sctp), (1000, tcp)] {
             let scenario = Dumbbell { flows, duration_s: 60, protocol, ack_every: None }.scenario();
             let scenario = scenario.expect("a valid scenario");
@@ -140,7 +156,7 @@ mod tests {
             let result = Dumbbell { flows: 2, duration_s: 2, protocol, ack_every }.run(&|| None).expect("it runs");
             result.cost.packet_hops as f64 / result.delivered_packets as f64
         };
-        let (tcp, sctp) = (BulkProtocol::Tcp, BulkProtocol::Sctp);
+        let [tcp, sctp] = BulkProtocol::ALL else { panic!("there are two") };
         assert!(hops(tcp, None) > 5.8 && hops(tcp, Some(2)) < 5.0 && hops(tcp, Some(8)) < 4.0);
         assert!(hops(sctp, Some(1)) > 5.8 && hops(sctp, None) < 5.0);
     }

@@ -113,7 +113,7 @@ fn a_flow_gets_what_the_trace_of_its_link_gives() {
 
 #[test]
 fn the_dumbbell_delivers_as_many_packets_as_in_ns_3() {
-    let result = Dumbbell { flows: 10, duration_s: 60, protocol: BulkProtocol::Tcp, ack_every: None }
+    let result = Dumbbell { flows: 10, duration_s: 60, protocol: &BulkProtocol::ALL[0], ack_every: None }
         .run(&|| None)
         .expect("the run succeeds");
     let packets = result.goodput_mbps * 1e6 * 60.0 / 8.0 / 1448.0;
