@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sockopt};
 
 use crate::Interrupt;
 use crate::error::{Error, Result, While};
