@@ -7,6 +7,7 @@ use core::fmt;
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use subflow_quantity::Probability as ExactProbability;
 
 /// The random stream of the component named `name` in the run with `seed`.
 ///
@@ -77,6 +78,20 @@ impl Probability {
     #[inline]
     pub(crate) fn draw(self, random: &mut Pcg64Mcg) -> bool {
         self.0 != 0 && (self.0 == 1 << 32 || self.hits((random.next_u64() >> 32) as u32))
+    }
+}
+
+/// The step nearest to it. One above zero never becomes zero.
+impl From<ExactProbability> for Probability {
+    fn from(probability: ExactProbability) -> Self {
+        Self::new(probability.as_f64()).unwrap_or(Self::ALWAYS)
+    }
+}
+
+/// The decimal nearest to it.
+impl From<Probability> for ExactProbability {
+    fn from(probability: Probability) -> Self {
+        Self::nearest(probability.as_f64()).unwrap_or(Self::ALWAYS)
     }
 }
 

@@ -10,7 +10,6 @@ mod sweep;
 
 use std::path::PathBuf;
 
-pub(crate) use bench::{Bench, BenchTun, Benchmark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use subflow_quantity::Size;
 
@@ -20,7 +19,7 @@ pub(crate) use AnyArguments as Validate;
 pub(crate) use AnyArguments as Conform;
 #[cfg(not(feature = "publications"))]
 pub(crate) use AnyArguments as Reproduce;
-pub(crate) use bench::{Bench, BenchProtocol, BenchTun, Benchmark};
+pub(crate) use bench::{Bench, BenchTun, Benchmark};
 pub(crate) use compare::{Compare, Comparing, Repeating};
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{Cc, Paths, Proxy, Watch};

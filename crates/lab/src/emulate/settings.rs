@@ -157,7 +157,11 @@ impl Stack<'_> {
 
 /// What is set for the end of `flow` on `host`.
 fn own_stack(flow: &Flow, host: usize) -> Option<Stack<'_>> {
-    let hystart = flow.congestion()?.switches().iter().all(|switch| (switch.key, switch.value) != HYSTART_OFF);
+    let hystart = flow
+        .congestion()?
+        .switches()
+        .iter()
+        .all(|switch| (switch.key, &switch.value) != (HYSTART_OFF.0, &HYSTART_OFF.1));
     let PerEnd { from, to } = flow.protocol.tcp()?;
     let mptcp = flow.protocol.mptcp().map(|mptcp| &mptcp.ends);
     let (from, to) = (

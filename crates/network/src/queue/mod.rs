@@ -4,8 +4,6 @@
 pub use subflow_policy::queue::Limit;
 use subflow_policy::queue::{Discipline, Red, RedConfig};
 
-pub(crate) use drop_tail::DropTail;
-
 /// The queue of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct QueueConfig {

@@ -164,7 +164,7 @@ mod tests {
         for (words, red, mscm) in READINGS {
             let (red, mscm) = (VARIANTS[red], VARIANTS[mscm]);
             assert_eq!((red.detector, mscm.detector, red.polled), ("red-cpi", "mscm", mscm.polled), "{words}");
-            let interval = |variant: Variant| variant.build().options()[2].value;
+            let interval = |variant: Variant| variant.build().options()[2].value.clone();
             assert_eq!(interval(red), interval(mscm), "{words}");
             assert_eq!(red.polled, words.starts_with("values read"), "{words}");
         }

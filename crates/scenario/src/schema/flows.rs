@@ -10,7 +10,7 @@ use subflow_policy::scheduler::Scheduling;
 
 use crate::flow::ProtocolName;
 use crate::options;
-use crate::table::{Default, FieldSchema, TableSchema, named, optional, required, value, word};
+use crate::table::{Default, TableSchema, named, optional, required, value, word};
 
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {

@@ -184,8 +184,8 @@ impl Socket for Connection {
     }
 
     #[inline]
-    fn take_rtts(&mut self, mut each: impl FnMut(Ends, &[Duration])) {
-        self.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_rtts(&mut each));
+    fn take_rtts(&mut self, each: impl FnMut(Ends, &[Duration])) {
+        Self::take_rtts(self, each);
     }
 
     fn on_syn_ack_sent_before(&mut self) {

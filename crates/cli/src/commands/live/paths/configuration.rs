@@ -229,7 +229,7 @@ mod tests {
             ("policy = full-mesh\n", 1, "not valid TOML"),
             ("\npolicy = \"fullmash\"\n", 2, "did you mean \"full-mesh\"?"),
             ("policy = 3\n", 1, "found integer, expected a name"),
-            ("policy = { n = 3 }\n", 1, "found no name"),
+            ("policy = { n = 3 }\n", 1, "the name is missing"),
             ("policy = { name = \"ndiffports\", n = 0 }\n", 1, "policy.n: expected a whole number from 1 to 64"),
             ("policy = { name = \"default\", n = 2 }\n", 1, "policy.n: unknown key"),
             ("polcy = \"default\"\n", 1, "did you mean \"policy\"?"),
