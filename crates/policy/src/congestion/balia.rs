@@ -13,7 +13,7 @@
 //! **As in the MPTCP kernel 0.9x** (`mptcp_balia.c`): the threshold is at least 1 segment if the connection has several
 //! paths, else as in Reno; half windows are rounded down to whole packets. Differences from it: rates are computed anew
 //! at each ACK and at each loss, a path in recovery counts with its threshold, and packets are counted, not ACKs.
-//! [`Options::fixed_point`](super::Options::fixed_point) adds that kernel's rounding of α down to an integer in the
+//! The switch `fixed_point` adds that kernel's rounding of α down to an integer in the
 //! decrease, so that only a path with less than half the best rate reduces its window by more than half.
 
 use subflow_quantity::Instant;

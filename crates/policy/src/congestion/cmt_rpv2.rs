@@ -12,7 +12,7 @@
 //! After a fast retransmit the window is the threshold, after a timeout one segment (3.3.5); the transport does that.
 //! `pooled_growth.rs` handles fractions of a packet. The least threshold of one segment is from the ConTEL paper; the
 //! thesis leaves it out of (3.3.4). Linux's own least threshold is two segments
-//! ([`Options::two_segment_floor`](super::Options::two_segment_floor)).
+//! (the switch `two_segment_floor`).
 //!
 //! The kernel module that was published with the thesis differs from its formulas ([`CmtRpV2Form::KernelModule`]): the
 //! buffer that should hold back the growth is one variable for all connections, filled at every ACK, so that it never

@@ -13,7 +13,7 @@
 //! **As in the MPTCP kernel 0.9x** (`mptcp_coupled.c`): a connection with one established path uses Reno; sums include
 //! all established paths with an RTT estimate, also those in slow start; the number of packets per increase is rounded
 //! down. Differences from it, as RFC 6356 requires: α is computed anew at each ACK, a path in recovery counts with its
-//! threshold, and packets are counted, not ACKs. [`Options::fixed_point`](super::Options::fixed_point) adds that
+//! threshold, and packets are counted, not ACKs. The switch `fixed_point` adds that
 //! kernel's rounding of α/w_total to multiples of 1/4096. It slows growth by up to a sixth at 200 packets per path;
 //! growth is at least one packet per 4096.
 

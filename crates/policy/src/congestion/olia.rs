@@ -23,8 +23,8 @@
 //! **As in the MPTCP kernel 0.9x** (`mptcp_olia.c`): ties in B are exact equality of integers, with RTTs in
 //! microseconds; only the first of several consecutive timeouts ends a loss interval; a negative α never reduces the
 //! window below one segment. [`Growth::count_acks`](super::Growth::count_acks) makes it count ACKs, as that kernel
-//! does, and [`Options::two_segment_floor`](super::Options::two_segment_floor) uses that kernel's least threshold.
-//! [`Options::fixed_point`](super::Options::fixed_point) adds that kernel's rounding of each increment towards zero to
+//! does, and the switch `two_segment_floor` uses that kernel's least threshold.
+//! The switch `fixed_point` adds that kernel's rounding of each increment towards zero to
 //! multiples of 1/1024 packet: two equal paths stop growing above 512 packets.
 
 use subflow_quantity::Instant;
