@@ -42,7 +42,7 @@ const PUBLISHED: [&str; 3] = ["correlation", "roc", "scheduler"];
 const TESTBED: &str = "scheduler";
 
 /// The paper's folder.
-static FOLDER: LazyLock<Study> = LazyLock::new(|| Study::in_program("red2018", Code::default()));
+pub(crate) static FOLDER: LazyLock<Study> = LazyLock::new(|| Study::in_program("red2018", Code::default()));
 
 /// The cells of an item. Degrees are those of the plain redundant scheduler.
 fn cells(item: &str, effort: Effort, choice: Option<&Choice>, wanted: &dyn Fn(&str) -> bool) -> Vec<Cell> {

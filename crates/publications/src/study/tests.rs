@@ -8,9 +8,10 @@ use crate::lima2017::LIMA2017;
 use crate::linux612::LINUX612;
 use crate::lugowski2017::LUGOWSKI2017;
 use crate::multiflow2016::MULTIFLOW2016;
+use crate::red2018::FOLDER as RED2018;
 
-fn studies() -> [&'static Study; 5] {
-    [&LEITNER2019, &LIMA2017, &LINUX612, &LUGOWSKI2017, &MULTIFLOW2016]
+fn studies() -> [&'static Study; 6] {
+    [&LEITNER2019, &LIMA2017, &LINUX612, &LUGOWSKI2017, &MULTIFLOW2016, &RED2018]
 }
 
 /// All cells, simulated or on Linux.
