@@ -1,6 +1,7 @@
 """Gymnasium environments over scenarios: one for packet schedulers, one for congestion controls.
 
-They need gymnasium: ``pip install './python[gym]'``. Observations are arrays of float32 whose entries have names:
+They need gymnasium: ``pip install './python[gym]'``. Importing this module registers them as ``subflow/Scheduler-v0`` and
+``subflow/Congestion-v0``, for ``gymnasium.make("subflow.gym:subflow/Scheduler-v0", scenario=scenario)``. Observations are arrays of float32 whose entries have names:
 ``names``. The simulation waits for the agent at each decision, in a thread of its own that ends with the episode or
 with ``close``.
 
@@ -29,6 +30,7 @@ with ``close``.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -103,8 +105,9 @@ class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
         truncated : bool
             Always False: the length of a run is part of the scenario.
         info : dict
-            ``now`` is the simulated time. After the end there are ``completion_s``, ``exchange_mean_ms`` and
-            ``goodput_mbps`` of the flow instead, as in ``Results.flows``.
+            ``now`` is the simulated time. After the end there are ``completion_s``, ``exchange_mean_ms``,
+            ``exchange_median_ms``, ``exchange_p95_ms`` and ``goodput_mbps`` of the flow instead, as in
+            ``Results.flows``.
         """
         simulation = self._simulation
         if simulation is None:
@@ -137,6 +140,8 @@ class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
         return {
             "completion_s": self._simulation.completion_s,
             "exchange_mean_ms": self._simulation.exchange_mean_ms,
+            "exchange_median_ms": self._simulation.exchange_median_ms,
+            "exchange_p95_ms": self._simulation.exchange_p95_ms,
             "goodput_mbps": self._simulation.goodput_mbps,
         }
 
@@ -153,6 +158,16 @@ class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
     def _reward(self, before: Decision | None, after: Decision | None, simulation: Simulation) -> float: ...
 
 
+# What SchedulerEnv can pay for.
+REWARDS = ("completion", "exchange", "goodput")
+
+
+def _subflows_of(scenario: Scenario, flow: str) -> int:
+    """The number of subflows that a flow has in a run."""
+    subflows = scenario.run(repeat=1, series=False).subflows
+    return subflows["flow"].count(flow)
+
+
 class SchedulerEnv(_Env[np.int64]):
     """An agent as the packet scheduler of a flow.
 
@@ -160,7 +175,8 @@ class SchedulerEnv(_Env[np.int64]):
     carry it. It is for the end that sends the bulk of the flow's data.
 
     Action: ``Discrete(subflows + 1)``. The index of a subflow; or ``subflows`` for none: nothing is sent until
-    something happens. A subflow that is not eligible counts as none. ``info["action_mask"]`` says what is possible.
+    something happens. A subflow that is not eligible counts as none. ``info["action_mask"]`` says what is possible, and
+    so does ``action_masks()``, which MaskablePPO of sb3-contrib asks.
 
     Observation, for each subflow i and then of the connection:
 
@@ -177,8 +193,10 @@ class SchedulerEnv(_Env[np.int64]):
     ============================ ==================================================== =============
 
     Reward: with ``"completion"`` minus the simulated seconds since the decision before; the sum over an episode is
-    minus the completion time of the flow, or minus the duration of the run if it does not complete. With ``"goodput"`` the
-    Mbit that were acknowledged since the decision before; at the end of the run, those that arrived.
+    minus the completion time of the flow, or minus the duration of the run if it does not complete. With ``"exchange"``
+    minus the seconds of these in which a request waited for its response; the sum is minus the durations of all
+    exchanges. With ``"goodput"`` the Mbit that were acknowledged since the decision before; at the end of the run, those
+    that arrived.
 
     Parameters
     ----------
@@ -187,9 +205,16 @@ class SchedulerEnv(_Env[np.int64]):
     flow : str, optional
         The flow. Default: the first one with a scheduler.
     subflows : int, optional
-        How many subflows are shown; those beyond are never used.
-    reward : {"completion", "goodput"}, optional
-        See above.
+        How many subflows are shown. Those beyond are never used; there is a warning when the first of them appears.
+        Default: as many as the flow has in a run with a scheduler of its own, which is done for that.
+    reward : {"completion", "exchange", "goodput"}, optional
+        See above. Default: ``"exchange"`` for a flow of requests and responses, else ``"completion"``.
+
+    Raises
+    ------
+    ValueError
+        The scenario is not valid or has a sweep, there is no such flow, or no such reward for it: ``"exchange"`` is for
+        requests, and ``"completion"`` is for flows that can complete.
     """
 
     _kind = "scheduler"
@@ -199,11 +224,23 @@ class SchedulerEnv(_Env[np.int64]):
         scenario: Scenario,
         *,
         flow: str | None = None,
-        subflows: int = 2,
-        reward: Literal["completion", "goodput"] = "completion",
+        subflows: int | None = None,
+        reward: Literal["completion", "exchange", "goodput"] | None = None,
     ) -> None:
-        if reward not in ("completion", "goodput"):
-            raise ValueError(f"reward: found {reward!r}, expected 'completion' or 'goodput'")
+        if reward not in (None, *REWARDS):
+            raise ValueError(f"reward: found {reward!r}, expected one of {', '.join(map(repr, REWARDS))}")
+        agent_of = Simulation(scenario, self._kind, flow, 1)
+        if reward is None:
+            reward = "exchange" if agent_of.exchanges else "completion"
+        elif reward == "exchange" and not agent_of.exchanges:
+            raise ValueError("reward: 'exchange' is for flows of requests and responses; use 'completion' or 'goodput'")
+        elif reward == "completion" and not agent_of.completes:
+            other = "'exchange' or 'goodput'" if agent_of.exchanges else "'goodput'"
+            raise ValueError(f"reward: 'completion' is constant, since the flow has no last byte; use {other}")
+        name = agent_of.flow
+        agent_of.close()
+        if subflows is None:
+            subflows = _subflows_of(scenario, name)
         of_subflow = {"established": 1.0, "eligible": 1.0, "srtt": 60.0, "cwnd": 1e5, "in_flight": 1e5}
         names = [f"{name}[{index}]" for index in range(subflows) for name in of_subflow]
         most = list(of_subflow.values()) * subflows + [1e4, 1e4]
@@ -211,18 +248,25 @@ class SchedulerEnv(_Env[np.int64]):
         self.subflows = subflows
         self.reward = reward
         self.action_space = gymnasium.spaces.Discrete(subflows + 1)
+        # Simulated seconds, of which those with "exchange" count that a request waited for.
         self._paid_until = 0.0
 
     def _begin(self) -> None:
         super()._begin()
         assert self._simulation is not None
-        self._paid_until = self._simulation.start_s
+        self._paid_until = 0.0 if self.reward == "exchange" else self._simulation.start_s
 
     def _number(self, action: np.int64) -> float:
         # The simulation takes the index of no subflow as none.
         return float(action) if action < self.subflows else 64.0
 
     def _rows(self, decision: Decision) -> list[list[float]]:
+        if len(decision.rows) > self.subflows:
+            warnings.warn(
+                f"the flow has {len(decision.rows)} subflows, of which the agent sees {self.subflows}; "
+                f"pass subflows={len(decision.rows)}",
+                stacklevel=4,
+            )
         rows = decision.rows[: self.subflows]
         return rows + [[0.0] * 6] * (self.subflows - len(rows))
 
@@ -232,10 +276,14 @@ class SchedulerEnv(_Env[np.int64]):
         return [*numbers, backlog / 1e6, window / 1e6]
 
     def _info(self) -> dict[str, Any]:
-        mask = np.ones(self.subflows + 1, dtype=np.int8)
+        return super()._info() | {"action_mask": self.action_masks().astype(np.int8)}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Say which actions do something now: the eligible subflows, and to send nothing."""
+        mask = np.ones(self.subflows + 1, dtype=np.bool_)
         if self._decision is not None:
-            mask[:-1] = [int(row[1]) for row in self._rows(self._decision)]
-        return super()._info() | {"action_mask": mask}
+            mask[:-1] = [row[1] != 0.0 for row in self._rows(self._decision)]
+        return mask
 
     def _reward(self, before: Decision | None, after: Decision | None, simulation: Simulation) -> float:
         if before is None:
@@ -245,6 +293,8 @@ class SchedulerEnv(_Env[np.int64]):
             acknowledged = after.totals[2] if after is not None else float(simulation.bytes_delivered)
             return 8e-6 * (acknowledged - before.totals[2])
         end = after.now if after is not None else simulation.end_s
+        if self.reward == "exchange":
+            end = simulation.waited_s(end)
         reward = self._paid_until - end
         self._paid_until = end
         return reward
@@ -329,3 +379,7 @@ class CongestionEnv(_Env[NDArray[np.float32]]):
         _, srtt, min_rtt, *_ = after.rows[after.path]
         queueing = srtt / min_rtt - 1.0 if min_rtt > 0.0 else 0.0
         return float(np.log2(1.0 + delivered / elapsed)) - self.delay_weight * queueing - self.loss_weight * losses
+
+
+gymnasium.register("subflow/Scheduler-v0", entry_point=SchedulerEnv)
+gymnasium.register("subflow/Congestion-v0", entry_point=CongestionEnv)

@@ -103,6 +103,50 @@ def test_rewards_of_goodput_add_up_to_what_was_acknowledged() -> None:
     env.close()
 
 
+def requests() -> subflow.Scenario:
+    """Files of 50 kB, one after the other, with pauses, for as long as the run lasts."""
+    flow = {"from": "client", "to": "server", "protocol": "mptcp", "path_manager": "full-mesh"}
+    return small().with_overrides({"flows.file": flow | {"requests": {"response": "50 kB", "think": "200 ms"}}})
+
+
+def test_rewards_of_exchanges_add_up_to_their_durations() -> None:
+    """The durations are those that the run's results have: their mean times their number."""
+    env = SchedulerEnv(requests())
+    assert env.reward == "exchange"
+    observation, info = env.reset(options={"run_seed": 4})
+    total, ended = 0.0, False
+    while not ended:
+        rtt = np.where(env.action_masks()[:-1], observation[2 :: 5][: env.subflows], np.inf)
+        observation, reward, ended, _, info = env.step(np.int64(np.argmin(rtt)))
+        total += reward
+    flows = requests().with_overrides({"flows.file.scheduler": "ll"}).run(seed=4, series=False).flows
+    assert info["exchange_mean_ms"] == flows["exchange_mean_ms"][0]
+    assert info["exchange_p95_ms"] == flows["exchange_p95_ms"][0] > info["exchange_median_ms"]
+    finished = 1e-3 * flows["exchange_mean_ms"][0] * flows["exchanges"][0]
+    # The last exchange may be cut off by the end of the run.
+    assert finished - 1e-6 <= -total < finished + 1.0
+    env.close()
+
+
+def test_all_subflows_are_shown_and_more_than_were_asked_for_are_told_of() -> None:
+    env = SchedulerEnv(requests())
+    assert env.subflows == 4, "a full mesh of two and two interfaces"
+    env.close()
+    few = SchedulerEnv(requests(), subflows=1)
+    with pytest.warns(UserWarning, match="has 4 subflows, of which the agent sees 1; pass subflows=4"):
+        episode(few, 1)
+    few.close()
+
+
+def test_gymnasium_makes_them_by_their_ids() -> None:
+    env = gymnasium.make("subflow.gym:subflow/Scheduler-v0", scenario=small(), subflows=2)
+    assert isinstance(env.unwrapped, SchedulerEnv)
+    assert env.reset(seed=1)[0].shape == (12,)
+    env.close()
+    paths = gymnasium.make("subflow/Congestion-v0", scenario=small())
+    assert isinstance(paths.unwrapped, CongestionEnv)
+
+
 def test_larger_windows_carry_more() -> None:
     no_loss = {"links.fast.loss": "0 %", "links.slow.loss": "0 %"}
     scenario = small().with_overrides({"flows.file.send": "unlimited"} | no_loss)
@@ -162,16 +206,19 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
         {"flows.file": {"from": "client", "to": "server", "protocol": "udp", "on_off": {"rate": "1 Mbit/s"}}}
     )
     swept = small().with_overrides(sweep={"flows.file.congestion": ["lia", "olia"]})
-    cases = [
-        (SchedulerEnv(udp), "expected a flow with a scheduler"),
-        (SchedulerEnv(small(), flow="other"), "found \"other\""),
-        (SchedulerEnv(swept), "found a sweep of 2 points"),
+    unlimited = small().with_overrides({"flows.file.send": "unlimited"})
+    cases: list[tuple[Callable[[], Env], str]] = [
+        (lambda: SchedulerEnv(udp), "expected a flow with a scheduler"),
+        (lambda: SchedulerEnv(small(), flow="other"), "found \"other\""),
+        (lambda: SchedulerEnv(swept), "found a sweep of 2 points"),
+        (lambda: SchedulerEnv(small(), reward="speed"), "reward: found 'speed'"),  # type: ignore[arg-type]
+        (lambda: SchedulerEnv(small(), reward="exchange"), "is for flows of requests"),
+        (lambda: SchedulerEnv(unlimited), "has no last byte; use 'goodput'"),
+        (lambda: SchedulerEnv(requests(), reward="completion"), "use 'exchange' or 'goodput'"),
     ]
-    for env, message in cases:
+    for make, message in cases:
         with pytest.raises(ValueError, match=message):
-            env.reset(seed=1)
-    with pytest.raises(ValueError, match="reward: found 'speed'"):
-        SchedulerEnv(small(), reward="speed")  # type: ignore[arg-type]
+            make()
 
 
 def test_an_exception_in_another_algorithm_reaches_the_agent() -> None:

@@ -7,10 +7,11 @@ use std::thread::JoinHandle;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use subflow_lab::results::FlowResult;
-use subflow_lab::simulate::RunOptions;
+use subflow_lab::simulate::{ExchangeClock, RunOptions};
 use subflow_lab::{RunError as LabRunError, Stop};
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::sweep::{Parameters, Plan};
-use subflow_scenario::{Protocol, Scenario as OneScenario};
+use subflow_scenario::{Protocol, Scenario as OneScenario, Traffic};
 
 use super::congestion_agent::CongestionAgent;
 use super::port::{Abandoned, AgentSide, Message, Port, State};
@@ -25,11 +26,20 @@ const AGENT: &str = "gymnasium-agent";
 /// A run that waits at each decision of one flow's sender. It has a thread, which ends with the run or with ``close``.
 #[pyclass(module = "subflow._native")]
 pub(crate) struct Simulation {
-    flow: usize,
+    index: usize,
+    /// The flow's name.
+    #[pyo3(get)]
+    flow: String,
     /// Simulated time at which the flow begins.
     #[pyo3(get)]
     start_s: f64,
     duration_s: f64,
+    /// Whether the flow exchanges requests and responses, and whether it completes if all its data arrives.
+    #[pyo3(get)]
+    exchanges: bool,
+    #[pyo3(get)]
+    completes: bool,
+    exchange_clock: Arc<ExchangeClock>,
     running: Option<Running>,
     result: Option<FlowResult>,
 }
@@ -62,7 +72,7 @@ impl Simulation {
     fn new(py: Python<'_>, scenario: &Scenario, kind: &str, flow: Option<&str>, seed: u64) -> PyResult<Self> {
         let point = only_point(py, scenario)?;
         let index = flow_of(&point, flow, kind)?;
-        let name = &point.flows[index].name;
+        let flow = point.flows[index].name.clone();
         let (port, agent) = Port::new();
         let mut document = scenario.document().clone();
         let added = match kind {
@@ -70,19 +80,29 @@ impl Simulation {
             _ => document.custom.congestion(AGENT, CongestionAgent::new(port.clone())),
         };
         added.map_err(|problem| refused(py, problem))?;
-        let set = document.set("overrides", &format!("flows.{name}.{kind}=\"{AGENT}\""));
+        let set = document.set("overrides", &format!("flows.{flow}.{kind}=\"{AGENT}\""));
         set.map_err(|problem| refused(py, problem))?;
         let plan = py.detach(|| Plan::read(document)).map_err(|problems| not_valid(py, &problems))?;
         let scenario = Arc::clone(&plan.points[0].scenario);
         let (start_s, duration_s) = (scenario.flows[index].start.as_secs_f64(), scenario.duration.as_secs_f64());
+        let (exchanges, completes) = match scenario.flows[index].traffic {
+            Traffic::RequestResponse { count, .. } => (true, count.is_some()),
+            Traffic::Bulk { bytes } => (false, bytes.is_some()),
+            Traffic::OnOff { .. } => (false, false),
+        };
         let (stop, failures) = (Stop::default(), Arc::new(Failures::default()));
-        let options = RunOptions { stop: Some(stop.clone()), ..RunOptions::default() };
+        let exchange_clock = Arc::new(ExchangeClock::default());
+        let options = RunOptions {
+            stop: Some(stop.clone()),
+            exchange_clock: Some((index, Arc::clone(&exchange_clock))),
+            ..RunOptions::default()
+        };
         let seen = Arc::clone(&failures);
         let thread = std::thread::Builder::new()
             .name("subflow-simulation".to_owned())
             .spawn(move || run(&port, &scenario, seed, &options, &seen))?;
         let running = Some(Running { agent, stop, failures, thread });
-        Ok(Self { flow: index, start_s, duration_s, running, result: None })
+        Ok(Self { index, flow, start_s, duration_s, exchanges, completes, exchange_clock, running, result: None })
     }
 
     /// Waits for the next decision; `None` after the end of the run.
@@ -97,7 +117,7 @@ impl Simulation {
         let failures = Arc::clone(&running.failures);
         self.close(py);
         let mut result = outcome.map_err(|error| failed(py, &error, failures.cause_of(&error)))?;
-        self.result = Some(result.flows.swap_remove(self.flow));
+        self.result = Some(result.flows.swap_remove(self.index));
         Ok(None)
     }
 
@@ -134,6 +154,23 @@ impl Simulation {
     #[getter]
     fn exchange_mean_ms(&self) -> Option<f64> {
         self.result.as_ref()?.exchanges.as_ref()?.mean_ms
+    }
+
+    /// Median of the time of a request and its response in milliseconds, after the end of the run.
+    #[getter]
+    fn exchange_median_ms(&self) -> Option<f64> {
+        self.result.as_ref()?.exchanges.as_ref()?.median_ms
+    }
+
+    /// 95th percentile of it.
+    #[getter]
+    fn exchange_p95_ms(&self) -> Option<f64> {
+        self.result.as_ref()?.exchanges.as_ref()?.p95_ms
+    }
+
+    /// Seconds for which requests of the flow have waited for their responses until `now`, in simulated time.
+    fn waited_s(&self, now: f64) -> f64 {
+        self.exchange_clock.waited(Instant::ZERO + Duration::from_secs_f64(now)).as_secs_f64()
     }
 
     /// Bytes that the receiving application has read, after the end of the run.

@@ -1,6 +1,7 @@
 //! The applications on the connections: bulk transfers, datagrams at a rate, requests and responses.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_network::{Network, TimerId, stream};
@@ -9,6 +10,7 @@ use subflow_scenario::{Flow, Period, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
 use super::dialogue::Dialogue;
+use super::exchange_clock::ExchangeClock;
 use super::nodes::Nodes;
 use crate::statistics::DurationSummary;
 
@@ -27,6 +29,8 @@ pub(crate) struct Application {
     /// Durations of finished exchanges.
     pub(crate) exchanges: DurationSummary,
     asked_at: Instant,
+    /// Shows the waiting time of the exchanges during the run.
+    pub(crate) exchange_clock: Option<Arc<ExchangeClock>>,
     /// Its exchanges at the connecting and at the accepting end, if it has any.
     dialogues: Option<[Dialogue; 2]>,
     /// The bytes of messages that did not fit in the send buffer, at each end.
@@ -68,6 +72,7 @@ impl Application {
             completed_at: None,
             exchanges: DurationSummary::default(),
             asked_at: Instant::ZERO,
+            exchange_clock: None,
             owed: [0; 2],
             on_until: Instant::ZERO,
             next_packet_at: Instant::ZERO,
@@ -287,7 +292,11 @@ impl Application {
                 }
                 asking.advance();
                 socket.set_receive_mark(asking.answered());
-                self.exchanges.add(now - self.asked_at);
+                let duration = now - self.asked_at;
+                self.exchanges.add(duration);
+                if let Some(clock) = &self.exchange_clock {
+                    clock.answer(duration);
+                }
                 let done = self.exchanges.count();
                 if count == Some(done) {
                     self.completed_at = Some(now);
@@ -315,6 +324,9 @@ impl Application {
         let (Some([asking, _]), Some(endpoint)) = (&self.dialogues, self.from) else { return };
         let (request, answered) = (asking.current().request, asking.answered());
         self.asked_at = network.now();
+        if let Some(clock) = &self.exchange_clock {
+            clock.ask(self.asked_at);
+        }
         let node = self.flow.from.host;
         let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
         socket.set_receive_mark(answered);

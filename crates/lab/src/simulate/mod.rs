@@ -5,6 +5,7 @@ mod application;
 pub(crate) mod build;
 mod dialogue;
 mod division;
+mod exchange_clock;
 pub(crate) mod figures;
 mod flow_data;
 pub(crate) mod flow_series;
@@ -34,6 +35,7 @@ use crate::results::{Engine, FlowResult, RunResult};
 use crate::{CpuTimer, RunError};
 
 pub use division::{Division, Undivided};
+pub use exchange_clock::ExchangeClock;
 
 /// What a run records in addition to its figures.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +55,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Ends a simulated run early, with an error, within a fraction of a second.
     pub stop: Option<Stop>,
+    /// Shows the waiting time of the exchanges of the flow with this index while the run, on one thread, goes on.
+    pub exchange_clock: Option<(usize, Arc<ExchangeClock>)>,
 }
 
 /// The first simulated time that passes between two looks at [`RunOptions::stop`].
@@ -85,6 +89,9 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
         }
         None => None,
     };
+    if let Some((flow, clock)) = &options.exchange_clock {
+        parts.first().world.applications[*flow].exchange_clock = Some(Arc::clone(clock));
+    }
     let mut sampler = options.series.then(|| Sampler::new(scenario));
     let log =
         options.events.as_ref().map(|folder| EventLog::create(scenario, seed, folder, options.run)).transpose()?;
