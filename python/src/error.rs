@@ -62,7 +62,8 @@ impl Problem {
     fn __str__(&self) -> String {
         let place = match (&self.file, self.line, self.column) {
             (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
-            (Some(file), ..) => format!("{file}: "),
+            // The message about an argument begins with its name.
+            (Some(file), ..) if !self.message.starts_with(&format!("{file}:")) => format!("{file}: "),
             _ => String::new(),
         };
         let label = match self.label.as_str() {

@@ -8,14 +8,14 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
 use subflow_store::{DESCRIPTION, UNIT, to_arrow};
 
 /// A table in Arrow's format. Columns do not change.
 ///
-/// ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``pandas.DataFrame.from_arrow(table)`` and queries of DuckDB
-/// take it without a copy. The metadata of each field has its unit (``unit``; absent for words and plain counts) and
-/// its meaning (``description``).
+/// ``to_pandas()`` and ``to_polars()`` make a data frame of it. ``pyarrow.table(table)``, ``polars.DataFrame(table)`` and
+/// queries of DuckDB take it without a copy. The metadata of each field has its unit (``unit``; absent for words and
+/// plain counts) and its meaning (``description``). Iterating gives the rows, each a dictionary.
 #[pyclass(module = "subflow", frozen)]
 pub(crate) struct Table {
     name: &'static str,
@@ -80,6 +80,45 @@ impl Table {
             columns.set_item(field.name(), list(py, column)?)?;
         }
         Ok(columns)
+    }
+
+    /// Make a data frame of pandas, without a copy of the numbers.
+    ///
+    /// Columns of words that repeat are categorical.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     pandas is not installed, or pyarrow, through which it reads Arrow's format.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let frame = py.import("pandas")?.getattr("DataFrame")?;
+        // Since pandas 3.
+        if frame.hasattr("from_arrow")? {
+            return frame.call_method1("from_arrow", (slf,));
+        }
+        py.import("pyarrow")?.call_method1("table", (slf,))?.call_method0("to_pandas")
+    }
+
+    /// Make a data frame of polars, without a copy.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     polars is not installed.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.getattr("DataFrame")?.call1((slf,))
+    }
+
+    /// The rows, each a dictionary of its values by column.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let rows = (0..self.batch.num_rows()).map(|_| PyDict::new(py)).collect::<Vec<_>>();
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            for (row, value) in rows.iter().zip(list(py, column)?) {
+                row.set_item(field.name(), value)?;
+            }
+        }
+        PyList::new(py, rows)?.try_iter()
     }
 
     /// Copy a column to a list.

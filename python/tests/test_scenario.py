@@ -51,6 +51,11 @@ def test_a_problem_has_its_file_line_and_what_was_expected(tmp_path: Path) -> No
     assert f"slip.toml:{line}:" in str(caught.value)
 
 
+def test_the_name_of_an_argument_is_told_once(scenario: subflow.Scenario) -> None:
+    with pytest.raises(subflow.ScenarioError, match="^repeat: found 0, expected a whole number"):
+        scenario.run(repeat=0)
+
+
 def test_all_problems_are_told_at_once(scenario: subflow.Scenario) -> None:
     wrong = scenario.with_overrides({"links.fast.rate": 10, "links.slow.delay": "-1 s"})
     with pytest.raises(subflow.ScenarioError) as caught:

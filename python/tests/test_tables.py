@@ -108,6 +108,17 @@ def test_others_take_the_tables(swept: subflow.Results) -> None:
     assert len(arrow) == len(flows) == 6
 
 
+def test_data_frames_of_a_table_are_made_in_every_way_that_people_try(swept: subflow.Results) -> None:
+    flows = swept.flows
+    for frame in (flows.to_pandas(), pandas.DataFrame(flows), pandas.DataFrame(flows.to_dict())):
+        assert frame.columns.tolist() == flows.columns
+        assert frame["goodput_mbps"].tolist() == flows["goodput_mbps"]
+        assert frame["congestion"].tolist() == flows["congestion"]
+    assert flows.to_polars().columns == flows.columns
+    assert flows.to_polars()["goodput_mbps"].to_list() == flows["goodput_mbps"]
+    assert list(flows) == rows(flows) and len(list(flows)) == len(flows)
+
+
 def test_a_table_can_be_taken_twice_and_outlives_its_results(scenario: subflow.Scenario) -> None:
     table = scenario.run().series("cwnd")
     first, second = pyarrow.table(table), pyarrow.table(table)
