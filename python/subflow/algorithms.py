@@ -30,6 +30,7 @@ A scenario takes such classes by name: :meth:`subflow.Scenario.with_algorithms`.
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 from subflow._native import Ack, Assignment, Path, QueueView, SubflowView
@@ -77,7 +78,7 @@ __all__ = [
 ]
 
 
-class _Algorithm:
+class _Algorithm(ABC):
     """What all algorithms have.
 
     Attributes
@@ -117,6 +118,7 @@ class Scheduler(_Algorithm):
     queues_ahead: bool = False
     repeats: bool = False
 
+    @abstractmethod
     def next(self, subflows: tuple[SubflowView, ...], queue: QueueView) -> int | Assignment | None:
         """Decide what is sent next. Called until it returns None or nothing more can be sent.
 
@@ -133,7 +135,6 @@ class Scheduler(_Algorithm):
             The index of the subflow that carries what is next: the reinjection if the subflow is eligible for one, else
             a segment of new data. An ``Assignment`` says more. None: nothing is sent now.
         """
-        raise NotImplementedError
 
     def on_replaced(self, subflow: int, last: SubflowView) -> None:
         """Forget a closed subflow: another one takes its index.
@@ -154,6 +155,7 @@ class CongestionControl(_Algorithm):
     from them; the algorithm grows the window and says how far it falls.
     """
 
+    @abstractmethod
     def on_ack(self, paths: tuple[Path, ...], path: int, ack: Ack) -> None:
         """Grow the window of ``paths[path]``. Called only while the window is the limit and no loss is repaired.
 
@@ -166,14 +168,13 @@ class CongestionControl(_Algorithm):
         ack : Ack
             The acknowledgment.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def ssthresh_after_loss(self, paths: tuple[Path, ...], path: int, now: float) -> int:
         """Return the new slow-start threshold of ``paths[path]`` after a loss, at least one ``quantum``.
 
         The transport sets the window: to the threshold after a fast retransmit, to one segment after a timeout.
         """
-        raise NotImplementedError
 
     def on_path_added(self, paths: tuple[Path, ...], path: int) -> None:
         """Take notice of a new path: the next one, or one in the place of a closed one."""
@@ -197,6 +198,7 @@ class PathManager(_Algorithm):
     Derive a class from it and define ``on_event``.
     """
 
+    @abstractmethod
     def on_event(self, event: Event) -> Iterable[Command] | None:
         """Say what is to be done after an event.
 
@@ -210,4 +212,3 @@ class PathManager(_Algorithm):
         iterable of Command, or None
             Commands to the transport. One that cannot be done is answered with ``SubflowClosed``.
         """
-        raise NotImplementedError

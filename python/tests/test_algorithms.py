@@ -304,3 +304,17 @@ def test_attributes_that_are_not_what_they_should_be_are_named(scenario: subflow
 def test_the_cost_of_a_call_can_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
     cost_per_call.main(["--repeat", "1"])
     assert capsys.readouterr().out.count("us per call besides its own work") == 2
+
+
+def test_a_class_without_its_method_is_refused_where_it_is_named(scenario: subflow.Scenario) -> None:
+    class Forgetful(subflow.Scheduler):
+        def choose(self, subflows: Any, queue: Any) -> int:
+            return 0
+
+    class HalfReno(subflow.CongestionControl):
+        def on_ack(self, paths: Any, path: int, ack: Any) -> None: ...
+
+    with pytest.raises(TypeError, match="Forgetful .*next"):
+        scenario.with_algorithms(schedulers={"forgetful": Forgetful})
+    with pytest.raises(TypeError, match="HalfReno .*ssthresh_after_loss"):
+        scenario.with_algorithms(congestion={"half": HalfReno})
