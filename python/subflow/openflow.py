@@ -19,6 +19,7 @@ from os_ken.controller import ofp_event
 from os_ken.controller.handler import (
     CONFIG_DISPATCHER,
     DEAD_DISPATCHER,
+    HANDSHAKE_DISPATCHER,
     MAIN_DISPATCHER,
     set_ev_cls,
 )
@@ -29,6 +30,7 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 from subflow import __version__
 from subflow._openflow import messages
 from subflow._openflow.controller import Controller
+from subflow._openflow.identity import Identities
 from subflow._openflow.settings import Settings
 from subflow._openflow.status import StatusServer, status
 from subflow._openflow.topology import Port
@@ -38,6 +40,9 @@ __all__ = ["MultiFlow", "main"]
 LOG = logging.getLogger("subflow.openflow")
 GROUP = "subflow"
 TICK = 0.25
+# Seconds in which a connection answers an echo request, or another one with its datapath id takes its place.
+ECHO_PATIENCE = 2.0
+VERSIONS = {1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
 
 
 def _options() -> list[Any]:
@@ -66,7 +71,7 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         super().__init__(*arguments, **keywords)
         settings = Settings(**{setting.name: self.CONF[GROUP][setting.name] for setting in fields(Settings)})
         self.controller = Controller(settings)
-        self._datapaths: dict[int, Any] = {}
+        self._identities: Identities[Any] = Identities()
         self._tickets: dict[tuple[int, int], int] = {}
         self._partial: dict[int, list[messages.FoundEntry]] = {}
         self._lock = threading.RLock()
@@ -88,7 +93,7 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
     def snapshot(self) -> dict[str, Any]:
         """What the status shows."""
         with self._lock:
-            return status(self.controller, time.monotonic())
+            return status(self.controller, time.monotonic(), self._identities.refusals.values())
 
     def _tick(self) -> None:
         while not self._over.is_set():
@@ -101,6 +106,17 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
 
     # From switches.
 
+    @set_ev_cls(ofp_event.EventOFPHello, HANDSHAKE_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _hello(self, event: Any) -> None:
+        offered = _offered_versions(event.msg)
+        if protocol.OFP_VERSION not in offered:
+            LOG.error(
+                "refused a switch at %s: it offers OpenFlow %s, and this controller speaks 1.3. Let the switch offer "
+                "1.3, too (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)",
+                _address(event.msg.datapath),
+                ", ".join(VERSIONS.get(version, f"version {version}") for version in sorted(offered)) or "nothing",
+            )
+
     @set_ev_cls(ofp_event.EventOFPStateChange, [MAIN_DISPATCHER, DEAD_DISPATCHER])  # type: ignore[untyped-decorator]
     def _state_changed(self, event: Any) -> None:
         datapath: Any = event.datapath
@@ -109,8 +125,8 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
             datapath.send_msg(parser.OFPDescStatsRequest(datapath, 0))
         elif (dpid := datapath.id) is not None:
             with self._lock:
-                if self._datapaths.get(dpid) is datapath:
-                    del self._datapaths[dpid]
+                if self._identities.speaks(dpid, datapath):
+                    self._identities.give_up(dpid)
                     self._tickets = {key: ticket for key, ticket in self._tickets.items() if key[0] != dpid}
                     self._partial.pop(dpid, None)
                     self._send(self.controller.switch_down(time.monotonic(), dpid))
@@ -131,15 +147,54 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         ports = getattr(datapath, "subflow_ports", None)
         if ports is None:
             ports = datapath.subflow_ports = {}
-        now = time.monotonic()
         ports.update({port.port_no: _port(port) for port in event.msg.body if port.port_no < protocol.OFPP_MAX})
         if event.msg.flags & protocol.OFPMPF_REPLY_MORE:
             return
         with self._lock:
-            self._datapaths[datapath.id] = datapath
-            tables = getattr(datapath, "subflow_tables", 254)
-            description = getattr(datapath, "subflow_description", "")
-            self._send(self.controller.switch_up(now, datapath.id, ports, tables, description))
+            if self._identities.get(datapath.id) in (None, datapath):
+                self._admit(datapath, ports)
+                return
+        # Events of switches are not handled while one waits: the answer to the echo request is one.
+        hub.spawn(self._contest, datapath, ports)
+
+    def _admit(self, datapath: Any, ports: dict[int, Port]) -> None:
+        before = self._identities.take(datapath.id, datapath)
+        if before is not None:
+            LOG.warning("switch %x: connected again, from %s", datapath.id, _address(datapath))
+            before.close()
+        tables = getattr(datapath, "subflow_tables", 254)
+        description = getattr(datapath, "subflow_description", "")
+        self._send(self.controller.switch_up(time.monotonic(), datapath.id, ports, tables, description))
+
+    def _contest(self, datapath: Any, ports: dict[int, Port]) -> None:
+        """Another connection has the datapath id: a second switch, or the one that this switch lost.
+
+        The one that has it keeps it if it answers. A lost connection does not, and may seem to be open for minutes.
+        """
+        serving = self._identities.get(datapath.id)
+        answers = serving is not None and self._answers(serving)
+        with self._lock:
+            if answers and self._identities.speaks(datapath.id, serving):
+                self._identities.refuse(datapath.id, _address(datapath), _address(serving))
+                datapath.close()
+            else:
+                self._admit(datapath, ports)
+
+    def _answers(self, datapath: Any) -> bool:
+        """Whether a switch answers an echo request."""
+        echoes = getattr(datapath, "subflow_echoes", 0)
+        datapath.send_msg(parser.OFPEchoRequest(datapath, b"subflow"))
+        deadline = time.monotonic() + ECHO_PATIENCE
+        while time.monotonic() < deadline and self._identities.speaks(datapath.id, datapath):
+            if getattr(datapath, "subflow_echoes", 0) > echoes:
+                return True
+            hub.sleep(0.02)
+        return False
+
+    @set_ev_cls(ofp_event.EventOFPEchoReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _echo(self, event: Any) -> None:
+        datapath = event.msg.datapath
+        datapath.subflow_echoes = getattr(datapath, "subflow_echoes", 0) + 1
 
     @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
     def _port_status(self, event: Any) -> None:
@@ -151,6 +206,8 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         gone = message.reason == protocol.OFPPR_DELETE
         with self._lock:
             found = None if gone else _port(port)
+            if not self._speaks(message):
+                return
             self._send(self.controller.port_changed(now, message.datapath.id, port.port_no, found))
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
@@ -158,14 +215,14 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         message = event.msg
         with self._lock:
             place = message.datapath.id, message.match["in_port"]
-            if place[0] in self._datapaths:
+            if self._speaks(message):
                 self._send(self.controller.packet_in(time.monotonic(), *place, bytes(message.data)))
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
     def _barrier(self, event: Any) -> None:
         dpid = event.msg.datapath.id
         with self._lock:
-            ticket = self._tickets.pop((dpid, event.msg.xid), None)
+            ticket = self._tickets.pop((dpid, event.msg.xid), None) if self._speaks(event.msg) else None
             if ticket is not None:
                 self._send(self.controller.barrier_reply(dpid, ticket))
 
@@ -174,13 +231,16 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         message = event.msg
         if message.reason != protocol.OFPRR_DELETE:
             with self._lock:
-                self._send(self.controller.flow_removed(message.datapath.id, message.cookie, _match(message.match)))
+                if self._speaks(message):
+                    self._send(self.controller.flow_removed(message.datapath.id, message.cookie, _match(message.match)))
 
     @set_ev_cls(ofp_event.EventOFPFlowStatsReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
     def _flow_stats(self, event: Any) -> None:
         message = event.msg
         dpid = message.datapath.id
         with self._lock:
+            if not self._speaks(message):
+                return
             found = self._partial.setdefault(dpid, [])
             found += (
                 messages.FoundEntry(e.table_id, _match(e.match), e.cookie, _out_port(e), e.byte_count)
@@ -197,23 +257,29 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
             if port.port_no < protocol.OFPP_MAX
         }
         with self._lock:
-            self._send(self.controller.port_report(time.monotonic(), event.msg.datapath.id, counters))
+            if self._speaks(event.msg):
+                self._send(self.controller.port_report(time.monotonic(), event.msg.datapath.id, counters))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [CONFIG_DISPATCHER, MAIN_DISPATCHER])  # type: ignore[untyped-decorator]
     def _error(self, event: Any) -> None:
         message = event.msg
         exists = message.type == protocol.OFPET_GROUP_MOD_FAILED and message.code == protocol.OFPGMFC_GROUP_EXISTS
         # A group that exists is the same: its number is made of its ports.
-        if not exists and message.datapath.id is not None:
+        if not exists:
             with self._lock:
-                described = f"error of type {message.type}, code {message.code}"
-                self._send(self.controller.switch_error(message.datapath.id, described))
+                if self._speaks(message):
+                    described = f"error of type {message.type}, code {message.code}"
+                    self._send(self.controller.switch_error(message.datapath.id, described))
+
+    def _speaks(self, message: Any) -> bool:
+        """Whether a message is from the switch that has its datapath id."""
+        return self._identities.speaks(message.datapath.id, message.datapath)
 
     # To switches.
 
     def _send(self, batch: list[messages.Message]) -> None:
         for message in batch:
-            datapath = self._datapaths.get(message.dpid)
+            datapath = self._identities.get(message.dpid)
             if datapath is None:
                 continue
             translated = _translate(datapath, message)
@@ -221,6 +287,19 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
                 datapath.set_xid(translated)
                 self._tickets[message.dpid, translated.xid] = message.ticket
             datapath.send_msg(translated)
+
+
+def _address(datapath: Any) -> str:
+    host, port, *_ = datapath.address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _offered_versions(hello: Any) -> set[int]:
+    """The versions that a switch offers: those of its bitmap, or all up to that of the message."""
+    elements = getattr(hello, "elements", None)
+    if elements:
+        return {version for element in elements for version in element.versions}
+    return set(range(1, hello.version + 1))
 
 
 def _text(value: Any) -> str:
@@ -323,6 +402,8 @@ def main(arguments: list[str] | None = None) -> None:
     log.early_init_log(logging.INFO)
     cfg.CONF(args=arguments, project="subflow-openflow", version=__version__)
     log.init_log()
+    # os-ken's word about a switch with other versions names them by their numbers on the wire: `_hello` says it.
+    logging.getLogger("ofp_event").addFilter(lambda record: record.msg != "%s on datapath %s")
     manager = AppManager.get_instance()
     manager.load_apps(["subflow.openflow", "os_ken.controller.ofp_handler"])
     contexts = manager.create_contexts()

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from subflow._openflow.controller import Controller
+from subflow._openflow.identity import Refusal
 from subflow._openflow.subflows import Subflow
 
 # Flows that one answer lists, at most.
 MOST_FLOWS = 2000
 
 
-def status(controller: Controller, now: float) -> dict[str, Any]:
+def status(controller: Controller, now: float, refusals: Iterable[Refusal] = ()) -> dict[str, Any]:
     """Switches, links, hosts, connections with their subflows and paths, and counters."""
     topology = controller.topology
     known, opening = controller.placement.connections()
@@ -33,6 +34,15 @@ def status(controller: Controller, now: float) -> dict[str, Any]:
                 "ports": [_port(controller, switch.dpid, number) for number in sorted(switch.ports)],
             }
             for switch in sorted(topology.switches.values(), key=lambda switch: switch.dpid)
+        ],
+        "refused_switches": [
+            {
+                "dpid": f"{refusal.dpid:x}",
+                "address": refusal.address,
+                "reason": f"the switch at {refusal.serving} has the same datapath id",
+                "times": refusal.times,
+            }
+            for refusal in refusals
         ],
         "links": [
             {"ends": [_place(end) for end in link.ends], "up": link.up} for link in topology.links
