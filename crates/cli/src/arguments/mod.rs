@@ -275,8 +275,11 @@ pub(crate) struct Completions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The command, such as run
-    pub(crate) command: Option<String>,
+    /// The command, such as run, or cc load
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands to this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[cfg(all(feature = "linux", target_os = "linux"))]

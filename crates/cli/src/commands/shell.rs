@@ -47,10 +47,11 @@ pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
     let mut command = part::command();
     // Gives subcommands their full names.
     command.build();
-    let page = match &arguments.command {
-        None => command,
-        Some(name) => subcommand(&command, name)?,
-    };
+    if let Some(folder) = &arguments.out {
+        let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+        return written.map_err(|error| Failure::RunFailed(format!("{}: cannot write: {error}", folder.display())));
+    }
+    let page = arguments.command.iter().try_fold(command, |command, name| subcommand(&command, name))?;
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(page).render(&mut text);
     rendered.map_err(|error| Failure::RunFailed(format!("cannot write the manual page: {error}")))?;
@@ -58,11 +59,12 @@ pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
 }
 
 fn subcommand(command: &Command, name: &str) -> Result<Command, Failure> {
-    let names = || command.get_subcommands().map(Command::get_name);
     command.find_subcommand(name).cloned().ok_or_else(|| {
-        Failure::bad_input(
-            format!("found {name:?}, expected the name of a command"),
-            format!("there are {}", subflow_scenario::file::list(names())),
-        )
+        let names = command.get_subcommands().map(Command::get_name);
+        let help = match command.has_subcommands() {
+            true => format!("there are {}", subflow_scenario::file::list(names)),
+            false => format!("`{}` has no commands of its own", command.get_bin_name().unwrap_or_default()),
+        };
+        Failure::bad_input(format!("found {name:?}, expected the name of a command"), help)
     })
 }

@@ -164,7 +164,28 @@ fn there_is_a_manual_page_for_each_command() {
     let (code, page, _) = desk.subflow(&["man", "run"]);
     assert_eq!(code, Some(0));
     assert!(page.contains(".TH subflow-run 1") && page.contains("\\-\\-pcap\\-limit"), "{page}");
+    let (code, page, _) = desk.subflow(&["man", "help"]);
+    assert!(code == Some(0) && page.contains(".TH subflow-help 1"), "{page}");
+    let (code, stdout, stderr) = desk.subflow(&["man", "run", "fast"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("`subflow run` has no commands of its own"), "{stderr}");
     let (code, stdout, stderr) = desk.subflow(&["man", "fly"]);
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
     assert!(stderr.contains("expected the name of a command") && stderr.contains("reproduce"), "{stderr}");
+}
+
+#[test]
+fn every_page_that_a_manual_page_refers_to_is_written() {
+    let desk = Desk::new(QUICK);
+    let (code, _, stderr) = desk.subflow(&["man", "--out", "pages"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let pages: Vec<_> = std::fs::read_dir(desk.path("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(pages.len() > 10, "{pages:?}");
+    for page in &pages {
+        let text = std::fs::read_to_string(page).unwrap().replace("\\-", "-");
+        let referred = text.split_whitespace().filter(|word| word.starts_with("subflow-") && word.contains("(1)"));
+        for name in referred.map(|word| word.split('(').next().unwrap()) {
+            assert!(desk.path(&format!("pages/{name}.1")).exists(), "{name}, of {}", page.display());
+        }
+    }
 }
