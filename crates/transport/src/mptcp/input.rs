@@ -39,8 +39,7 @@ impl Connection {
             }
         };
         if self.phase.ended().is_some() {
-            // MP_FASTCLOSE has closed all subflows. Data beside it is not counted, since the application knows the end.
-            self.subflows.pass_to(None);
+            // All subflows are closed. Data beside an MP_FASTCLOSE is not counted, since the application knows the end.
             return;
         }
         self.collect_data(index, now);
