@@ -9,8 +9,7 @@ use subflow_quantity::{Duration, Instant, Pacing};
 use subflow_scenario::{Flow, Period, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
-use super::dialogue::Dialogue;
-use super::exchange_clock::ExchangeClock;
+use super::dialogue::{Dialogue, ExchangeClock};
 use super::nodes::Nodes;
 use crate::statistics::DurationSummary;
 

@@ -1,6 +1,10 @@
 //! What one end of a connection knows of requests and responses: which exchange is under way, and how much of both
-//! streams the exchanges take until its end.
+//! streams the exchanges take until its end; and how long requests have waited for their responses, for what acts on the
+//! flow during the run.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Exchange, ExchangeSizes};
 
 /// The exchanges of a flow at one end. Both ends draw the same sizes.
@@ -41,5 +45,62 @@ impl Dialogue {
         self.current = self.sizes.draw();
         self.asked = self.asked.saturating_add(self.current.request);
         self.answered = self.answered.saturating_add(self.current.response);
+    }
+}
+
+/// The waiting time of the exchanges of one flow: that of the finished ones, and that of the one under way. It can be
+/// read during the run by another thread, which the run waits for at that moment.
+#[derive(Debug)]
+pub struct ExchangeClock {
+    finished_ns: AtomicU64,
+    /// [`NONE`] if no request waits for its response.
+    asked_at_ns: AtomicU64,
+}
+
+const NONE: u64 = u64::MAX;
+
+impl Default for ExchangeClock {
+    fn default() -> Self {
+        Self { finished_ns: AtomicU64::new(0), asked_at_ns: AtomicU64::new(NONE) }
+    }
+}
+
+impl ExchangeClock {
+    /// The waiting time until `now`, of all exchanges since the flow began. Over a run it grows to the sum of their
+    /// durations, with that of an exchange that the end of the run cuts off.
+    pub fn waited(&self, now: Instant) -> Duration {
+        let asked_at = self.asked_at_ns.load(Ordering::Acquire);
+        let under_way = if asked_at == NONE { 0 } else { now.as_nanos().saturating_sub(asked_at) };
+        Duration::from_nanos(self.finished_ns.load(Ordering::Acquire) + under_way)
+    }
+
+    pub(super) fn ask(&self, now: Instant) {
+        self.asked_at_ns.store(now.as_nanos(), Ordering::Release);
+    }
+
+    pub(super) fn answer(&self, duration: Duration) {
+        self.finished_ns.fetch_add(duration.as_nanos(), Ordering::AcqRel);
+        self.asked_at_ns.store(NONE, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn pauses_between_exchanges_do_not_count() {
+        let clock = ExchangeClock::default();
+        assert_eq!(clock.waited(at(5)), Duration::ZERO, "nothing was asked");
+        clock.ask(at(10));
+        assert_eq!(clock.waited(at(30)), Duration::from_millis(20));
+        clock.answer(Duration::from_millis(25));
+        assert_eq!(clock.waited(at(100)), Duration::from_millis(25), "the reader thinks");
+        clock.ask(at(100));
+        assert_eq!(clock.waited(at(107)), Duration::from_millis(32));
     }
 }

@@ -5,7 +5,6 @@ mod application;
 pub(crate) mod build;
 mod dialogue;
 mod division;
-mod exchange_clock;
 pub(crate) mod figures;
 mod flow_data;
 pub(crate) mod flow_series;
@@ -34,8 +33,8 @@ use crate::event_log::{EventFolder, EventLog};
 use crate::results::{Engine, FlowResult, RunResult};
 use crate::{CpuTimer, RunError};
 
+pub use dialogue::ExchangeClock;
 pub use division::{Division, Undivided};
-pub use exchange_clock::ExchangeClock;
 
 /// What a run records in addition to its figures.
 #[derive(Clone, Debug, Default)]
