@@ -54,7 +54,7 @@ fn missing_prerequisites_for_loading_are_reported_and_nothing_is_left() {
         let machine = Machine::new(SCENARIO);
         let load = "$SUBFLOW cc load lia wvegas";
         let nobody = format!("exec setpriv --reuid=65534 --regid=65534 --clear-groups {load}");
-        assert_refused(&machine.run(&nobody), &["for root to load", "sudo"]);
+        assert_refused(&machine.run(&nobody), &["requires root rights", "sudo"]);
         let untyped = format!("mount -t tmpfs none /sys/kernel/btf; exec {load}");
         assert_refused(&machine.run(&untyped), &["does not describe its types", "CONFIG_DEBUG_INFO_BTF"]);
         let container = format!("exec setpriv --bounding-set=-sys_admin,-bpf,-net_admin {load}");

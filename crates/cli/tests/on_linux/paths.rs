@@ -207,7 +207,7 @@ fn sighup_reads_the_configuration_again_unless_it_is_broken() {
     write("policy = \"full-mesh\"\n[interfaces.v1]\nbackup = 3\n");
     client.signal("HUP");
     client.wait_for("paths.toml:3");
-    client.wait_for("stays as it was");
+    client.wait_for("the configuration is unchanged");
     assert_eq!(backups(), 2);
     write("policy = { name = \"ndiffports\", n = 3 }\n");
     client.signal("HUP");
@@ -271,7 +271,10 @@ fn what_is_missing_or_in_the_way_is_reported_and_nothing_changed() {
     refuses(nobody, &["needs root rights", "sudo"]);
     refuses("exec ./subflow paths --policy full-mash", &["--policy", "\"full-mash\"", "did you mean \"full-mesh\"?"]);
     refuses("exec ./subflow paths --config absent.toml", &["absent.toml", "cannot read the configuration"]);
-    refuses("printf '[interfaces.v0]\\n' >e.toml; exec ./subflow paths --config e.toml", &["e.toml", "no policy"]);
+    refuses(
+        "printf '[interfaces.v0]\\n' >e.toml; exec ./subflow paths --config e.toml",
+        &["e.toml", "the policy is missing"],
+    );
     let wrong = "printf 'policy = \"default\"\\n[interfaces.v0]\\nbackup = 1\\n' >w.toml";
     refuses(&format!("{wrong}; exec ./subflow paths --config w.toml"), &["w.toml:3:10", "expected true or false"]);
     assert_eq!(pm_type(host), "0");
