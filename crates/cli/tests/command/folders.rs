@@ -131,7 +131,7 @@ fn a_smaller_result_does_not_replace_a_larger_one() {
     let (code, stdout, stderr) = run("2", &[]);
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
     let message = stderr.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(message.contains("3 runs of quick") && message.contains("2 runs of quick only"), "{stderr}");
+    assert!(message.contains("3 runs of quick") && message.contains("would contain only 2 runs of quick"), "{stderr}");
     assert!(message.contains("--force"), "{stderr}");
     assert_eq!(std::fs::read(desk.path("out/results.json")).expect("results"), before);
     assert_eq!(run("3", &[]).0, Some(0), "as many runs replace them");

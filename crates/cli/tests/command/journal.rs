@@ -230,7 +230,7 @@ fn errors_of_stores_say_what_to_do() {
     std::fs::create_dir(desk.path("old")).expect("made");
     std::fs::write(desk.path("old/subflow-store.json"), r#"{"format":1,"version":"0.0.1"}"#).expect("written");
     let cases: &[(&[&str], &str)] = &[
-        (&["run", "quick.toml", "--store", "thesis"], "no store of subflow"),
+        (&["run", "quick.toml", "--store", "thesis"], "not a store of subflow"),
         (&["run", "quick.toml", "--store", "old"], "written by subflow 0.0.1"),
         (&["run", "quick.toml", "--resume", "--format", "json"], "--store DIR"),
         (&["run", "quick.toml", "--shard", "4/3", "--store", "s"], "K from 1 to N"),
