@@ -208,7 +208,8 @@ class SchedulerEnv(_Env[np.int64]):
         How many subflows are shown. Those beyond are never used; there is a warning when the first of them appears.
         Default: as many as the flow has in a run with a scheduler of its own, which is done for that.
     reward : {"completion", "exchange", "goodput"}, optional
-        See above. Default: ``"exchange"`` for a flow of requests and responses, else ``"completion"``.
+        See above. Default: ``"exchange"`` for a flow of requests and responses, ``"completion"`` for one that can
+        complete, ``"goodput"`` for others.
 
     Raises
     ------
@@ -231,7 +232,7 @@ class SchedulerEnv(_Env[np.int64]):
             raise ValueError(f"reward: found {reward!r}, expected one of {', '.join(map(repr, REWARDS))}")
         agent_of = Simulation(scenario, self._kind, flow, 1)
         if reward is None:
-            reward = "exchange" if agent_of.exchanges else "completion"
+            reward = "exchange" if agent_of.exchanges else "completion" if agent_of.completes else "goodput"
         elif reward == "exchange" and not agent_of.exchanges:
             raise ValueError("reward: 'exchange' is for flows of requests and responses; use 'completion' or 'goodput'")
         elif reward == "completion" and not agent_of.completes:
@@ -261,10 +262,11 @@ class SchedulerEnv(_Env[np.int64]):
         return float(action) if action < self.subflows else 64.0
 
     def _rows(self, decision: Decision) -> list[list[float]]:
-        if len(decision.rows) > self.subflows:
+        last = max((number for number, row in enumerate(decision.rows, 1) if row[0] != 0.0), default=0)
+        if last > self.subflows:
             warnings.warn(
-                f"the flow has {len(decision.rows)} subflows, of which the agent sees {self.subflows}; "
-                f"pass subflows={len(decision.rows)}",
+                f"the agent sees {self.subflows} of the flow's subflows, and number {last} is established, too; "
+                f"pass subflows={last}",
                 stacklevel=4,
             )
         rows = decision.rows[: self.subflows]
@@ -381,5 +383,5 @@ class CongestionEnv(_Env[NDArray[np.float32]]):
         return float(np.log2(1.0 + delivered / elapsed)) - self.delay_weight * queueing - self.loss_weight * losses
 
 
-gymnasium.register("subflow/Scheduler-v0", entry_point=SchedulerEnv)
-gymnasium.register("subflow/Congestion-v0", entry_point=CongestionEnv)
+gymnasium.register("subflow/Scheduler-v0", entry_point="subflow.gym:SchedulerEnv")
+gymnasium.register("subflow/Congestion-v0", entry_point="subflow.gym:CongestionEnv")

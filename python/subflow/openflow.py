@@ -41,7 +41,7 @@ LOG = logging.getLogger("subflow.openflow")
 GROUP = "subflow"
 TICK = 0.25
 # Seconds in which a connection answers an echo request, or another one with its datapath id takes its place.
-ECHO_PATIENCE = 2.0
+ECHO_PATIENCE = 5.0
 VERSIONS = {1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
 
 
@@ -403,7 +403,7 @@ def main(arguments: list[str] | None = None) -> None:
     cfg.CONF(args=arguments, project="subflow-openflow", version=__version__)
     log.init_log()
     # os-ken's word about a switch with other versions names them by their numbers on the wire: `_hello` says it.
-    logging.getLogger("ofp_event").addFilter(lambda record: record.msg != "%s on datapath %s")
+    logging.getLogger("OFPHandler").addFilter(lambda record: record.msg != "%s on datapath %s")
     manager = AppManager.get_instance()
     manager.load_apps(["subflow.openflow", "os_ken.controller.ofp_handler"])
     contexts = manager.create_contexts()

@@ -297,6 +297,8 @@ def test_attributes_that_are_not_what_they_should_be_are_named(scenario: subflow
     class Unclear(subflow.Scheduler):
         queues_ahead = "yes"  # type: ignore[assignment]
 
+        def next(self, subflows: Any, queue: Any) -> None: ...
+
     with pytest.raises(TypeError, match="queues_ahead of .unclear. is str 'yes', expected True or False"):
         scenario.with_algorithms(schedulers={"unclear": Unclear})
 

@@ -29,7 +29,7 @@ def small() -> subflow.Scenario:
 
 ENVS: list[Callable[[], Env]] = [
     lambda: SchedulerEnv(small()),
-    lambda: SchedulerEnv(small(), reward="goodput", subflows=3),
+    lambda: SchedulerEnv(small(), reward="goodput", subflows=5),
     lambda: CongestionEnv(small()),
 ]
 
@@ -85,7 +85,7 @@ def test_an_agent_that_sends_nothing_pays_for_the_whole_run() -> None:
     env.reset(seed=1)
     total, ended, steps = 0.0, False, 0
     while not ended:
-        _, reward, ended, _, info = env.step(np.int64(2))
+        _, reward, ended, _, info = env.step(np.int64(env.subflows))
         total, steps = total + reward, steps + 1
     assert info["completion_s"] is None and info["goodput_mbps"] == 0.0
     assert total == pytest.approx(-3.0) and steps < 100
@@ -120,11 +120,12 @@ def test_rewards_of_exchanges_add_up_to_their_durations() -> None:
         observation, reward, ended, _, info = env.step(np.int64(np.argmin(rtt)))
         total += reward
     flows = requests().with_overrides({"flows.file.scheduler": "ll"}).run(seed=4, series=False).flows
-    assert info["exchange_mean_ms"] == flows["exchange_mean_ms"][0]
-    assert info["exchange_p95_ms"] == flows["exchange_p95_ms"][0] > info["exchange_median_ms"]
+    assert info["exchange_mean_ms"] == pytest.approx(flows["exchange_mean_ms"][0], abs=1e-6)
+    assert info["exchange_p95_ms"] == pytest.approx(flows["exchange_p95_ms"][0], abs=1e-6)
+    assert info["exchange_p95_ms"] > info["exchange_median_ms"]
     finished = 1e-3 * flows["exchange_mean_ms"][0] * flows["exchanges"][0]
     # The last exchange may be cut off by the end of the run.
-    assert finished - 1e-6 <= -total < finished + 1.0
+    assert finished - 1e-4 <= -total < finished + 1.0
     env.close()
 
 
@@ -133,7 +134,7 @@ def test_all_subflows_are_shown_and_more_than_were_asked_for_are_told_of() -> No
     assert env.subflows == 4, "a full mesh of two and two interfaces"
     env.close()
     few = SchedulerEnv(requests(), subflows=1)
-    with pytest.warns(UserWarning, match="has 4 subflows, of which the agent sees 1; pass subflows=4"):
+    with pytest.warns(UserWarning, match="sees 1 of the flow's subflows, and number . is established, too; pass subflows="):
         episode(few, 1)
     few.close()
 
@@ -213,7 +214,7 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
         (lambda: SchedulerEnv(swept), "found a sweep of 2 points"),
         (lambda: SchedulerEnv(small(), reward="speed"), "reward: found 'speed'"),  # type: ignore[arg-type]
         (lambda: SchedulerEnv(small(), reward="exchange"), "is for flows of requests"),
-        (lambda: SchedulerEnv(unlimited), "has no last byte; use 'goodput'"),
+        (lambda: SchedulerEnv(unlimited, reward="completion"), "has no last byte; use 'goodput'"),
         (lambda: SchedulerEnv(requests(), reward="completion"), "use 'exchange' or 'goodput'"),
     ]
     for make, message in cases:
@@ -227,7 +228,8 @@ def test_an_exception_in_another_algorithm_reaches_the_agent() -> None:
             raise LookupError("no way on")
 
     scenario = small().with_overrides({"flows.file.path_manager": "broken"})
-    env = SchedulerEnv(scenario.with_algorithms(path_managers={"broken": Broken}))
+    # A number of subflows that is given is not looked for in a run.
+    env = SchedulerEnv(scenario.with_algorithms(path_managers={"broken": Broken}), subflows=2)
     with pytest.raises(subflow.RunError, match="no way on") as caught:
         episode(env, 1)
     assert isinstance(caught.value.__cause__, LookupError)

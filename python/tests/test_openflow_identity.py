@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -41,10 +42,14 @@ class FakeSwitch:
         self.refused = threading.Event()
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
         self._send(protocol.OFPT_HELLO, 0, b"")
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
-        self._socket.close()
+        # The thread that reads ends with the connection, and closes the socket.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(SECONDS)
 
     def _send(self, kind: int, xid: int, body: bytes) -> None:
         self._socket.sendall(struct.pack("!BBHI", self.version, kind, 8 + len(body), xid) + body)
@@ -57,6 +62,7 @@ class FakeSwitch:
                     self._answer(kind, xid, messages.read(length - 8))
         except (OSError, ValueError, struct.error):
             pass
+        self._socket.close()
         self.refused.set()
 
     def _answer(self, kind: int, xid: int, body: bytes) -> None:
@@ -85,7 +91,19 @@ class Running:
         command = [str(Path(sys.executable).parent / "subflow-openflow"), *options]
         with self._log.open("w") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log, env=os.environ | {"PYTHONUNBUFFERED": "1"})
-        until(lambda: self._listens())
+        self._switches: list[FakeSwitch] = []
+        until(self._listens)
+
+    def switch(self, dpid: int, *, version: int = protocol.OFP_VERSION) -> FakeSwitch:
+        """A switch that connects."""
+        self._switches.append(FakeSwitch(self.port, dpid, version=version))
+        return self._switches[-1]
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for switch in self._switches:
+            switch.close()
 
     def _listens(self) -> bool:
         assert self.process.poll() is None, self.log()
@@ -116,15 +134,14 @@ def free_port() -> int:
 def running(tmp_path: Path) -> Iterator[Running]:
     controller = Running(tmp_path)
     yield controller
-    controller.process.kill()
-    controller.process.wait()
+    controller.close()
 
 
 def test_a_second_switch_with_the_same_id_is_refused_and_named(running: Running) -> None:
-    first = FakeSwitch(running.port, 7)
+    first = running.switch(7)
     until(lambda: running.connected() == ["7"])
     for times in (1, 2):
-        second = FakeSwitch(running.port, 7)
+        second = running.switch(7)
         assert second.refused.wait(SECONDS), "it is disconnected"
         until(lambda: running.status()["refused_switches"][0]["times"] == times)
     # The one that was there first goes on as if nothing had been.
@@ -134,24 +151,24 @@ def test_a_second_switch_with_the_same_id_is_refused_and_named(running: Running)
     assert running.log().count("refused a switch at 127.0.0.1:") == 1
     first.close()
     until(lambda: running.connected() == [])
-    third = FakeSwitch(running.port, 7)
+    third = running.switch(7)
     until(lambda: running.connected() == ["7"])
     assert not third.refused.is_set()
 
 
 def test_a_switch_whose_connection_was_lost_comes_back(running: Running) -> None:
-    lost = FakeSwitch(running.port, 7)
+    lost = running.switch(7)
     until(lambda: running.connected() == ["7"])
     # As after a failure of the network between: nobody closes the connection, and nobody answers on it.
     lost.answers = False
-    again = FakeSwitch(running.port, 7)
+    again = running.switch(7)
     assert lost.refused.wait(SECONDS), "the lost connection is given up"
     until(lambda: running.connected() == ["7"])
     assert not again.refused.is_set() and running.status()["refused_switches"] == []
 
 
 def test_a_switch_without_openflow_1_3_is_told_in_words(running: Running) -> None:
-    old = FakeSwitch(running.port, 7, version=1)
+    old = running.switch(7, version=1)
     assert old.refused.wait(SECONDS)
     until(lambda: "it offers OpenFlow 1.0, and this controller speaks 1.3" in running.log())
     assert "[4]" not in running.log() and running.connected() == []

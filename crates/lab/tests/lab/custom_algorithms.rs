@@ -191,6 +191,6 @@ fn a_custom_queue_has_a_name_of_its_own_and_no_parameters() {
         let problems = Scenario::read(&over_queue(queue, custom.clone())).expect_err("not valid").to_string();
         assert!(problems.contains(expected), "{problems}");
     };
-    refused("{ discipline = 'impatient', weight = 0.1 }", "the queue discipline impatient has no such parameter");
+    refused("{ discipline = 'impatient', weight = 0.1 }", "impatient has no such option");
     refused("{ discipline = 'inpatient' }", "found \"inpatient\", expected a queue discipline");
 }
