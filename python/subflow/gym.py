@@ -230,16 +230,16 @@ class SchedulerEnv(_Env[np.int64]):
     ) -> None:
         if reward not in (None, *REWARDS):
             raise ValueError(f"reward: found {reward!r}, expected one of {', '.join(map(repr, REWARDS))}")
-        agent_of = Simulation(scenario, self._kind, flow, 1)
+        served = Simulation(scenario, self._kind, flow, 1)
         if reward is None:
-            reward = "exchange" if agent_of.exchanges else "completion" if agent_of.completes else "goodput"
-        elif reward == "exchange" and not agent_of.exchanges:
+            reward = "exchange" if served.exchanges else "completion" if served.completes else "goodput"
+        elif reward == "exchange" and not served.exchanges:
             raise ValueError("reward: 'exchange' is for flows of requests and responses; use 'completion' or 'goodput'")
-        elif reward == "completion" and not agent_of.completes:
-            other = "'exchange' or 'goodput'" if agent_of.exchanges else "'goodput'"
+        elif reward == "completion" and not served.completes:
+            other = "'exchange' or 'goodput'" if served.exchanges else "'goodput'"
             raise ValueError(f"reward: 'completion' is constant, since the flow has no last byte; use {other}")
-        name = agent_of.flow
-        agent_of.close()
+        name = served.flow
+        served.close()
         if subflows is None:
             subflows = _subflows_of(scenario, name)
         of_subflow = {"established": 1.0, "eligible": 1.0, "srtt": 60.0, "cwnd": 1e5, "in_flight": 1e5}
@@ -262,6 +262,10 @@ class SchedulerEnv(_Env[np.int64]):
         return float(action) if action < self.subflows else 64.0
 
     def _rows(self, decision: Decision) -> list[list[float]]:
+        rows = decision.rows[: self.subflows]
+        return rows + [[0.0] * 6] * (self.subflows - len(rows))
+
+    def _numbers(self, decision: Decision) -> list[float]:
         last = max((number for number, row in enumerate(decision.rows, 1) if row[0] != 0.0), default=0)
         if last > self.subflows:
             warnings.warn(
@@ -269,10 +273,6 @@ class SchedulerEnv(_Env[np.int64]):
                 f"pass subflows={last}",
                 stacklevel=4,
             )
-        rows = decision.rows[: self.subflows]
-        return rows + [[0.0] * 6] * (self.subflows - len(rows))
-
-    def _numbers(self, decision: Decision) -> list[float]:
         numbers = [number for row in self._rows(decision) for number in row[:5]]
         backlog, window, _ = decision.totals
         return [*numbers, backlog / 1e6, window / 1e6]
