@@ -16,8 +16,8 @@ use crate::stream::Stream;
 use crate::tcp::{Closed, Connection, Ends};
 use crate::{Change, Event};
 
-/// A protocol as [`Endpoint`](crate::Endpoint) uses it, whose methods of the same names describe these. Each protocol implements it in its
-/// file `socket.rs`. The bodies here are for protocols that do not have what the method is about.
+/// A protocol as [`Endpoint`](crate::Endpoint) uses it, whose methods of the same names describe these. Each protocol
+/// implements it in its file `socket.rs`. The bodies here are for protocols that do not have what the method is about.
 pub(crate) trait Socket: Sized {
     fn protocol(&self) -> u8;
     fn ends(&self) -> Ends;
