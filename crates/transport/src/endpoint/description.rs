@@ -54,7 +54,7 @@ impl Endpoint {
         ask!(self.visit_connections(visit))
     }
 
-    /// All samples of its subflows, if [they are kept](mptcp::Config::record_paths).
+    /// All samples of its subflows, if [they are kept](crate::mptcp::Config::record_paths).
     pub fn path_records(&self) -> &[PathRecord] {
         ask!(self.path_records())
     }
