@@ -4,7 +4,7 @@ use subflow_transport::tcp::{Closed, State};
 use subflow_transport::{Event, sctp};
 use subflow_wire::icmp::IcmpKind;
 
-use crate::packet::icmp;
+use crate::packet::ICMP_KINDS;
 
 /// The name of an event, and how a connection ended.
 pub(crate) fn of_event(event: &Event) -> (&'static str, Option<&'static str>) {
@@ -34,7 +34,7 @@ const fn of_end(how: Closed) -> &'static str {
 /// The name of an error that ICMP reported; `none` without one.
 pub(crate) fn of_network_error(error: Option<IcmpKind>) -> &'static str {
     let Some(error) = error else { return "none" };
-    icmp::KINDS.into_iter().find(|(_, kind)| *kind == error).map_or("other", |(name, _)| name)
+    ICMP_KINDS.into_iter().find(|(_, kind)| *kind == error).map_or("other", |(name, _)| name)
 }
 
 /// The name of a state of TCP (RFC 9293, section 3.3.2).

@@ -63,7 +63,7 @@
 //! 4. A router looks up the next link, or the parcel's route determines it (`routing/`). Then step 2 follows again.
 //!    This was one hop and one event. If all packets of the next link come from this link, the hop needs no event: the
 //!    next link accepts the packet at once (`fusion.rs`).
-//! 5. At a host's interface a tap may record it (`tap.rs`), and [`Hosts::handle_packet`] receives it.
+//! 5. At a host's interface a tap may record it ([`Tap`]), and [`Hosts::handle_packet`] receives it.
 //!
 //! Links change during a run by [`Network::schedule_change`] (`link/change.rs`): the departures of waiting packets are
 //! recomputed. Random numbers come from one stream per component (`random.rs`).
@@ -72,7 +72,6 @@
 //!
 //! Fragmentation and an MTU, address resolution, IP packets of more than 65535 bytes.
 
-mod backlog;
 mod capacity_trace;
 mod event_queue;
 mod fusion;
@@ -91,7 +90,6 @@ mod queue;
 mod random;
 mod routing;
 mod run;
-mod tap;
 mod timer;
 mod topology;
 
@@ -102,11 +100,10 @@ pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, 
 pub use loss::{Bernoulli, GilbertElliott, LossModel, PacketLoss, Trace};
 pub use metrics::{LinkMetrics, NetworkMetrics};
 pub use netem::{Distribution, Jitter, Overtaking};
-pub use network::{Hosts, LookAhead, Network};
+pub use network::{Direction, Hosts, LookAhead, Network, Tap};
 pub use parts::{Exchange, Partition, PartitionError};
 pub use prefetch::prefetch;
 pub use queue::{Limit, QueueConfig};
 pub use random::{Probability, stream};
 pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
-pub use tap::{Direction, Tap};
 pub use topology::{Attachment, DuplexLink, Shape, ShapeEnd, ShapeLink, TopologyBuilder, TopologyError};

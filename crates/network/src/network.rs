@@ -8,12 +8,10 @@ use subflow_wire::Packet;
 
 use crate::event_queue::EventQueue;
 use crate::host_table::{FarEnd, HostTable};
-use crate::link::LatePackets;
-use crate::link::Link;
+use crate::link::{LatePackets, Link};
 use crate::packet_pool::PacketPool;
 use crate::parts::Part;
 use crate::routing::Routing;
-use crate::tap::Tap;
 use crate::timer::Timers;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, TimerId};
 
@@ -317,4 +315,20 @@ impl Network {
             delay += link.delay();
         }
     }
+}
+
+/// The direction of a tapped packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the host into the network.
+    Out,
+    /// From the network to the host.
+    In,
+}
+
+/// Observes the packets of tapped interfaces, for captures.
+pub trait Tap {
+    /// Called when `packet` passes `interface` of `host` at `time`. A sent packet is observed before its first queue,
+    /// even if that queue drops it.
+    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, direction: Direction, packet: &Packet);
 }

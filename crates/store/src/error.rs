@@ -23,7 +23,7 @@ pub enum StoreError {
     /// Another version of the program has written it.
     #[error(
         "{}: the store was written by subflow {found}, this is {}, which may give different \
-         results; finish with that version, or choose another store", path.display(), crate::key::VERSION
+         results; finish with that version, or choose another store", path.display(), crate::PROGRAM_VERSION
     )]
     OtherVersion {
         /// The folder.
@@ -35,7 +35,7 @@ pub enum StoreError {
     #[error(
         "{}: the runs are stored in format {found}{}, this build of subflow reads format {}; finish with the build that \
          wrote them, or choose another folder", path.display(),
-        if *found < 4 { " (Parquet files)" } else { "" }, crate::key::FORMAT
+        if *found < 4 { " (Parquet files)" } else { "" }, crate::RECORD_FORMAT
     )]
     OtherFormat {
         /// The folder.

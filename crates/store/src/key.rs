@@ -10,13 +10,7 @@ use sha2::{Digest, Sha256};
 use subflow_lab::results::Provenance;
 use subflow_scenario::sweep::{Job, Plan};
 
-use crate::StoreError;
-
-/// The number of the format of records and of their keys.
-pub(crate) const FORMAT: u32 = 4;
-/// The version of this program. Runs of another version may have other results. So may those of another build of it,
-/// which stores are told apart by: keys are the same on all machines that share a study.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+use crate::{PROGRAM_VERSION, RECORD_FORMAT, StoreError};
 
 /// Half of the SHA-256 of all that decides on the record of a run: the version of this program, the scenario with all
 /// values and traces, the seed, and whether metrics over time are kept. As text it has 32 hexadecimal digits.
@@ -37,8 +31,8 @@ impl Key {
 
     fn new(plan: &Plan, job: Job, series: bool) -> Self {
         let mut hash = Sha256::new();
-        hash.update(FORMAT.to_le_bytes());
-        hash.update(VERSION);
+        hash.update(RECORD_FORMAT.to_le_bytes());
+        hash.update(PROGRAM_VERSION);
         hash.update([0, u8::from(series)]);
         hash.update(job.seed.to_le_bytes());
         hash.update(plan.points[job.point].digest);

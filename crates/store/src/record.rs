@@ -90,7 +90,7 @@ impl Record {
         };
         let run = Identity {
             key: key.to_string(),
-            version: crate::key::VERSION.to_owned(),
+            version: crate::PROGRAM_VERSION.to_owned(),
             scenario: plan.document.name.clone(),
             seed: job.seed,
             parameters: plan.points[job.point].parameters.clone(),

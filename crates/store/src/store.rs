@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::{FORMAT, VERSION, build};
+use crate::key::build;
 use crate::record::{Identity, Stored, is_complete};
 use crate::{Key, Record, StoreError};
+use crate::{PROGRAM_VERSION, RECORD_FORMAT};
 
 const MARKER: &str = "subflow-store.json";
 /// The file that the process of a journal locks.
@@ -118,8 +119,8 @@ impl Store {
     }
 
     fn write_marker(&self) -> Result<(), StoreError> {
-        let (version, build) = (VERSION.to_owned(), build()?.to_owned());
-        let marker = Marker { format: FORMAT, version, build, journal: self.is_journal };
+        let (version, build) = (PROGRAM_VERSION.to_owned(), build()?.to_owned());
+        let marker = Marker { format: RECORD_FORMAT, version, build, journal: self.is_journal };
         self.write(&self.path.join(MARKER), &serde_json::to_vec(&marker).expect("a marker is JSON"))
     }
 
@@ -140,10 +141,10 @@ impl Store {
         };
         let marker: Marker = serde_json::from_slice(&text)
             .map_err(|error| StoreError::DamagedMarker { path: file, reason: error.to_string() })?;
-        if marker.version == VERSION && marker.format != FORMAT {
+        if marker.version == PROGRAM_VERSION && marker.format != RECORD_FORMAT {
             return Err(StoreError::OtherFormat { path: path.to_owned(), found: marker.format });
         }
-        if marker.version != VERSION {
+        if marker.version != PROGRAM_VERSION {
             return Err(StoreError::OtherVersion { path: path.to_owned(), found: marker.version });
         }
         let (own, is_journal) = (build()?, marker.journal);

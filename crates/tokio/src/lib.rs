@@ -49,7 +49,6 @@ mod driver;
 mod listener;
 mod memory_device;
 mod options;
-mod segments;
 mod stack;
 mod state;
 mod stream;

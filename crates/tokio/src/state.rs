@@ -14,7 +14,7 @@ use subflow_wire::icmp::IcmpError;
 
 use crate::connection::Connection;
 use crate::device::Received;
-use crate::segments::segments;
+use crate::device::segments;
 use crate::transmit::Transmitter;
 use crate::{Options, Path};
 

@@ -4,7 +4,6 @@ mod header;
 mod item;
 mod line;
 mod step;
-mod time;
 mod token;
 
 use std::sync::Arc;

@@ -1,19 +1,18 @@
 //! The knowledge of an eavesdropper: all flows, and for each the numbers, keys and tags that a forger needs.
 
 mod mptcp;
-mod sctp;
-mod tcp;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_wire::{Body, Packet};
+use subflow_wire::sctp::{Chunk, InitChunk, Parameter};
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::tcp::mptcp::{Join, MptcpOption};
+use subflow_wire::{Body, Packet, SctpPacket, TcpSegment};
 
 use crate::setup::ATTACKER;
 
 pub(crate) use mptcp::Keys;
-pub(crate) use sctp::SctpSaid;
-pub(crate) use tcp::TcpSaid;
 
 /// Everything overheard.
 #[derive(Debug, Default)]
@@ -139,4 +138,96 @@ pub(crate) fn main_address(address: IpAddr) -> IpAddr {
         IpAddr::V4(v4) => IpAddr::from([v4.octets()[0], v4.octets()[1], 0, 1]),
         IpAddr::V6(v6) => IpAddr::from([v6.segments()[0], v6.segments()[1], 0, 0, 0, 0, 0, 1]),
     }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SctpSaid {
+    /// The tag that packets to it carry.
+    pub(crate) tag: u32,
+    /// The TSN behind the last that it has sent.
+    pub(crate) next: u32,
+    /// The TSN that it expects, once it has acknowledged any.
+    pub(crate) expected: Option<u32>,
+    /// The cookie that it has given.
+    pub(crate) cookie: Box<[u8]>,
+    /// What it asked back with its last HEARTBEAT.
+    pub(crate) heartbeat: Box<[u8]>,
+}
+
+impl SctpSaid {
+    pub(crate) fn hear(&mut self, packet: &SctpPacket) {
+        for chunk in &packet.chunks {
+            match chunk {
+                Chunk::Init(init) => self.hear_init(init),
+                Chunk::InitAck(init) => {
+                    // An INIT that comes again is answered with tags that are good for nothing but its cookie.
+                    if self.tag == 0 {
+                        self.hear_init(init);
+                    }
+                    let cookie = init.parameters.iter().find_map(|parameter| match parameter {
+                        Parameter::StateCookie(cookie) => Some(cookie.clone()),
+                        _ => None,
+                    });
+                    self.cookie = cookie.unwrap_or_default();
+                }
+                Chunk::Data(data) if data.tsn.wrapping_sub(self.next) as i32 >= 0 => {
+                    self.next = data.tsn.wrapping_add(1);
+                }
+                Chunk::Sack(sack) => self.expected = Some(sack.cumulative_tsn.wrapping_add(1)),
+                Chunk::NrSack(nr_sack) => self.expected = Some(nr_sack.sack.cumulative_tsn.wrapping_add(1)),
+                Chunk::Heartbeat(info) => self.heartbeat = info.clone(),
+                _ => {}
+            }
+        }
+    }
+
+    fn hear_init(&mut self, init: &InitChunk) {
+        (self.tag, self.next, self.expected) = (init.initiate_tag, init.initial_tsn, None);
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TcpSaid {
+    /// Initial sequence number.
+    pub(crate) isn: u32,
+    /// SND.NXT, as far as it has spoken.
+    pub(crate) next: u32,
+    /// RCV.NXT, once it has acknowledged anything.
+    pub(crate) acknowledged: Option<u32>,
+    /// The last TSval.
+    pub(crate) timestamp: u32,
+    /// The nonce of its MP_JOIN.
+    pub(crate) nonce: u32,
+    spoken: bool,
+}
+
+impl TcpSaid {
+    pub(crate) fn hear(&mut self, segment: &TcpSegment) {
+        let has = |flag| segment.flags.contains(flag);
+        let control = u32::from(has(TcpFlags::SYN)) + u32::from(has(TcpFlags::FIN));
+        let end = segment.sequence.wrapping_add(segment.payload.length).wrapping_add(control);
+        if has(TcpFlags::SYN) {
+            (self.isn, self.next, self.spoken) = (segment.sequence, end, true);
+            // What it acknowledged before was of another connection between these ports, maybe a stranger's.
+            self.acknowledged = None;
+        } else if !has(TcpFlags::RST) && (!self.spoken || is_after(end, self.next)) {
+            (self.next, self.spoken) = (end, true);
+        }
+        if has(TcpFlags::ACK) && self.acknowledged.is_none_or(|known| is_after(segment.acknowledgment, known)) {
+            self.acknowledged = Some(segment.acknowledgment);
+        }
+        if let Some(timestamps) = segment.options.timestamps {
+            self.timestamp = timestamps.value;
+        }
+        for option in &segment.options.mptcp {
+            if let MptcpOption::Join(Join::Syn { nonce, .. } | Join::SynAck { nonce, .. }) = option {
+                self.nonce = *nonce;
+            }
+        }
+    }
+}
+
+/// Whether sequence number `a` lies after `b`.
+fn is_after(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) as i32 > 0
 }

@@ -10,8 +10,8 @@ use subflow_scenario::Traffic;
 use subflow_transport::tcp::Closed;
 
 use super::hosts::KernelHosts;
-use super::kernel_flow::{KernelFlow, Listener, locked};
-use super::side::Side;
+use super::kernel_flow::{KernelFlow, Listener, Side, locked};
+
 use super::traffic::CHUNK;
 
 /// Interval at which states are polled that cause no event.

@@ -5,16 +5,16 @@ use std::sync::{Mutex, PoisonError};
 
 use rand_pcg::Pcg64Mcg;
 use subflow_linux::congestion::kernel_name;
-use subflow_linux::{Result, StreamOptions, Transport, listen, udp};
+use subflow_linux::{Interrupt, Namespace, Result, StreamOptions, Transport, WallClock, listen, udp};
 use subflow_network::stream;
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{ExchangeSizes, Flow, PerEnd, Scenario, Traffic};
 use subflow_transport::tcp;
 use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
-use super::addresses::socket_address;
 use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
+use super::settings::socket_address;
 use crate::simulate::figures::FlowBaseline;
 use crate::statistics::DurationSummary;
 
@@ -136,4 +136,27 @@ fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
     let transport = if flow.protocol.mptcp().is_some() { Transport::Mptcp } else { Transport::Tcp };
     let PerEnd { from, to } = flow.protocol.tcp()?;
     Some([from, to].map(|config| options(transport, config)))
+}
+
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// One end. What it does is in `application.rs` and `traffic.rs`.
+pub(super) struct Side<'a> {
+    pub(super) flow: &'a KernelFlow,
+    pub(super) end: &'a KernelEnd,
+    pub(super) clock: WallClock,
+    pub(super) stop: Interrupt,
+    pub(super) namespace: &'a Namespace,
+}
+
+impl Side<'_> {
+    /// Sleeps until `at`. Returns false if the run is stopped before.
+    pub(super) fn sleep_until(&self, at: Instant) -> bool {
+        self.clock.sleep_until(at, INTERRUPT_CHECK_INTERVAL, || !self.stop.is_raised())
+    }
+
+    /// Whether the scenario ends the traffic now or has ended it.
+    pub(super) fn stop_is_due(&self) -> bool {
+        self.flow.flow.stop.is_some_and(|stop| self.clock.now() >= Instant::ZERO + stop)
+    }
 }

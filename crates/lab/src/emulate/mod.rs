@@ -4,16 +4,15 @@
 //! | to find | look in |
 //! |---|---|
 //! | settings of a host's kernel, and those that it does not have | `settings.rs` |
-//! | namespaces, listeners | `hosts.rs`; addresses: `addresses.rs` |
+//! | namespaces, listeners | `hosts.rs` |
 //! | path managers of kernels, and their addresses that come and go | `paths.rs` |
 //! | flows with an end on a kernel | `kernel_flow.rs`; the figures of that end: `kernel_end.rs` |
 //! | the applications on kernel sockets | `application.rs`; their traffic: `traffic.rs` |
 //! | our stack with real bytes | `userspace.rs`; SCTP on hosts with a kernel: `sctp.rs` |
 //! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
-//! | switches in place of routers | `switched.rs`; their controller: `switch_settings.rs`; counters: `switch_report.rs` |
+//! | switches in place of routers, with the controller's settings, and what they count | `switched.rs` |
 
-mod addresses;
 mod application;
 mod capture;
 mod hosts;
@@ -24,9 +23,6 @@ mod paths;
 mod sample;
 mod sctp;
 mod settings;
-mod side;
-mod switch_report;
-mod switch_settings;
 mod switched;
 mod traffic;
 mod userspace;
@@ -175,7 +171,7 @@ fn emulate_drawn(
         let mut result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
         if let (Some(switched), Some(real_time)) = (&switched, &mut result.real_time) {
-            real_time.switches = Some(switch_report::report(switched, scenario)?);
+            real_time.switches = Some(switched::report(switched, scenario)?);
         }
         Ok(RunResult { series: driven.sampler.map(Sampler::finish).unwrap_or_default(), ..result })
     })

@@ -9,17 +9,12 @@ use subflow_policy::path_manager::{FourTuple, PathManager};
 use subflow_quantity::Instant;
 use subflow_scenario::{Flow, Host, HostStack, Mptcp, Scenario};
 
-use super::addresses::{address, socket_address};
 use super::hosts::KernelHosts;
+use super::settings::{address, has_mptcp, socket_address};
 use crate::simulate::stacks::{Side, flow_end};
 
 /// The interval of checks for the end of the run.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-
-/// Whether `host` has an end of an MPTCP flow.
-pub(super) fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
-    mptcp_flows(scenario).any(|(flow, _)| flow.from.host == host || flow.to.host == host)
-}
 
 fn mptcp_flows(scenario: &Scenario) -> impl Iterator<Item = (&Flow, &Mptcp)> {
     scenario.flows.iter().filter_map(|flow| Some((flow, flow.protocol.mptcp()?)))

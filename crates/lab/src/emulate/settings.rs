@@ -1,15 +1,15 @@
 //! The settings of a host's kernel, from the scenario's switches, and the switches that the kernel does not have.
 
+use std::net::{IpAddr, SocketAddr};
+
 use subflow_linux::KernelSettings;
 use subflow_policy::catalogue::{Catalogue, Value};
-use subflow_scenario::{Flow, HostStack, PerEnd, Scenario, Traffic};
+use subflow_scenario::{Flow, HostStack, InterfaceIndex, PerEnd, Scenario, Traffic};
 use subflow_transport::tcp::config::{
     AckPolicy, Autotuning, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
 };
 use subflow_transport::{mptcp, tcp};
 
-use super::addresses::address;
-use super::paths::has_mptcp;
 use crate::RunError;
 
 /// The settings of a host's kernel.
@@ -227,6 +227,22 @@ fn fixed(tcp: &tcp::Config, hystart: bool) -> Vec<&'static str> {
         (tcp.initial_rto != usual.initial_rto, "initial_rto"),
     ];
     differs.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what).collect()
+}
+
+/// Whether `host` has an end of an MPTCP flow.
+pub(super) fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
+    let has_end = |flow: &Flow| flow.from.host == host || flow.to.host == host;
+    scenario.flows.iter().any(|flow| flow.protocol.mptcp().is_some() && has_end(flow))
+}
+
+/// The address that connections use on an interface: its first.
+pub(super) fn address(scenario: &Scenario, end: InterfaceIndex) -> IpAddr {
+    scenario.hosts[end.host].interfaces[end.interface].addresses[0]
+}
+
+/// A socket address on an interface.
+pub(super) fn socket_address(scenario: &Scenario, end: InterfaceIndex, port: u16) -> SocketAddr {
+    SocketAddr::new(address(scenario, end), port)
 }
 
 #[cfg(test)]

@@ -4,21 +4,24 @@
 //! goes to its switch, which sends it to another port, and so on. The links are the simulator's, as without switches.
 
 use std::ffi::OsString;
+use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread;
 
+use serde_json::Value;
 use subflow_linux::{
     Cable, Device, DeviceKind, Emulator, Interrupt, Neighbour, SwitchPort, Switches, Tap, Wake, WallClock,
 };
 use subflow_network::{HostId, InterfaceId, LinkChange, RouterMode, RoutingConfig};
+use subflow_policy::routing::{InitialSubflow, ReturnPath, Ties};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Attachment, Host, HostStack, Interface, InterfaceIndex, Scenario};
 use subflow_transport::RandomSource;
 
 use super::sctp::KernelSctp;
-use super::switch_settings::controller_settings;
 use super::userspace::RealWorld;
 use crate::RunError;
+use crate::results::{SwitchPortBytes, SwitchReport};
 use crate::simulate::build::{Run, Wires, build_for};
 
 /// How switches are run.
@@ -254,4 +257,87 @@ fn port_host(name: &str, link: usize, end: usize) -> Host {
     let addresses = vec![reserved(link, end).into()];
     let interface = Interface { name: "port".into(), addresses, gateways: Vec::new(), backup: false };
     Host { name: name.into(), interfaces: vec![interface], stack: HostStack::Subflow }
+}
+
+/// The settings in the form of the controller's file.
+pub(super) fn controller_settings(scenario: &Scenario, seed: u64) -> String {
+    let routing = &scenario.routing;
+    let options = &routing.multiflow;
+    let mode = match scenario.routers.first().map(|router| router.mode) {
+        Some(RouterMode::EcmpFlow) => "ecmp-flow",
+        Some(RouterMode::EcmpPacket) => "ecmp-packet",
+        Some(RouterMode::Multiflow) => "multiflow",
+        Some(RouterMode::ShortestPath) | None => "shortest-path",
+    };
+    let initial = match options.initial {
+        InitialSubflow::Included => "included",
+        InitialSubflow::Apart => "apart",
+        InitialSubflow::DefaultRoute => "default-route",
+    };
+    let ties = match options.ties {
+        Ties::First => "first",
+        Ties::Random => "random",
+        Ties::LeastLoaded => "least-loaded",
+    };
+    let return_path = match options.return_path {
+        ReturnPath::Forward => "forward",
+        ReturnPath::Default => "default",
+    };
+    let single_ways = scenario.single_ways.iter().flat_map(|&host| &scenario.hosts[host].interfaces);
+    let single_ways: Vec<String> =
+        single_ways.flat_map(|interface| &interface.addresses).map(ToString::to_string).collect();
+    let settings = [
+        ("mode", mode.to_owned()),
+        ("initial", initial.to_owned()),
+        ("ties", ties.to_owned()),
+        ("disjoint_set", options.set.clamp(1, 64).to_string()),
+        ("return_path", return_path.to_owned()),
+        ("reroute", if routing.reroute_after.is_some() { "yes" } else { "no" }.to_owned()),
+        // Switches are numbered from 1.
+        ("spanning_tree", routing.spanning_tree.map_or(0, |root| root + 1).to_string()),
+        ("single_ways", single_ways.join(" ")),
+        ("seed", (seed & 0x7FFF_FFFF).to_string()),
+        // Links and hosts are to be found soon.
+        ("discovery_interval", "0.5".to_owned()),
+    ];
+    settings.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name} = {value}");
+        text
+    })
+}
+
+/// The report at the end of a run.
+pub(super) fn report(switched: &Switched, scenario: &Scenario) -> Result<SwitchReport, RunError> {
+    let counters = switched.switches.port_bytes()?;
+    let places = switched.switches.places().iter();
+    let ports = places
+        .zip(switched.links())
+        .zip(counters)
+        .map(|((&(switch, _), link), bytes)| SwitchPortBytes {
+            switch: scenario.routers[switch].name.clone(),
+            link: scenario.links[link].name.clone(),
+            received_bytes: bytes.received,
+            sent_bytes: bytes.sent,
+        })
+        .collect();
+    let mut status = switched.status().unwrap_or_default();
+    for subflow in status["connections"].as_array_mut().into_iter().flatten().flat_map(subflows) {
+        name_switches(&mut subflow["path"], scenario);
+        name_switches(&mut subflow["return_path"], scenario);
+    }
+    Ok(SwitchReport { ports, connections: status["connections"].take(), controller: status["counters"].take() })
+}
+
+fn subflows(connection: &mut Value) -> impl Iterator<Item = &mut Value> {
+    connection["subflows"].as_array_mut().into_iter().flatten()
+}
+
+/// Puts the names of routers in place of the numbers of switches, which are hexadecimal and begin with 1.
+fn name_switches(path: &mut Value, scenario: &Scenario) {
+    for switch in path.as_array_mut().into_iter().flatten() {
+        let number = switch.as_str().and_then(|text| usize::from_str_radix(text, 16).ok());
+        if let Some(router) = number.and_then(|number| scenario.routers.get(number.checked_sub(1)?)) {
+            *switch = router.name.clone().into();
+        }
+    }
 }

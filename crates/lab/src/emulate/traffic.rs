@@ -8,8 +8,7 @@ use subflow_linux::{Error, Pattern, Result, Stream, udp};
 use subflow_quantity::{Duration, Pacing};
 use subflow_scenario::{Exchange, Period, Traffic};
 
-use super::kernel_flow::locked;
-use super::side::Side;
+use super::kernel_flow::{Side, locked};
 
 /// Number of bytes per read or write.
 pub(super) const CHUNK: usize = 1 << 16;

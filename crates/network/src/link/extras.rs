@@ -2,12 +2,12 @@
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
-use subflow_policy::queue::{Arrival, Codepoint, Discipline, QueueDiscipline, Speed, Verdict};
+use subflow_policy::queue::{Arrival, Backlog, Codepoint, Discipline, QueueDiscipline, Speed, Verdict};
 use subflow_quantity::Instant;
 use subflow_wire::{Ecn, Packet};
 
 use super::disturbance::Disturbance;
-use super::{LinkBacklog, LinkConfig, LinkStreams, LossPosition};
+use super::{LinkConfig, LinkStreams, LossPosition, Parcel};
 use crate::loss::{LossModel, PacketLoss};
 use crate::metrics::Dropped;
 use crate::routing::flow_key;
@@ -143,5 +143,43 @@ fn codepoint(ecn: Ecn) -> Codepoint {
         Ecn::Ect0 => Codepoint::Ect0,
         Ecn::Ect1 => Codepoint::Ect1,
         Ecn::CongestionExperienced => Codepoint::Ce,
+    }
+}
+
+/// The packets that wait at a link.
+#[derive(Debug)]
+pub(super) struct LinkBacklog {
+    pub(super) packets: Backlog<Parcel>,
+    /// From when on the next packet could have been transmitted if the transmitter had been free: since then there have
+    /// been packets, and the transmitter has not changed.
+    pub(super) ready: Instant,
+    /// When the next transmission starts; [`Instant::MAX`] if no packet waits.
+    pub(super) next_start: Instant,
+}
+
+impl Default for LinkBacklog {
+    fn default() -> Self {
+        Self { packets: Backlog::default(), ready: Instant::ZERO, next_start: Instant::MAX }
+    }
+}
+
+impl LinkBacklog {
+    /// The number of waiting packets.
+    pub(super) fn len(&self) -> u32 {
+        self.packets.waiting().packets()
+    }
+
+    /// Their bytes, including overhead.
+    pub(super) fn bytes(&self) -> u64 {
+        self.packets.waiting().bytes()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sum of the times that they have waited, in nanoseconds.
+    pub(super) fn waited(&self, now: Instant) -> u128 {
+        self.packets.came().map(|came| u128::from(now.since(came).as_nanos())).sum()
     }
 }

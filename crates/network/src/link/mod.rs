@@ -1,7 +1,6 @@
 //! One direction of a link: queue, transmitter and propagation.
 
 mod admission;
-mod backlog;
 mod change;
 mod config;
 mod departures;
@@ -17,7 +16,6 @@ use core::hint::select_unpredictable;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
-use backlog::LinkBacklog;
 pub use change::LinkChange;
 pub use config::{LinkConfig, LossPosition, Reordering, Service};
 use disturbance::Disturbance;

@@ -3,7 +3,7 @@
 use prefetch_index::prefetch_index;
 use subflow_quantity::Instant;
 
-use crate::routing::PacketRoute;
+use crate::ids::PacketRoute;
 use crate::{InterfaceId, PacketId};
 
 /// The part of a packet that moves from link to link. The packet itself stays in its slot.

@@ -3,8 +3,8 @@
 use super::{Batch, Crossing};
 use crate::Network;
 use crate::host_table::FarEnd;
+use crate::ids::PacketRoute;
 use crate::link::{Accepted, Parcel};
-use crate::routing::PacketRoute;
 
 /// A route that the receiver was not told.
 const UNKNOWN: u32 = u32::MAX;

@@ -29,8 +29,8 @@ pub use partition::{Partition, PartitionError};
 use subflow_quantity::Instant;
 use subflow_wire::Packet;
 
+use crate::ids::PacketRoute;
 use crate::link::Parcel;
-use crate::routing::PacketRoute;
 
 /// The part of a network that a copy of it runs.
 #[derive(Debug)]

@@ -11,8 +11,9 @@ use subflow_wire::tcp::mptcp::{Join, MptcpOption};
 use subflow_wire::{Body, FlowCache, FlowKeyV4, Packet, TcpSegment};
 
 use super::tables::PerPacket;
-use super::{FlowRoute, Gateway, PacketRoute, Routes};
+use super::{Gateway, Routes};
 use crate::InterfaceId;
+use crate::ids::{FlowRoute, PacketRoute};
 
 /// The routes of more flows are not all found in one place of memory: 4 MiB.
 const MOST_PLACES: usize = 1 << 17;

@@ -7,7 +7,6 @@
 //! looked up at each hop.
 
 mod flows;
-mod packet_route;
 mod tables;
 mod wiring;
 
@@ -17,7 +16,6 @@ use subflow_quantity::Duration;
 
 pub(crate) use flows::{FlowRoutes, FlowStart};
 pub use flows::{flow_key, signal};
-pub(crate) use packet_route::{FlowRoute, PacketRoute};
 pub use subflow_policy::routing::Metric as RouteMetric;
 pub(crate) use tables::{Gateway, Gateways, Routes, StaticRoute, TableRules};
 pub(crate) use wiring::{Edge, Node, Wiring};

@@ -8,7 +8,6 @@
 //!
 //! Each detector is one file with its formula, source and tests. [`BottleneckDetection`] lists them by name.
 
-mod coefficient;
 mod correlations;
 pub mod mscm;
 pub(crate) mod ranked_window;
@@ -16,8 +15,7 @@ mod readings;
 pub mod red_cpi;
 pub mod rfc8382;
 
-pub use coefficient::{pearson, spearman};
-pub use correlations::Correlations;
+pub use correlations::{Correlations, pearson, spearman};
 pub use mscm::Mscm;
 pub use readings::{LARGEST_WINDOW, Readings, SMALLEST_WINDOW};
 pub use red_cpi::RedCpi;

@@ -3,27 +3,22 @@
 //! | to find | look in |
 //! |---|---|
 //! | switches and links | `graph.rs` |
-//! | Dijkstra, tables of equal-cost next hops | `shortest_path.rs` |
-//! | spanning trees | `spanning_tree.rs` |
-//! | ECMP: which of several next hops a flow takes | `ecmp.rs` |
+//! | Dijkstra, tables of equal-cost next hops, spanning trees | `shortest_path.rs` |
 //! | min-sum sets of disjoint paths | `disjoint_paths.rs` |
 //! | MultiFlow: a controller that places the subflows of a connection on disjoint paths | `multiflow/` |
-//! | the fields of a packet that a router uses | `flow.rs` |
+//! | the fields of a packet that a router uses, and ECMP: which of several next hops a flow takes | `flow.rs` |
 //!
 //! All of this is pure code. The routers of a simulator and an OpenFlow controller call it in the same way: given the
 //! first packet of a flow, its first and its last switch, it returns the links to use.
 
 mod disjoint_paths;
-mod ecmp;
 mod flow;
 mod graph;
 mod multiflow;
 mod shortest_path;
-mod spanning_tree;
 
 pub use disjoint_paths::disjoint_paths;
-pub use ecmp::{choose, salt};
-pub use flow::{FlowKey, Signal, token_of};
+pub use flow::{FlowKey, Signal, choose, salt, token_of};
 pub use graph::{Edge, Graph, LinkSet, Path};
 pub use multiflow::{InitialSubflow, Multiflow, MultiflowOptions, Request, ReturnPath, Ties};
 pub use shortest_path::{Metric, NextHops, shortest_path};

@@ -14,7 +14,7 @@ use subflow_linux::{
     Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder,
 };
 
-use super::occupied::Occupied;
+use super::Occupied;
 use super::pending::{Attempt, Pending, left_in};
 use super::plan::Change;
 use super::step::{Forwarding, Step};

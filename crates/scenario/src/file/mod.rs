@@ -3,7 +3,6 @@
 mod document;
 mod dotted_path;
 mod node;
-mod place;
 mod problem;
 mod section;
 mod suggestion;
@@ -13,8 +12,7 @@ mod values;
 pub use document::{Document, syntax_problem};
 pub(crate) use dotted_path::DottedPath;
 pub(crate) use node::{Entry, Node, Value};
-pub use place::{Origin, Place, Source};
 pub(crate) use problem::Collector;
-pub use problem::{Problem, Problems};
+pub use problem::{Origin, Place, Problem, Problems, Source};
 pub(crate) use section::{Field, Layers, Section, check_name, name_value};
 pub use suggestion::{did_you_mean, list};

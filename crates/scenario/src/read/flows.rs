@@ -12,8 +12,8 @@ use subflow_transport::sctp::config::Distribution;
 use subflow_transport::tcp::TcpOptions;
 
 use super::algorithms;
+use super::ends::Ports;
 use super::groups::Numbers;
-use super::ports::Ports;
 use super::reachability::Islands;
 use super::reliability;
 use super::sizes;

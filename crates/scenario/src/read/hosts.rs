@@ -1,10 +1,11 @@
-//! `[hosts]`.
+//! `[hosts]`, and the addresses of interfaces.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
+use super::topology::Topology;
 use crate::file::{Collector, Field, Place, Problem, Value, name_value};
 use crate::schema::HOST_STACKS;
-use crate::{Host, HostStack, Interface, schema};
+use crate::{Host, HostStack, Interface, InterfaceIndex, schema};
 
 /// Addresses are counted in two bytes of `10.A.B.C`.
 const MOST_HOSTS: usize = 65_000;
@@ -117,4 +118,34 @@ fn address(field: &Field<'_>) -> Result<IpAddr, Problem> {
         return Err(field.expected("the address of one host, not a wildcard, multicast or loopback one"));
     }
     Ok(address)
+}
+
+/// Assigns `10.A.B.C` to every interface without an address, and rejects an address that two interfaces have.
+pub(super) fn assign_addresses(topology: &mut Topology, problems: &mut Collector) -> Option<()> {
+    for host in 0..topology.hosts.len() {
+        for interface in 0..topology.hosts[host].interfaces.len() {
+            let index = InterfaceIndex { host, interface };
+            let addresses = &mut topology.hosts.get_mut(host).interfaces[interface].addresses;
+            if addresses.is_empty() {
+                addresses.push(generated_address(index));
+            }
+            for address in addresses.clone() {
+                let Some(other) = topology.owners.insert(address, index) else { continue };
+                let what = format!("{} has the address {address}", topology.interface_name(index));
+                let place = &topology.interface_places[host][interface];
+                let other_place = &topology.interface_places[other.host][other.interface];
+                let name = topology.interface_name(other);
+                let problem = Problem::at(place, what)
+                    .label(format!("so has {name}"))
+                    .help("every address belongs to one interface; without `address` it gets a free one");
+                problems.add(if other == index { problem } else { problem.also(other_place, "the other one") });
+            }
+        }
+    }
+    problems.is_empty().then_some(())
+}
+
+fn generated_address(index: InterfaceIndex) -> IpAddr {
+    let [.., a, b] = (index.host as u32 + 1).to_be_bytes();
+    Ipv4Addr::new(10, a, b, index.interface as u8 + 1).into()
 }

@@ -1,6 +1,5 @@
 //! From a document to a [`Scenario`]: the topology first, then the traffic, then the timeline.
 
-mod addresses;
 mod algorithms;
 mod effect;
 mod ends;
@@ -11,9 +10,7 @@ mod hosts;
 mod late;
 mod links;
 mod loss;
-mod names;
 mod network;
-mod ports;
 mod queue;
 mod reachability;
 mod reliability;

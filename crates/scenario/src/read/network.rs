@@ -6,7 +6,7 @@ use super::References;
 use super::links::LinkReader;
 use super::shape::Generated;
 use super::topology::Topology;
-use super::{addresses, gateways, hosts, routing, shape};
+use super::{gateways, hosts, routing, shape};
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Host, HostStack, Interface, Router, schema};
 
@@ -33,7 +33,7 @@ impl Topology {
         if let Some(field) = &hosts_field {
             topology.read_hosts(field, problems)?;
         }
-        addresses::assign(&mut topology, problems)?;
+        hosts::assign_addresses(&mut topology, problems)?;
         if let Some(field) = section.given("routers") {
             topology.read_routers(&field, mode, problems)?;
         }

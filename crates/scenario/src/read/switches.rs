@@ -54,7 +54,7 @@ fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
 fn in_table(section: &Section<'_>, mut act: impl FnMut(&str, &[&str], &Field<'_>)) {
     let Some(table) = section.given("tcp") else { return };
     let Ok(tcp) = table.section(&switches::tcp::TABLE) else { return };
-    for (key, readers) in switches::congestion::readers() {
+    for (key, readers) in switches::congestion_readers() {
         if let Some(field) = tcp.given(key) {
             act(key, &readers, &field);
         }

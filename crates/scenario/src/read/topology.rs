@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::ops::Deref;
 
 use subflow_network::RoutingConfig;
 
-use super::names::Named;
 use crate::file::{Collector, Field, Place, Problem, did_you_mean, list};
 use crate::{Attachment, Host, InterfaceIndex, Link, Router};
 
@@ -121,5 +121,46 @@ impl Topology {
                 .label(did_you_mean(name, names(), "no such link"))
                 .help(format!("the links are {}", list(names())))
         })
+    }
+}
+
+/// A list of named items in the order of insertion. If several have the same name, a lookup finds the first.
+pub(super) struct Named<T> {
+    things: Vec<T>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl<T> Named<T> {
+    pub(super) fn push(&mut self, name: &str, thing: T) {
+        self.numbers.entry(name.to_owned()).or_insert(self.things.len());
+        self.things.push(thing);
+    }
+
+    /// The index of the item called `name`.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
+    }
+
+    pub(super) fn get_mut(&mut self, number: usize) -> &mut T {
+        &mut self.things[number]
+    }
+
+    /// All items.
+    pub(super) fn into_vec(self) -> Vec<T> {
+        self.things
+    }
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self { things: Vec::new(), numbers: BTreeMap::new() }
+    }
+}
+
+impl<T> Deref for Named<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.things
     }
 }

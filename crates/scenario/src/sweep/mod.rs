@@ -3,7 +3,6 @@
 mod axis;
 mod canonical;
 mod design;
-mod digest;
 mod measure;
 mod range;
 
@@ -20,8 +19,8 @@ pub use crate::schema::Sampling;
 use crate::{Traces, schema, without_effect};
 use axis::Axis;
 pub use canonical::canonical;
+use canonical::digest;
 pub use design::Design;
-use digest::digest;
 pub use measure::{Measure, measures};
 pub use range::first_of_range;
 

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `tcp.rs`, `mptcp.rs`, `sctp.rs` | the switches: a row each, with key, notation, place in the configuration and doc |
 //! | `acknowledgments.rs`, `buffers.rs` | switches of TCP that have tables of their own |
-//! | `congestion.rs` | those of TCP that congestion controls declare |
 //! | `sctp_failures.rs` | switches of SCTP for lost packets and failing paths |
 //! | `profiles.rs` | the profiles: configurations of the transports, from which scenarios start |
 //! | `notation.rs` | how values are written |
@@ -14,7 +13,6 @@
 
 pub(crate) mod acknowledgments;
 pub(crate) mod buffers;
-pub(crate) mod congestion;
 pub(crate) mod mptcp;
 mod notation;
 pub(crate) mod profiles;
@@ -24,14 +22,16 @@ pub(crate) mod tcp;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use subflow_policy::catalogue::Value;
+use notation::Notation;
+use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_policy::congestion::Algorithm;
 use subflow_transport::{mptcp as transport_mptcp, sctp as transport_sctp, tcp as transport_tcp};
 
 use crate::file::{Field, Problem, Section};
+use crate::options::{self, Shared, of_no_link, parse, shared};
 use crate::table::{Default, FieldSchema, Kind, TableSchema};
-use notation::Notation;
 
 /// The configurations of one host, with the algorithms that its flows use unless they name others.
 #[derive(Clone, Debug)]
@@ -176,5 +176,37 @@ fn below<C>(
     match ordered(&base) {
         true => Ok(base),
         false => Err(wrong_way_round(&section.value(low), &section.value(high))),
+    }
+}
+
+static SHARED: LazyLock<Vec<Shared>> = LazyLock::new(|| shared(Algorithm::switches));
+
+/// The switches of congestion controls, which their catalogue declares: a row each.
+fn congestion_rows() -> Vec<Switch<Stack>> {
+    let row = |switch: &'static Shared| {
+        let (schema, usual) = (switch.schema(), &switch.of[0].1.value);
+        let read = |field: &Field<'_>, stack: &mut Stack| {
+            stack.congestion_switches.insert(switch.key, parse(field, switch.domain(), &of_no_link)?);
+            Ok(())
+        };
+        let value = move |stack: &Stack| options::literal(stack.congestion_switches.get(switch.key).unwrap_or(usual));
+        Switch::new(switch.key, schema.kind, schema.doc, read, value)
+    };
+    SHARED.iter().map(row).collect()
+}
+
+/// Their keys, each with the names of the congestion controls that have it.
+pub(crate) fn congestion_readers() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    SHARED.iter().map(|switch| (switch.key, switch.of.iter().map(|(name, _)| *name).collect()))
+}
+
+impl Stack {
+    /// The prototype `algorithm` with the switches of this stack.
+    pub(crate) fn switched(&self, algorithm: &Algorithm) -> Algorithm {
+        let own = algorithm.switches().into_iter();
+        let given = own.filter_map(|own| Some((own.key, self.congestion_switches.get(own.key)?.clone())));
+        given.fold(algorithm.clone(), |algorithm, (key, value)| {
+            algorithm.with(key, value).expect("it was read as a value of this switch")
+        })
     }
 }

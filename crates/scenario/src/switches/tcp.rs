@@ -7,12 +7,12 @@ use subflow_transport::tcp::config::{LossDetection, WindowReduction};
 use super::acknowledgments::{ack_policy, sack_compression};
 use super::buffers::{receive_buffer, send_buffer};
 use super::notation::{COUNT, duration, flag, flag_for, one_of, positive_duration, size, whole};
-use super::{Stack, Switch, congestion, literal, profiles, read, switch, table, wrong_way_round};
+use super::{Stack, Switch, congestion_rows, literal, profiles, read, switch, table, wrong_way_round};
 use crate::file::{Layers, Problem};
 use crate::table::TableSchema;
 
 static SWITCHES: LazyLock<Vec<Switch<Stack>>> = LazyLock::new(|| {
-    [segments(), recovery(), congestion::rows(), growth(), buffers_and_timers()].into_iter().flatten().collect()
+    [segments(), recovery(), congestion_rows(), growth(), buffers_and_timers()].into_iter().flatten().collect()
 });
 
 fn segments() -> Vec<Switch<Stack>> {

@@ -15,7 +15,6 @@ mod limits;
 mod listen;
 mod listener;
 mod look_ahead;
-mod ports;
 mod sctp;
 mod stateless;
 mod syn_cookie;
@@ -38,9 +37,9 @@ pub use listener::Listener;
 use crate::sctp::Secret;
 use crate::tcp::Ends;
 use crate::{Endpoint, Event, RandomSource};
+use connect::Ports;
 use demux::{Demux, Protocol};
 use limits::HalfOpen;
-use ports::Ports;
 use tokens::Tokens;
 
 /// Identifies an endpoint of a host.

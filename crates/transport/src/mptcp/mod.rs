@@ -48,7 +48,6 @@ mod input;
 mod join;
 pub mod keys;
 mod local_addresses;
-mod look_ahead;
 mod notes;
 mod observation;
 mod output;

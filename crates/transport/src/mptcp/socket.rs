@@ -1,5 +1,6 @@
 //! An MPTCP connection, as all endpoints are used.
 
+use core::mem::offset_of;
 use core::ops::Range;
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,6 +14,7 @@ use crate::Change;
 use crate::edge::Taken;
 use crate::figures::{Figures, PathFigures, PathState};
 use crate::notes::Noted;
+use crate::prefetch::{prefetch, prefetch_all, prefetch_whole, prefetch_with_next};
 use crate::socket::Socket;
 use crate::stream::Stream;
 use crate::tcp::{self, Closed, Ends, segment_of};
@@ -265,5 +267,43 @@ impl Connection {
             *place = self.subflows().iter().position(has_ends)?;
         }
         self.subflows().get(*place)
+    }
+}
+
+impl Connection {
+    /// Fetches the connection without its subflows.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        prefetch_whole::<Self, _>(&self.client, offset_of!(Self, client));
+    }
+
+    /// Fetches a subflow, and what concerns all of them. The connection can be read.
+    #[inline]
+    pub(crate) fn fetch_subflow(&self, index: usize) {
+        if let Some(subflow) = self.subflows.get(index) {
+            subflow.fetch();
+        }
+        prefetch_all(self.subflows.summaries());
+        prefetch(&self.config.stale_loss_count);
+        prefetch(&self.config.data_acks);
+        if self.send.una() < self.stream.written {
+            // An end without data of its own does not ask the scheduler.
+            prefetch_all(self.views.all());
+            prefetch_all(self.congestion.paths());
+        }
+    }
+
+    /// Fetches the ends of the queues. The subflow can be read.
+    #[inline]
+    pub(crate) fn fetch_queues(&self, index: usize) {
+        if let Some(subflow) = self.subflows.get(index) {
+            subflow.tcp.fetch_queues();
+        }
+        if let Some(range) = self.send.outstanding().front() {
+            prefetch(range);
+        }
+        if let Some(range) = self.send.outstanding().back() {
+            prefetch_with_next(range);
+        }
     }
 }

@@ -23,14 +23,14 @@
 //! | event or decision | file |
 //! |---|---|
 //! | INIT to COOKIE ACK; the signed cookie; restarts and collisions | `handshake.rs`, `init_parameters.rs`; `cookie.rs`; `restart.rs` |
-//! | arriving packets; their verification tags; ICMP errors | `input.rs`; `verification_tags.rs`; `icmp.rs` |
+//! | arriving packets and ICMP errors; verification tags | `input.rs`; `verification_tags.rs` |
 //! | SACKs: gap blocks, what they change, misses | `sack_input.rs`, `gap_blocks.rs`, `fast_retransmit.rs` |
 //! | windows: growth, CUC, idle time | `congestion_window.rs`, `cuc.rs` |
 //! | the failure of paths | `path_failure.rs` |
 //! | where new data goes, and what is sent again or given up | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs`, `packet_size.rs` |
 //! | data that arrives, and the application that reads | `data_input.rs` |
-//! | timers | `timers.rs` |
+//! | timers | `socket.rs` |
 //! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`; `violation.rs` |
 //! | constants and switches; states and counters | `config.rs`, `switches.rs`; `state.rs` |
 //! | what can be read and changed from outside | `accessors.rs`, `notes.rs` |
@@ -55,7 +55,6 @@ mod handshake;
 mod heartbeat;
 #[cfg(test)]
 mod hostile_peer;
-mod icmp;
 mod inbound;
 mod init_parameters;
 mod input;
@@ -79,7 +78,6 @@ mod sack_input;
 mod socket;
 mod state;
 mod switches;
-mod timers;
 mod tsn;
 mod verification_tags;
 mod violation;

@@ -8,12 +8,13 @@ use subflow_wire::icmp::{IcmpError, IcmpKind};
 use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, PROTOCOL_SCTP, Packet};
 
-use super::Association;
+use super::{Association, Config};
 use crate::Change;
 use crate::figures::{AbandonedMessages, Figures, PathFigures, PathState, RetransmissionsByReason};
 use crate::notes::{Kept, Noted};
 use crate::socket::Socket;
 use crate::stream::Stream;
+use crate::tcp::timers::Tick;
 use crate::tcp::{Closed, Ends};
 
 impl Socket for Association {
@@ -222,6 +223,54 @@ impl Association {
             flight_size: destination.bytes_in_flight(),
             srtt: destination.rtt().srtt(),
             bytes_acknowledged: Some(destination.counters().bytes_acknowledged),
+        }
+    }
+}
+
+impl Config {
+    /// When a timer of `delay` expires: at the next tick of the kernel's clock.
+    #[inline]
+    pub(super) fn deadline(&self, now: Instant, delay: Duration) -> Instant {
+        Tick { tick: self.timer_tick, wheel: self.timer_wheel }.deadline(now, delay)
+    }
+}
+
+impl Association {
+    /// When to call [`handle_timeout`](Self::handle_timeout) next.
+    pub(crate) fn timeout(&self) -> Option<Instant> {
+        if self.phase.is_closed() {
+            return None;
+        }
+        let own = [self.phase.timeout(), self.inbound.sack_at()];
+        let theirs =
+            self.destinations.iter().flat_map(|destination| [destination.timer.at(), destination.heartbeat.at()]);
+        own.into_iter().chain(theirs).flatten().min()
+    }
+
+    /// Advances the time to `now` and handles all expired timers.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.clock = now;
+        self.begin_burst();
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.phase.t1_at()) {
+            self.on_opening_timeout(now);
+        }
+        if due(self.inbound.sack_at()) {
+            self.inbound.expire_sack();
+        }
+        for index in 0..self.destinations.len() {
+            if due(self.destinations[index].timer.at()) {
+                self.on_t3(index, now);
+            }
+            if due(self.destinations[index].heartbeat.at()) {
+                self.on_heartbeat_timer(index, now);
+            }
+        }
+        if due(self.phase.t2_at()) {
+            self.on_shutdown_timeout(now);
+        }
+        if due(self.phase.guard_at()) {
+            self.abort_with(Vec::new(), Closed::TimedOut);
         }
     }
 }

@@ -44,12 +44,11 @@
 //! | sending | `output.rs`, `segment.rs` |
 //! | use of the congestion window | `window_use.rs` |
 //! | what loss recovery did, for whoever explains a run | `notes.rs` |
-//! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
+//! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `timeout.rs`, `mtu_search.rs` |
 
 mod acceptability;
 mod ack_input;
 mod acknowledge;
-mod black_hole;
 mod close;
 pub mod config;
 mod data_input;
@@ -79,7 +78,6 @@ mod sent_queue;
 #[cfg(test)]
 mod sent_queue_steps;
 mod sent_segments;
-mod sequence;
 mod settled;
 mod socket;
 mod state;
@@ -180,7 +178,7 @@ pub struct Connection {
     receive: ReceiveSide,
     acknowledge: Acknowledge,
     /// Small segments that were sent to find out whether large ones are lost for their size.
-    trial: Option<black_hole::Trial>,
+    trial: Option<timeout::Trial>,
     /// The search for a larger path MTU, after it was lowered without a report.
     mtu_search: Option<Box<mtu_search::MtuSearch>>,
     /// The latest error that ICMP reported.

@@ -9,7 +9,7 @@ use subflow_wire::tcp::Timestamps;
 use super::reassembly::{Reassembly, Run};
 use super::receive_window::ReceiveWindow;
 use super::timestamps::PeerTimestamps;
-use super::{Config, sequence};
+use super::{Config, segment};
 use crate::edge::Taken;
 
 /// Receive sequence space and received data. All offsets count from the peer's SYN at 0.
@@ -103,19 +103,19 @@ impl ReceiveSide {
     /// RCV.NXT as a sequence number.
     #[inline]
     pub(super) fn acknowledgment_number(&self) -> u32 {
-        sequence::wrap(self.nxt, self.initial)
+        segment::wrap(self.nxt, self.initial)
     }
 
     /// The sequence number of an offset in the peer's stream.
     #[inline]
     pub(super) fn number_of(&self, offset: u64) -> u32 {
-        sequence::wrap(offset, self.initial)
+        segment::wrap(offset, self.initial)
     }
 
     /// Offset of the sequence number `number`; `None` if it lies before the peer's SYN.
     #[inline]
     pub(super) fn offset_of(&self, number: u32) -> Option<u64> {
-        sequence::unwrap(number, self.initial, self.nxt)
+        segment::unwrap(number, self.initial, self.nxt)
     }
 
     /// Whether `number` is that of the peer's SYN.

@@ -6,7 +6,7 @@ use core::ops::Range;
 use subflow_quantity::{Duration, Instant};
 
 use super::send_queue::SendQueue;
-use super::{Connection, sequence};
+use super::{Connection, segment};
 
 /// Send sequence space, window and send queue. All offsets count from the SYN at 0. What the window and the queue
 /// admit becomes a segment in [`take`](Self::take) only, which advances SND.NXT.
@@ -92,13 +92,13 @@ impl SendSide {
     /// The sequence number of an offset.
     #[inline]
     pub(super) fn number_of(&self, offset: u64) -> u32 {
-        sequence::wrap(offset, self.initial)
+        segment::wrap(offset, self.initial)
     }
 
     /// Offset of the sequence number `number`; `None` if it lies before the SYN.
     #[inline]
     pub(super) fn offset_of(&self, number: u32) -> Option<u64> {
-        sequence::unwrap(number, self.initial, self.una)
+        segment::unwrap(number, self.initial, self.una)
     }
 
     /// Offset of an acknowledgment number that is acceptable: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC 5961,

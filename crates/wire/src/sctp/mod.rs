@@ -14,8 +14,6 @@
 mod cause;
 mod chunk;
 mod data;
-mod forward_tsn;
-mod init;
 mod packet;
 mod parameter;
 mod sack;
@@ -23,10 +21,8 @@ mod tlv;
 
 pub use cause::ErrorCause;
 pub use chunk::{Chunk, RawChunk, chunk_type};
-pub use data::DataChunk;
-pub use forward_tsn::{ForwardTsnChunk, SkippedStream};
-pub use init::InitChunk;
+pub use data::{DataChunk, ForwardTsnChunk, SkippedStream};
 pub use packet::{HEADER_LENGTH, SctpPacket, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
-pub use parameter::{Parameter, RawParameter, parameter_type};
+pub use parameter::{InitChunk, Parameter, RawParameter, parameter_type};
 pub use sack::{GAP_BLOCK_LENGTH, GapBlock, GapBlocks, NrSackChunk, SackChunk};
 pub use tlv::CHUNK_HEADER_LENGTH;

@@ -1,18 +1,17 @@
 //! TCP segments (RFC 9293) and their options.
 
 mod emit;
-mod flags;
 pub mod mptcp;
 mod options;
 mod parse;
 
-pub use flags::TcpFlags;
-pub use options::{SackBlock, SynOptions, TcpOptions, Timestamps};
-
-pub(crate) use emit::emit_header;
-pub(crate) use parse::{header_length, parse_header};
+use core::ops::{BitOr, BitOrAssign};
 
 use crate::Payload;
+
+pub(crate) use emit::emit_header;
+pub use options::{SackBlock, SynOptions, TcpOptions, Timestamps};
+pub(crate) use parse::{header_length, parse_header};
 
 /// Offset of the checksum in the header.
 pub(crate) const CHECKSUM_OFFSET: usize = 16;
@@ -59,4 +58,44 @@ mod option_kind {
     pub(super) const SACK: u8 = 5;
     pub(super) const TIMESTAMPS: u8 = 8;
     pub(super) const MPTCP: u8 = 30;
+}
+
+/// The TCP control bits (RFC 9293, section 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFlags(pub u8);
+
+impl TcpFlags {
+    /// No more data from sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgment field is significant.
+    pub const ACK: Self = Self(0x10);
+    /// The urgent pointer is significant.
+    pub const URG: Self = Self(0x20);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Self = Self(0x80);
+
+    /// Whether every bit of `other` is set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for TcpFlags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+impl BitOrAssign for TcpFlags {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
 }
