@@ -57,11 +57,21 @@ impl Connection {
     ) {
         let mut blocks = self.blocks_of(segment);
         let duplicate = self.duplicate_block(&blocks, findings.acknowledgment);
-        if let Some(duplicate) = duplicate {
+        if let Some(duplicate) = &duplicate {
             blocks.remove(0);
-            self.on_dsack(duplicate, findings);
+            self.on_dsack(duplicate.clone(), findings);
         }
-        blocks.retain(|block| block.end <= self.send.next() && block.end > self.send.una() && block.start < block.end);
+        let is_valid = |block: &Range<u64>| {
+            block.end <= self.send.next() && block.end > self.send.una() && block.start < block.end
+        };
+        blocks.retain(|block| is_valid(block));
+        if let Some(duplicate) = duplicate.filter(is_valid) {
+            // What arrived twice has arrived, also if the block around it is not valid.
+            let is_reported = blocks.iter().any(|block| block.start <= duplicate.start && duplicate.end <= block.end);
+            if !is_reported {
+                blocks.push(duplicate);
+            }
+        }
         let mut lowest_reordered = u64::MAX;
         for block in &blocks {
             self.mark_block(block.clone(), findings, &mut lowest_reordered, now);

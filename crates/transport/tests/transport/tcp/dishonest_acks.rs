@@ -65,6 +65,17 @@ fn optimistic_acknowledgments_make_no_more_be_sent_at_a_time_than_the_window_tha
     assert!(pair.sent(CLIENT, start).filter(|sent| !has_data(&sent.segment)).count() <= 1);
 }
 
+#[test]
+fn a_retransmission_is_not_repeated_for_each_duplicate_within_a_block_of_what_was_never_sent() {
+    let (mut pair, last) = unheard();
+    pair.write(CLIENT, 4 * MSS);
+    pair.run_for(secs(1));
+    assert!(pair.tcp(CLIENT).counters().timeouts > 0, "so that the first segment was sent again");
+    let start = pair.now();
+    (0..100).for_each(|_| acknowledge(&mut pair, &last, 0, &[(0, MSS), (0, 100 * MSS)]));
+    assert!(pair.sent(CLIENT, start).count() < 10);
+}
+
 /// A block that begins where the acknowledgment ends reports the earliest segment.
 #[test]
 fn the_earliest_segment_that_was_sacked_and_not_acknowledged_is_sent_again_after_a_timeout() {
