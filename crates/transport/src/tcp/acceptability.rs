@@ -119,6 +119,9 @@ impl Connection {
     #[inline]
     fn judge_in_window(&self, segment: &TcpSegment, now: Instant) -> Verdict {
         let flags = segment.flags;
+        if self.lacks_timestamps(segment) {
+            return UNANSWERED;
+        }
         let Some(start) = self.start_of(segment) else { return CHALLENGE };
         let length = u64::from(segment.payload.length);
         let end = start + length + u64::from(flags.contains(TcpFlags::FIN));
@@ -142,6 +145,14 @@ impl Connection {
     #[inline]
     fn start_of(&self, segment: &TcpSegment) -> Option<u64> {
         self.receive.offset_of(segment.sequence)
+    }
+
+    /// Whether the segment has no timestamps though the connection has, and is to be dropped in silence: PAWS could not
+    /// judge it (RFC 7323, section 3.2). A segment whose other options leave no room for timestamps is taken: those of
+    /// MPTCP may fill the header.
+    #[inline]
+    fn lacks_timestamps(&self, segment: &TcpSegment) -> bool {
+        self.negotiated.timestamps && segment.options.timestamps.is_none() && segment.options.has_room_for_timestamps()
     }
 
     /// Whether PAWS rejects the segment.

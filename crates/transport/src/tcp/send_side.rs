@@ -102,10 +102,10 @@ impl SendSide {
     }
 
     /// Offset of an acknowledgment number that is acceptable: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC 5961,
-    /// section 5.2).
+    /// section 5.2), and not below the SYN, which no segment acknowledges. Before the SYN is acknowledged, it has to be.
     #[inline]
     pub(super) fn acceptable_acknowledgment(&self, number: u32) -> Option<u64> {
-        let is_recent = |offset: u64| offset > 0 && offset + self.max_window >= self.una;
+        let is_recent = |offset: u64| offset + self.max_window >= self.una && offset + self.una > 0;
         self.offset_of(number).filter(|&offset| offset <= self.nxt && is_recent(offset))
     }
 

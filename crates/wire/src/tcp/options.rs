@@ -6,6 +6,9 @@ use super::MAXIMUM_OPTIONS_LENGTH;
 use super::mptcp::{Dss, MptcpOption};
 use crate::error::EmitError;
 
+/// Bytes of the Timestamps option with its padding.
+const TIMESTAMPS_LENGTH: u32 = 12;
+
 /// The Timestamps option (RFC 7323, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamps {
@@ -59,7 +62,16 @@ impl TcpOptions {
         let mptcp: u32 = self.mptcp.iter().map(MptcpOption::wire_length).sum();
         let sack = 8 * self.sack.len() as u32 + 4 * u32::from(!self.sack.is_empty());
         let dss = self.dss.as_ref().map_or(0, Dss::wire_length);
-        self.syn.wire_length(self.timestamps.is_some()) + 12 * u32::from(self.timestamps.is_some()) + sack + dss + mptcp
+        self.syn.wire_length(self.timestamps.is_some())
+            + TIMESTAMPS_LENGTH * u32::from(self.timestamps.is_some())
+            + sack
+            + dss
+            + mptcp
+    }
+
+    /// Whether timestamps could be among the options, or are.
+    pub fn has_room_for_timestamps(&self) -> bool {
+        self.timestamps.is_some() || self.wire_length() + TIMESTAMPS_LENGTH <= MAXIMUM_OPTIONS_LENGTH
     }
 
     /// Whether the options can be written.

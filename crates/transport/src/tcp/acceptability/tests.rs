@@ -152,10 +152,10 @@ impl Arriving {
         let last = behind + i64::from(self.length) + i64::from(flags.contains(TcpFlags::FIN));
         // No sequence number lies before the SYN.
         let in_window = last >= -unacknowledged && behind <= ahead && behind >= -(end.receive.next() as i64);
-        let oldest = -(end.send.max_window().min(end.send.una() - 1) as i64);
+        let oldest = -(end.send.max_window().min(end.send.una()) as i64);
         let outstanding = (end.send.next() - end.send.una()) as i64;
         let known = (oldest..=outstanding).contains(&i64::from(self.acknowledgment));
-        let stale = self.timestamp.is_some_and(|by| by < 0);
+        let stale = self.timestamp.is_none_or(|by| by < 0);
         match (flags.contains(TcpFlags::RST), flags.contains(TcpFlags::SYN)) {
             (true, _) => behind == 0 && end.state() != State::TimeWait,
             (_, true) => false,

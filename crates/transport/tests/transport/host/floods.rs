@@ -5,8 +5,8 @@ use allocation_counter::measure;
 use proptest::prelude::*;
 use subflow_transport::{Endpoint, EndpointId, Limits};
 use subflow_wire::sctp::{Chunk, InitChunk, SctpPacket};
-use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption};
+use subflow_wire::tcp::{TcpFlags, Timestamps};
 use subflow_wire::{Body, Packet, TcpSegment};
 
 use super::rig::{MPTCP, Rig, SCTP, TCP, capable, join, packet, segment, stranger, syn, syn_with};
@@ -193,6 +193,7 @@ fn joins_that_never_prove_themselves_do_not_keep_others_out_for_ever() {
         ack.destination_port = MPTCP;
         ack.sequence = reply.acknowledgment;
         ack.acknowledgment = reply.sequence.wrapping_add(1);
+        ack.options.timestamps = reply.options.timestamps.map(|its| Timestamps { value: its.echo, echo: its.value });
         ack.options.mptcp.push(MptcpOption::Join(Join::Ack { hmac: [7; 20] }));
     }
     assert!(segment(&rig.deliver(&wrong)[0]).flags.contains(TcpFlags::RST));
