@@ -71,9 +71,9 @@ impl Connection {
     #[cold]
     fn refuse_segment(&mut self, index: usize, ip: &IpHeader, segment: &TcpSegment, verdict: Verdict, now: Instant) {
         let reset = segment.flags.contains(TcpFlags::RST);
-        // The key authenticates a reset. If segments before it were lost, its sequence number is not the expected one.
-        let in_window = matches!(verdict, Verdict::Reset | Verdict::Unacceptable(Answer::Challenge));
-        if reset && in_window {
+        // A reset at another number than RCV.NXT is challenged (RFC 5961, section 3.2), whatever its options: the answer
+        // to the challenge is at that number.
+        if verdict == Verdict::Reset {
             for option in &segment.options.mptcp {
                 if let MptcpOption::FastClose { receiver_key } = option {
                     self.on_fast_close(index, true, *receiver_key);

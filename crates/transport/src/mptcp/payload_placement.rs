@@ -56,7 +56,11 @@ impl Connection {
     pub(super) fn place_mapped(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
         let length = u64::from(segment.payload.length);
         let Some(own) = self.mapping_of(index, segment) else { return self.place_by_known(index, offset, length) };
-        let Some(own) = own else { return Placement::Drop };
+        let Some(own) = own else {
+            // Data beyond the window is answered, as TCP answers it (RFC 9293, section 3.10.7.4, first check).
+            self.subflows[index].tcp.request_ack();
+            return Placement::Drop;
+        };
         if own.covers_exactly(offset, length) && self.subflows[index].mappings.is_empty() {
             return own.place_whole(segment.payload.sum);
         }
