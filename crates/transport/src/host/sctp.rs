@@ -10,7 +10,7 @@ use subflow_wire::{Body, PROTOCOL_SCTP, Packet, SctpPacket};
 
 use super::{ConnectError, EndpointId, Host};
 use crate::Endpoint;
-use crate::sctp::{self, Association, Cookie, Identity, answer_init, answer_out_of_the_blue};
+use crate::sctp::{self, Association, Cookie, Identity, answer_init, answer_out_of_the_blue, may_open};
 use crate::tcp::Ends;
 
 impl Host {
@@ -109,7 +109,7 @@ impl Host {
                 self.answer_init(init, ends, packet, body, &config, now);
                 None
             }
-            (Some(Chunk::CookieEcho(cookie)), Some(config)) => {
+            (Some(Chunk::CookieEcho(cookie)), Some(config)) if may_open(body) => {
                 self.accept_cookie(cookie, ends, packet, body, config, now)
             }
             _ => {

@@ -48,24 +48,25 @@ impl Association {
         if !self.outbound.is_all_acknowledged() {
             return;
         }
-        let next = match self.phase {
-            Phase::ShutdownPending => Phase::ShutdownSent,
-            Phase::ShutdownReceived { .. } => Phase::ShutdownAckSent,
+        let (next, guard): (fn(Shutdown) -> Phase, _) = match self.phase {
+            Phase::ShutdownPending => (Phase::ShutdownSent, Some(Guard::t5(&self.config, now))),
+            // A SHUTDOWN ACK without answer is bounded by Association.Max.Retrans alone.
+            Phase::ShutdownReceived { .. } => (Phase::ShutdownAckSent, None),
             _ => return,
         };
         self.stream.emit(Event::Acknowledged);
-        self.begin_shutdown(next, Guard::start(&self.config, now), now);
+        self.begin_shutdown(next, guard, now);
     }
 
     /// The peer's cumulative TSN has advanced.
     pub(super) fn restart_guard(&mut self, now: Instant) {
         if let Phase::ShutdownReceived { guard } = &mut self.phase {
-            *guard = Guard::start(&self.config, now);
+            *guard = Guard::of_receiver(&self.config, now);
         }
     }
 
     /// The phase in which SHUTDOWN or SHUTDOWN ACK was sent begins.
-    fn begin_shutdown(&mut self, next: fn(Shutdown) -> Phase, guard: Guard, now: Instant) {
+    fn begin_shutdown(&mut self, next: fn(Shutdown) -> Phase, guard: Option<Guard>, now: Instant) {
         let destination = self.destinations.current();
         self.phase = next(Shutdown::new(guard, destination, self.t2(destination, now)));
         self.send_shutdown(destination);
@@ -116,7 +117,7 @@ impl Association {
                 if !self.acknowledge_up_to(cumulative_wire, now) {
                     return;
                 }
-                self.phase = Phase::ShutdownReceived { guard: Guard::start(&self.config, now) };
+                self.phase = Phase::ShutdownReceived { guard: Guard::of_receiver(&self.config, now) };
                 // Data written before is still sent; no more is accepted.
                 self.stream.finished = true;
                 self.stream.emit(Event::PeerFinished);

@@ -100,7 +100,7 @@ pub use state::{Counters, State};
 
 pub(crate) use cookie::{Cookie, Secret};
 pub(crate) use handshake::{Identity, answer_init};
-pub(crate) use verification_tags::answer_out_of_the_blue;
+pub(crate) use verification_tags::{answer_out_of_the_blue, may_open};
 
 use crate::RandomSource;
 use crate::stream::Stream;

@@ -5,7 +5,7 @@ use subflow_quantity::{Duration, Instant};
 use super::{Config, State};
 use crate::tcp::Closed;
 
-/// T5-shutdown-guard, in units of RTO.Max (section 9.2).
+/// T5-shutdown-guard in units of RTO.Max (section 9.2).
 const GUARD_IN_RTO_MAX: u64 = 5;
 
 /// A phase.
@@ -59,23 +59,32 @@ impl T1 {
     }
 }
 
-/// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which restarts while the peer accepts the
-/// outstanding data: a peer that answers and accepts nothing would otherwise keep the association for ever.
+/// When an end that does not progress is given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guard {
     at: Instant,
 }
 
 impl Guard {
-    pub(super) fn start(config: &Config, now: Instant) -> Self {
+    /// T5-shutdown-guard of the sender of SHUTDOWN (section 9.2).
+    pub(super) fn t5(config: &Config, now: Instant) -> Self {
         Self { at: config.deadline(now, config.rto.max * GUARD_IN_RTO_MAX) }
+    }
+
+    /// That of the receiver of SHUTDOWN, which restarts while the peer accepts outstanding data. A peer that answers
+    /// probes of its closed window and accepts nothing would otherwise keep the association for ever. A silent peer is
+    /// given up earlier, by the count of retransmissions.
+    pub(super) fn of_receiver(config: &Config, now: Instant) -> Self {
+        let timeouts = u64::from(config.association_max_retransmissions) + 1;
+        Self { at: config.deadline(now, config.rto.max * timeouts) }
     }
 }
 
 /// The timers after SHUTDOWN or SHUTDOWN ACK was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shutdown {
-    guard: Guard,
+    /// If this side has sent SHUTDOWN.
+    guard: Option<Guard>,
     /// When T2-shutdown expires: SHUTDOWN or SHUTDOWN ACK is sent again.
     t2_at: Instant,
     /// The destination that it was sent to last.
@@ -84,11 +93,11 @@ pub(super) struct Shutdown {
 
 impl Shutdown {
     /// It is sent to `destination`, and is to be answered by `t2_at`.
-    pub(super) fn new(guard: Guard, destination: usize, t2_at: Instant) -> Self {
+    pub(super) fn new(guard: Option<Guard>, destination: usize, t2_at: Instant) -> Self {
         Self { guard, t2_at, destination }
     }
 
-    pub(super) fn guard(&self) -> Guard {
+    pub(super) fn guard(&self) -> Option<Guard> {
         self.guard
     }
 
@@ -171,13 +180,12 @@ impl Phase {
         }
     }
 
-    /// When T5-shutdown-guard expires, where it runs.
+    /// When an end that does not progress is given up.
     #[inline]
     pub(super) fn guard_at(&self) -> Option<Instant> {
         match self {
-            Self::ShutdownSent(Shutdown { guard, .. })
-            | Self::ShutdownAckSent(Shutdown { guard, .. })
-            | Self::ShutdownReceived { guard } => Some(guard.at),
+            Self::ShutdownSent(shutdown) | Self::ShutdownAckSent(shutdown) => shutdown.guard.map(|guard| guard.at),
+            Self::ShutdownReceived { guard } => Some(guard.at),
             _ => None,
         }
     }

@@ -35,6 +35,11 @@ pub(super) fn is_of_earlier_association(packet: &SctpPacket) -> bool {
     packet.chunks.iter().any(|chunk| chunk.kind() == chunk_type::SHUTDOWN_ACK)
 }
 
+/// Whether a packet that begins with a COOKIE ECHO may create an association: the chunks beside it do not forbid that.
+pub(crate) fn may_open(packet: &SctpPacket) -> bool {
+    !is_wrongly_bundled(packet) && !is_of_earlier_association(packet)
+}
+
 /// The answer to a packet that belongs to no association, an "out of the blue" packet (section 8.4): a chunk and the
 /// tag of its packet. INIT and COOKIE ECHO for a port that somebody listens on do not get here.
 pub(crate) fn answer_out_of_the_blue(packet: &SctpPacket) -> Option<(u32, Chunk)> {

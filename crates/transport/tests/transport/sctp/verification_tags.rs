@@ -47,6 +47,26 @@ fn a_cookie_echo_with_the_wrong_tag_and_the_data_behind_it_are_discarded() {
 }
 
 #[test]
+fn a_cookie_echo_with_a_chunk_that_is_not_bundled_with_it_opens_nothing() {
+    for beside in [Chunk::ShutdownComplete { reflected: false }, Chunk::ShutdownAck] {
+        let mut pair = Setup::sctp(1).build();
+        let mut beside = Some(beside);
+        pair.tamper_sctp(move |leaving| {
+            if has(leaving.packet, |chunk| matches!(chunk, Chunk::CookieEcho(_))) {
+                leaving.packet.chunks.extend(beside.take());
+            }
+            Fate::Pass
+        });
+        pair.connect();
+        pair.run_for(ms(500));
+        assert!(!pair.has_connection(SERVER), "an association that neither opens nor ends");
+        // T1-cookie expires, and the cookie comes alone.
+        pair.run_for(secs(2));
+        assert_eq!(pair.sctp(SERVER).state(), State::Established);
+    }
+}
+
+#[test]
 fn a_stale_cookie_with_the_wrong_tag_is_not_answered() {
     for tag_error in [1, 0] {
         let mut pair = Setup::sctp(1).both(|stack| stack.association().cookie_life = ms(15)).build();
