@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 
 use subflow_quantity::Duration;
 use subflow_transport::{EndpointId, edge};
-use subflow_wire::Packet;
 use subflow_wire::checksum::ones_complement_sum;
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::{Body, Packet};
 
 use super::path::Loaded;
 use super::{Arrival, HOSPITABLE, World, puppet, trace};
@@ -60,9 +61,13 @@ impl World<'_> {
             Some(id) => Some(self.ledger.owner(from, id)),
             None => self.ledger.between(ends.0, ends.1),
         };
+        // A SYN is sent half as often as other segments before the connection is given up, and a stranger's SYN may hold
+        // the server's place for some of these times.
+        let is_syn = matches!(&loaded.packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN));
+        let weight = 1 + u32::from(is_syn);
         let lose = |world: &mut Self, packets: u32| {
             if let Some(connection) = connection {
-                world.ledger.connections[connection].lose(packets);
+                world.ledger.connections[connection].lose(packets * weight);
             }
         };
         if !self.paths.is_up(client, server) {
