@@ -128,7 +128,7 @@ const CHANGES: &[(&str, ChangeTo)] = &[
 
 impl Settings {
     pub(crate) fn new(protocol: Protocol) -> Self {
-        let reno = || Algorithm::from(Reno);
+        let reno = || Algorithm::from(Reno::default());
         Self {
             protocol,
             tcp: tcp::Config { timer_tick: Duration::ZERO, timer_wheel: false, ..tcp::Config::default() },

@@ -6,7 +6,7 @@ use subflow_linux::KernelSettings;
 use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_scenario::{Flow, HostStack, InterfaceIndex, PerEnd, Scenario, Traffic};
 use subflow_transport::tcp::config::{
-    AckPolicy, Autotuning, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
+    AckPolicy, Autotuning, DelayedAck, EcnMode, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
 };
 use subflow_transport::{mptcp, tcp};
 
@@ -186,7 +186,7 @@ fn sysctls(tcp: &tcp::Config) -> Vec<(String, String)> {
         ("tcp_timestamps", flag(tcp.timestamps)),
         ("tcp_sack", flag(tcp.sack)),
         ("tcp_dsack", flag(tcp.sack)),
-        ("tcp_ecn", "0".to_owned()),
+        ("tcp_ecn", ecn(tcp.ecn).to_owned()),
         ("tcp_syn_retries", tcp.syn_retries.clamp(1, 127).to_string()),
         ("tcp_retries2", tcp.max_retries.to_string()),
         ("tcp_recovery", flag(tcp.loss_detection == LossDetection::Rack)),
@@ -213,6 +213,15 @@ fn sysctls(tcp: &tcp::Config) -> Vec<(String, String)> {
         ),
     ];
     values.into_iter().map(|(name, value)| (format!("ipv4/{name}"), value)).collect()
+}
+
+/// The value of `tcp_ecn`. The kernel's DCTCP itself does what the mode of that name does beyond the request.
+fn ecn(mode: EcnMode) -> &'static str {
+    match mode {
+        EcnMode::Off => "0",
+        EcnMode::Accept => "2",
+        EcnMode::Request | EcnMode::Dctcp => "1",
+    }
 }
 
 /// Switches that differ from the kernel's behaviour and cannot be set there.

@@ -60,6 +60,12 @@ pub trait CongestionControl {
         paths[path].enter_recovery(ssthresh, loss);
     }
 
+    /// The network has marked data, for the first time in this window (RFC 3168, section 6.1.2; `loss.in_flight` is what
+    /// is in flight). By default the same as a loss.
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
+        self.enter_recovery(paths, path, loss);
+    }
+
     /// Fast recovery ends, and was not undone.
     fn leave_recovery(&mut self, paths: &mut [Path], path: usize) {
         paths[path].leave_recovery();

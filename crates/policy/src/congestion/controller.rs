@@ -128,6 +128,14 @@ impl Controller {
         self.algorithm.leave_recovery(&mut self.paths, path);
     }
 
+    /// The peer reports that the network has marked data (RFC 3168, section 6.1.2): the window is reduced as after a loss
+    /// that needs no recovery, and that cannot be undone. The transport reports it once per window.
+    pub fn on_mark(&mut self, path: usize, loss: &Loss) {
+        self.paths[path].before_loss = None;
+        self.algorithm.on_mark(&mut self.paths, path, loss);
+        self.begin_episode(path, RecoveryState::WindowReduced);
+    }
+
     /// A retransmission timer expired, or the receiver has discarded what it had acknowledged selectively.
     pub fn on_timeout(&mut self, path: usize, timeout: &Timeout) {
         if !timeout.repeated {

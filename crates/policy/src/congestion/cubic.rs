@@ -12,6 +12,7 @@
 //! | congestion avoidance | one packet per `cnt` acknowledged, `cnt = cwnd / (W(t + delay_min) − cwnd)`, at least 2 | RFC 9438, 4.2 to 4.5 |
 //! | Reno-friendly region | an estimate grows 1 packet per `15 cwnd / 8` acknowledged; `cnt` at most `cwnd / (estimate − cwnd)` | RFC 9438, 4.3 |
 //! | loss | `ssthresh = max(717/1024 cwnd, 2 packets)` | RFC 9438, 4.6 |
+//! | mark in congestion avoidance, with `abe` | `ssthresh = max(0.85 cwnd, 2 packets)` | RFC 8511, 3.1 |
 //! | fast convergence | a loss below `W_max` sets `W_max = (1 + 717/1024)/2 cwnd` | RFC 9438, 4.7 |
 //! | timeout | all state is reset, including `W_max` | RFC 9438, 4.8; Linux |
 //! | idle | the epoch moves by the idle time | RFC 9438, 4.2 (application-limited) |
@@ -29,7 +30,8 @@ use subflow_quantity::{Duration, Instant, Ratio};
 use crate::catalogue::{Attribute, Catalogued, Description};
 
 use super::hystart::{HyStart, Sample};
-use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_state};
+use super::reno;
+use super::{ABE_DOC, Ack, CongestionControl, Loss, Path, RecoveryState, additive_increase, set_state};
 
 /// Length of a Linux tick at HZ = 250.
 const TICK: Duration = Duration::from_millis(4);
@@ -39,6 +41,8 @@ const HZ: u64 = 250;
 const SCALE: u64 = 1024;
 /// β of Linux.
 const BETA: Ratio = Ratio::new(717, SCALE as u32).expect("it is not divided by zero");
+/// What a mark leaves of the window with alternative backoff (RFC 8511, section 3.1).
+const ABE_BETA: Ratio = Ratio::new(85, 100).expect("it is not divided by zero");
 /// C of Linux.
 const C: Ratio = Ratio::new(410, SCALE as u32).expect("it is not divided by zero");
 /// Largest `cnt` before the first loss: growth of at least 5 % per round trip while the capacity is unknown.
@@ -100,6 +104,7 @@ impl Scaled {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     hystart: bool,
+    abe: bool,
     constants: Constants,
     scaled: Scaled,
     paths: Vec<PathState>,
@@ -108,7 +113,12 @@ pub struct Cubic {
 impl Cubic {
     /// Creates CUBIC with or without HyStart, and with these constants.
     pub fn new(hystart: bool, constants: Constants) -> Self {
-        Self { hystart, constants, scaled: Scaled::new(constants), paths: Vec::new() }
+        Self { hystart, abe: false, constants, scaled: Scaled::new(constants), paths: Vec::new() }
+    }
+
+    /// The same with other constants, before the first path.
+    fn set_constants(&mut self, constants: Constants) {
+        (self.constants, self.scaled) = (constants, Scaled::new(constants));
     }
 }
 
@@ -124,7 +134,7 @@ impl Catalogued for Cubic {
         name: "cubic",
         aliases: &[],
         summary: "the window is a cubic function of the time since the last loss; uncoupled",
-        source: "RFC 9438, Linux 6.12",
+        source: "RFC 9438, Linux 6.12; abe: RFC 8511",
     };
 
     const OPTIONS: &'static [Attribute<Self>] = &[
@@ -133,23 +143,22 @@ impl Catalogued for Cubic {
             "what is left of the window after a loss, rounded to 1/1024",
             [(1, 100), (99, 100)],
             |cubic| cubic.constants.beta,
-            |cubic, beta| *cubic = Self::new(cubic.hystart, Constants { beta, ..cubic.constants }),
+            |cubic, beta| cubic.set_constants(Constants { beta, ..cubic.constants }),
         ),
         Attribute::ratio(
             "c",
             "the growth far from the last maximum, in packets per cubic second, rounded to 1/1024",
             [(1, 1000), (10, 1)],
             |cubic| cubic.constants.c,
-            |cubic, c| *cubic = Self::new(cubic.hystart, Constants { c, ..cubic.constants }),
+            |cubic, c| cubic.set_constants(Constants { c, ..cubic.constants }),
         ),
         Attribute::flag(
             "fast_convergence",
             "whether a loss below the last maximum lowers the maximum further",
             |cubic| cubic.constants.fast_convergence,
-            |cubic, fast_convergence| {
-                *cubic = Self::new(cubic.hystart, Constants { fast_convergence, ..cubic.constants });
-            },
+            |cubic, fast_convergence| cubic.set_constants(Constants { fast_convergence, ..cubic.constants }),
         ),
+        Attribute::flag("abe", ABE_DOC, |cubic| cubic.abe, |cubic, abe| cubic.abe = abe),
     ];
 
     const SWITCHES: &'static [Attribute<Self>] = &[Attribute::flag(
@@ -202,6 +211,14 @@ impl CongestionControl for Cubic {
         };
         let reduced = u64::from(path.cwnd) * constants.beta / SCALE;
         (reduced as u32).max(path.quantum.saturating_mul(2))
+    }
+
+    /// With alternative backoff a mark leaves more of the window than a loss; the last maximum follows by the same rule.
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
+        let after_loss = self.ssthresh_after_loss(paths, path, loss.now);
+        let is_milder = self.abe && !paths[path].in_slow_start();
+        let ssthresh = if is_milder { reno::part(&paths[path], ABE_BETA) } else { after_loss };
+        paths[path].enter_recovery(ssthresh, loss);
     }
 
     fn on_state(&mut self, _paths: &[Path], path: usize, state: RecoveryState) {

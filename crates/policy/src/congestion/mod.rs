@@ -29,6 +29,7 @@ pub mod cmt_rpv2;
 mod congestion_control;
 mod controller;
 pub mod cubic;
+pub mod dctcp;
 mod events;
 pub mod hystart;
 pub mod lia;
@@ -54,6 +55,7 @@ pub use cmt_rpv2::{CmtRpV2, CmtRpV2Form};
 pub use congestion_control::{CongestionControl, additive_increase};
 pub use controller::Controller;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use events::{Ack, DeliverySample, Loss, Outstanding, Timeout};
 pub use lia::Lia;
 pub use olia::Olia;
@@ -71,6 +73,10 @@ const FIXED_POINT_DOC: &str = "whether it rounds as the fixed-point arithmetic o
 /// `tcp_reno_ssthresh` in MPTCP 0.9x.
 const TWO_SEGMENT_FLOOR_DOC: &str = "whether the least threshold is two packets, as in Linux's Reno, instead of one";
 
+/// The meaning of the option of the algorithms that have alternative backoff with ECN.
+const ABE_DOC: &str = "whether a mark in congestion avoidance leaves more of the window than a loss does (alternative \
+                       backoff with ECN): 0.8 for reno, 0.85 for cubic";
+
 /// Makes `new` the state of path `path`: the next one, or in the place of a closed one.
 fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
     match states.get_mut(path) {
@@ -83,7 +89,7 @@ fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
 macro_rules! algorithms {
     ($macro:ident! $($arguments:tt)*) => {
         $macro! {
-            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2]
+            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp]
             [Custom CustomCongestionControl: CongestionControl]
             $($arguments)*
         }
@@ -123,6 +129,10 @@ impl CongestionControl for Algorithm {
 
     fn enter_recovery(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
         algorithms!(dispatch! self, algorithm => algorithm.enter_recovery(paths, path, loss))
+    }
+
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
+        algorithms!(dispatch! self, algorithm => algorithm.on_mark(paths, path, loss))
     }
 
     fn leave_recovery(&mut self, paths: &mut [Path], path: usize) {

@@ -4,33 +4,51 @@
 //! |---|---|---|
 //! | slow start | `cwnd += acked` up to `ssthresh` | RFC 5681, 3.1; L = infinity as in Linux |
 //! | congestion avoidance | one quantum per `cwnd` acknowledged | RFC 5681, 3.1, equation (3) in its counting form (RFC 3465) |
-//! | loss | `ssthresh = max(cwnd / 2, 2 quanta)` | RFC 5681, 3.1, equation (4) |
+//! | loss, mark | `ssthresh = max(cwnd / 2, 2 quanta)` | RFC 5681, 3.1, equation (4); RFC 3168, 6.1.2 |
+//! | mark in congestion avoidance, with `abe` | `ssthresh = max(0.8 cwnd, 2 quanta)` | RFC 8511, 3.1 |
 //!
 //! Equation (4) halves the amount in flight; Linux halves the window, which is the same while the window is the limit.
 //! Reno is uncoupled: on a multipath connection each path runs its own.
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Instant, Ratio};
 
-use crate::catalogue::{Catalogued, Description};
+use crate::catalogue::{Attribute, Catalogued, Description};
 
-use super::{CongestionControl, Path, additive_increase, slow_start};
+use super::{CongestionControl, Loss, Path, additive_increase, slow_start};
+
+/// What a mark leaves of the window (RFC 8511, section 3.1).
+const ABE_BETA: Ratio = Ratio::new(8, 10).expect("it is not divided by zero");
 
 /// The standard TCP congestion control (RFC 5681).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reno;
+pub struct Reno {
+    /// Alternative backoff with ECN (RFC 8511).
+    pub abe: bool,
+}
 
 impl Catalogued for Reno {
     const DESCRIPTION: Description = Description {
         name: "reno",
         aliases: &[],
         summary: "one packet per window, half on loss; uncoupled",
-        source: "RFC 5681",
+        source: "RFC 5681; abe: RFC 8511",
     };
+
+    const OPTIONS: &'static [Attribute<Self>] =
+        &[Attribute::flag("abe", super::ABE_DOC, |reno| reno.abe, |reno, abe| reno.abe = abe)];
 }
 
 impl CongestionControl for Reno {
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
         half(&paths[path], 2)
+    }
+
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
+        if !self.abe || paths[path].in_slow_start() {
+            return self.enter_recovery(paths, path, loss);
+        }
+        let ssthresh = part(&paths[path], ABE_BETA);
+        paths[path].enter_recovery(ssthresh, loss);
     }
 }
 
@@ -45,6 +63,12 @@ pub(super) fn grow(path: &mut Path, acked: u32) {
     }
     let window = path.cwnd;
     additive_increase(path, window, left);
+}
+
+/// `beta` of the window, at least two quanta.
+pub(super) fn part(path: &Path, beta: Ratio) -> u32 {
+    let part = u64::from(path.cwnd) * u64::from(beta.numerator()) / u64::from(beta.denominator());
+    (part as u32).max(path.quantum.saturating_mul(2))
 }
 
 /// Half the window, at least `floor` quanta.
@@ -85,6 +109,16 @@ mod tests {
             grow(&mut p, 1452);
         }
         assert_eq!(p.cwnd, 14_520 + 1452);
+    }
+
+    #[test]
+    fn a_mark_leaves_four_fifths_in_congestion_avoidance_with_abe_and_half_without() {
+        let after_mark = |abe, ssthresh| {
+            let mut paths = [path(45, ssthresh)];
+            Reno { abe }.on_mark(&mut paths, 0, &Loss { now: Instant::ZERO, in_flight: 45, by_timer: false });
+            paths[0].ssthresh
+        };
+        assert_eq!([after_mark(true, 5), after_mark(false, 5), after_mark(true, 90)], [36, 22, 22]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use subflow_transport::tcp::config::{LossDetection, WindowReduction};
+use subflow_transport::tcp::config::{EcnMode, LossDetection, WindowReduction};
 
 use super::acknowledgments::{ack_policy, sack_compression};
 use super::buffers::{receive_buffer, send_buffer};
@@ -26,6 +26,13 @@ fn segments() -> Vec<Switch<Stack>> {
         ),
         switch("timestamps", flag(), |s| &mut s.tcp.timestamps, "whether timestamps are offered (RFC 7323)"),
         switch("sack", flag(), |s| &mut s.tcp.sack, "whether selective acknowledgments are offered (RFC 2018)"),
+        switch(
+            "ecn",
+            one_of("a use of ECN", EcnMode::ALL),
+            |s| &mut s.tcp.ecn,
+            "the use of explicit congestion notification (RFC 3168); `dctcp` is for the congestion control of that name, \
+             at both ends",
+        ),
         switch(
             "initial_rto",
             positive_duration(),

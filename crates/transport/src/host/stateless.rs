@@ -23,9 +23,11 @@ impl Host {
         let preset = PresetNumbers { initial: Some(cookie.initial(&secret)), key };
         let offered = self.listening_tcp(ends.local.port()).is_some_and(|config| config.timestamps);
         let has_timestamps = offered && syn.options.timestamps.is_some();
-        let without = (!has_timestamps).then(|| without_timestamps(syn));
+        let mut kept = if has_timestamps { syn.clone() } else { without_timestamps(syn) };
+        // Without ECE and CWR: a cookie has no room for what would be agreed.
+        kept.flags = TcpFlags::SYN;
         // A temporary connection generates the answer, so that it equals the SYN/ACK without a cookie.
-        let endpoint = self.answering_endpoint(ends, without.as_ref().unwrap_or(syn), preset, now);
+        let endpoint = self.answering_endpoint(ends, &kept, preset, now);
         let Some(mut syn_ack) = endpoint.and_then(|mut endpoint| endpoint.poll_transmit(now)) else { return };
         if let Body::Tcp(segment) = &mut syn_ack.body {
             keep_options(syn, segment);

@@ -6,7 +6,7 @@
 //! adjacent ones; the MSS as an index into [`MSS`]. The six low bits of the SYN/ACK's timestamp hold the peer's window
 //! scale (15: none) and whether it supports SACK, in the same positions as in Linux (`cookie_init_timestamp`).
 //!
-//! The following is lost: the exact MSS; the RTT sample of the handshake; up to 127 ms of accuracy in the SYN/ACK's
+//! The following is lost: ECN; the exact MSS; the RTT sample of the handshake; up to 127 ms of accuracy in the SYN/ACK's
 //! timestamp; and for peers without timestamps window scaling and SACK. A SYN/ACK is not retransmitted; the peer has to
 //! retransmit its SYN. If the third ACK is lost, the first data segment replaces it if it is the first to arrive; any
 //! other is answered with a reset. MPTCP loses nothing: the third ACK repeats both keys and the flags for this purpose

@@ -37,6 +37,8 @@ pub(super) struct AckFindings {
     pub(super) dsack: bool,
     /// The D-SACK reports the tail loss probe.
     pub(super) dsack_of_probe: bool,
+    /// The peer reports that the network has marked data (RFC 3168: ECE).
+    pub(super) is_echo: bool,
     /// A retransmission was marked lost.
     pub(super) lost_retransmission: bool,
     /// A duplicate acknowledgment (RFC 5681, section 2).
@@ -89,6 +91,8 @@ impl Connection {
         } else {
             self.reported_sacks.on_no_blocks();
         }
+        findings.is_echo = self.is_echo(segment);
+        self.take_announcement(segment);
         // RFC 5681, section 2. A lower acknowledgment number means that the segment was reordered.
         let repeats =
             !findings.una_advanced && offsets.acknowledgment == self.send.una() && !acknowledged.is_window_update;
@@ -124,11 +128,16 @@ impl Connection {
         let settled = self.recovery_state(cc) == RecoveryState::Open
             && findings.newly_sacked == 0
             && !findings.dsack
-            && !findings.duplicate;
+            && !findings.duplicate
+            && !findings.is_echo;
         if settled {
             self.undo.forget_retransmissions();
         } else {
             self.on_dubious_ack(findings, now, cc);
+            if findings.is_echo {
+                // What has begun on account of a loss is not undone either (RFC 3168, section 6.1.2).
+                cc.forget_undo(self.path);
+            }
             ack.acked = (self.recovery.delivered() - before.delivered) as u32;
         }
         if findings.rearm_timer {
@@ -222,7 +231,7 @@ impl Connection {
             delivered: self.recovery.delivered(),
             lost: self.sent.lost_total().saturating_sub(lost_before) as u32,
             in_flight: self.sent.in_flight(),
-            ce: 0,
+            ce: if findings.is_echo { ack.acked } else { 0 },
             advanced: findings.una_advanced,
             progress,
             window_limited: progress && self.was_window_limited(cc),

@@ -305,6 +305,23 @@ impl Acknowledge {
         self.quick = self.quick.max(quick.max(2));
     }
 
+    /// The peer's window may be so small that it waits for acknowledgments: the next two are not delayed (Linux
+    /// `tcp_enter_quickack_mode`).
+    pub(super) fn hurry_for_small_window(&mut self, window: u64) {
+        if let AckPolicy::Delayed(DelayedAck { minimum, .. }) = self.policy {
+            self.enter_quick_mode_for(window, 2);
+            self.interactive = false;
+            if !self.delay.is_zero() {
+                self.delay = minimum;
+            }
+        }
+    }
+
+    /// Whether an acknowledgment waits for the delayed-ACK timer.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.delayed_until != Instant::MAX
+    }
+
     /// This side sent data: shortly after it received some, that makes the exchange interactive.
     pub(super) fn on_data_sent(&mut self, now: Instant) {
         if !self.delay.is_zero() && now.since(self.last_data_at) < self.delay {

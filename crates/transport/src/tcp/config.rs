@@ -3,6 +3,7 @@
 use subflow_policy::catalogue::Choice;
 use subflow_policy::congestion::{Growth, Rules};
 use subflow_quantity::Duration;
+use subflow_wire::Ecn;
 
 pub use subflow_policy::congestion::WindowReduction;
 
@@ -24,6 +25,40 @@ impl LossDetection {
         Choice::new("dup-thresh", Self::DupThresh, "by three duplicate acknowledgments or SACKed packets")
             .source("RFC 6675"),
     ];
+}
+
+/// Use of explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnMode {
+    /// It is neither requested nor accepted (Linux `tcp_ecn = 0`).
+    Off,
+    /// It is accepted from peers that request it (Linux `tcp_ecn = 2`, its default).
+    Accept,
+    /// It is requested and accepted (Linux `tcp_ecn = 1`).
+    Request,
+    /// As DCTCP needs it (RFC 8257): requested and accepted, all packets are ECN-capable, and the receiver reports the
+    /// mark of every data segment.
+    Dctcp,
+}
+
+impl EcnMode {
+    /// All, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("off", Self::Off, "neither requested nor accepted").source("Linux tcp_ecn = 0"),
+        Choice::new("accept", Self::Accept, "accepted from peers that request it").source("Linux tcp_ecn = 2"),
+        Choice::new("request", Self::Request, "requested and accepted").source("RFC 3168; Linux tcp_ecn = 1"),
+        Choice::new("dctcp", Self::Dctcp, "requested, on all packets, and every mark is reported").source("RFC 8257"),
+    ];
+
+    /// Whether a SYN asks for it.
+    pub(super) fn requests(self) -> bool {
+        matches!(self, Self::Request | Self::Dctcp)
+    }
+
+    /// The codepoint of packets without new data.
+    pub(super) fn of_others(self) -> Ecn {
+        if self == Self::Dctcp { Ecn::Ect0 } else { Ecn::NotEct }
+    }
 }
 
 /// Acknowledgment policy (RFC 9293, section 3.8.6.3).
@@ -145,6 +180,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Offer selective acknowledgments (RFC 2018) and report duplicates (RFC 2883).
     pub sack: bool,
+    /// Use of explicit congestion notification (RFC 3168).
+    pub ecn: EcnMode,
     /// Retransmission timeout before the first RTT sample (RFC 6298, section 2.1).
     pub initial_rto: Duration,
     /// Lower bound of the variance term of the RTO, as in Linux: RTO = SRTT + max(this, 4·RTTVAR).
@@ -212,6 +249,7 @@ impl Default for Config {
             initial_window: 10,
             timestamps: true,
             sack: true,
+            ecn: EcnMode::Accept,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),

@@ -4,6 +4,7 @@
 use core::ops::Range;
 
 use subflow_quantity::Instant;
+use subflow_wire::IpHeader;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
@@ -13,13 +14,20 @@ use super::receive_window::ReceiveWindow;
 impl Connection {
     /// Processes the payload and the FIN of an acceptable segment that begins at `start`; for `data` see
     /// [`on_segment`](Self::on_segment).
-    pub(super) fn on_payload(&mut self, segment: &TcpSegment, start: u64, data: Option<u64>, now: Instant) {
+    pub(super) fn on_payload(
+        &mut self,
+        ip: &IpHeader,
+        segment: &TcpSegment,
+        start: u64,
+        data: Option<u64>,
+        now: Instant,
+    ) {
         let end = start + u64::from(segment.payload.length);
         if segment.flags.contains(TcpFlags::FIN) {
             self.on_fin(end, now);
         }
         if start < end {
-            self.on_data(start..end, data, now);
+            self.on_data(ip, start..end, data, now);
         } else if segment.flags.contains(TcpFlags::FIN) && end > self.receive.next() {
             // A FIN beyond a hole is acknowledged at once, as data is (RFC 5681, section 4.2).
             self.request_ack();
@@ -49,7 +57,7 @@ impl Connection {
         }
     }
 
-    fn on_data(&mut self, sequence: Range<u64>, data: Option<u64>, now: Instant) {
+    fn on_data(&mut self, ip: &IpHeader, sequence: Range<u64>, data: Option<u64>, now: Instant) {
         let Range { start, end } = sequence;
         let next = self.receive.next();
         if end <= next {
@@ -71,6 +79,9 @@ impl Connection {
         // RFC 5681, section 4.2: a segment that fills a gap is acknowledged immediately.
         if stored.filled_gap {
             self.acknowledge.request();
+        }
+        if self.ecn.is_used() {
+            self.take_codepoint(ip);
         }
         self.after_data(end - start, now);
     }

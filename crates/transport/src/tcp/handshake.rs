@@ -7,6 +7,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acknowledge::Acknowledge;
+use super::ecn::Ecn;
 use super::loss_detection::{Rack, Reordering};
 use super::receive_side::ReceiveSide;
 use super::recovery::Recovery;
@@ -58,6 +59,7 @@ impl Connection {
             timer: TransmissionTimer::STOPPED,
             receive: ReceiveSide::new(&config, size.mss(), now),
             acknowledge: Acknowledge::new(&config, u64::from(size.mss())),
+            ecn: Ecn::new(config.ecn),
             size,
             trial: None,
             mtu_search: None,
@@ -76,6 +78,7 @@ impl Connection {
 
     /// Processes the options and the window of the peer's SYN or SYN/ACK.
     fn take_syn(&mut self, segment: &TcpSegment, now: Instant) {
+        self.ecn.on_syn(segment.flags, self.send.has_sent_syn());
         let options = &segment.options;
         self.negotiated = Negotiated {
             timestamps: self.config.timestamps && options.timestamps.is_some(),

@@ -39,7 +39,7 @@ impl Connection {
         match verdict {
             Verdict::Acceptable(offsets) => {
                 self.counters.ce_received += u64::from(ip.ecn == Ecn::CongestionExperienced);
-                return self.on_acceptable_segment(segment, offsets, data, now, cc);
+                return self.on_acceptable_segment(ip, segment, offsets, data, now, cc);
             }
             Verdict::Reset => self.on_valid_reset(),
             Verdict::Unacceptable(answer) => self.answer_unacceptable(answer, segment, now),
@@ -56,6 +56,7 @@ impl Connection {
 
     fn on_acceptable_segment(
         &mut self,
+        ip: &IpHeader,
         segment: &TcpSegment,
         offsets: Offsets,
         data: Option<u64>,
@@ -80,7 +81,7 @@ impl Connection {
         if self.lifecycle.is_closed() {
             return true;
         }
-        self.on_payload(segment, offsets.start, data, now);
+        self.on_payload(ip, segment, offsets.start, data, now);
         true
     }
 

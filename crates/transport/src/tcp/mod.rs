@@ -44,6 +44,7 @@
 //! | sending | `output.rs`, `segment.rs` |
 //! | use of the congestion window | `window_use.rs` |
 //! | what loss recovery did, for whoever explains a run | `notes.rs` |
+//! | explicit congestion notification | `ecn.rs` |
 //! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `timeout.rs`, `mtu_search.rs` |
 
 mod acceptability;
@@ -53,6 +54,7 @@ mod close;
 pub mod config;
 mod data_input;
 mod duplicate_acks;
+mod ecn;
 mod endpoint;
 mod handshake;
 mod icmp;
@@ -106,6 +108,7 @@ pub use state::{Closed, State};
 use crate::edge::Taken;
 pub use crate::ends::Ends;
 use acknowledge::Acknowledge;
+use ecn::Ecn;
 use loss_detection::{Rack, Reordering};
 use receive_side::ReceiveSide;
 use recovery::Recovery;
@@ -177,6 +180,7 @@ pub struct Connection {
     timer: TransmissionTimer,
     receive: ReceiveSide,
     acknowledge: Acknowledge,
+    ecn: Ecn,
     /// Small segments that were sent to find out whether large ones are lost for their size.
     trial: Option<timeout::Trial>,
     /// The search for a larger path MTU, after it was lowered without a report.

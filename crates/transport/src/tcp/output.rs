@@ -165,7 +165,11 @@ impl Connection {
         if idle_before || matches!(self.timer.purpose(), Some(Purpose::LossProbe | Purpose::WindowProbe)) {
             self.rearm_retransmission(now);
         }
-        self.build_data(new.sequence.start, new.data, new.has_fin, push, segment, now)
+        let offset = self.build_data(new.sequence.start, new.data, new.has_fin, push, segment, now);
+        if self.ecn.is_used() {
+            self.make_capable(segment);
+        }
+        offset
     }
 
     /// Retransmits segment `id`, which is considered lost.

@@ -33,6 +33,9 @@ impl Connection {
     /// Updates the recovery state on an acknowledgment that is not plain progress in Open (Linux
     /// `tcp_fastretrans_alert`).
     pub(super) fn on_dubious_ack(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        if findings.is_echo {
+            cc.forget_undo(self.path);
+        }
         if self.check_reneging(findings, now, cc) {
             return;
         }
@@ -76,8 +79,7 @@ impl Connection {
         }
         self.detect_losses(findings, now, cc);
         if self.sent.lost_out() == 0 {
-            self.stay_open(cc);
-            return;
+            return self.stay_open(findings, now, cc);
         }
         if self.is_mtu_probe_lost(cc) {
             return self.on_mtu_probe_lost(now, cc);
@@ -160,6 +162,7 @@ impl Connection {
         self.recovery.begin_reduction(self.send.next());
         let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer };
         self.note_state_changed_by(cc, |cc, path| cc.enter_recovery(path, &loss));
+        self.ecn.on_reduction();
     }
 
     /// Reduces the congestion window once, without fast recovery: a tail loss probe repaired a loss (RFC 8985, section
@@ -169,12 +172,17 @@ impl Connection {
         self.undo.rule_out();
         let loss = Loss { now, in_flight: self.sent.in_flight(), by_timer: false };
         self.note_state_changed_by(cc, |cc, path| cc.reduce_once(path, &loss));
+        self.ecn.on_reduction();
         self.keep_open(cc);
     }
 
-    fn stay_open(&mut self, cc: &mut Controller) {
+    /// No loss was found (Linux `tcp_try_to_open`).
+    fn stay_open(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) {
         if !self.sent.any_retransmitted() {
             self.undo.forget_retransmissions();
+        }
+        if findings.is_echo {
+            self.reduce_for_mark(now, cc);
         }
         if self.recovery_state(cc) != RecoveryState::WindowReduced {
             self.keep_open(cc);

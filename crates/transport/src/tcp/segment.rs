@@ -6,8 +6,8 @@
 use core::ops::Range;
 
 use subflow_quantity::Instant;
+use subflow_wire::Payload;
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
-use subflow_wire::{Ecn, Payload};
 
 use super::state::Reset;
 use super::timestamps::timestamp;
@@ -19,13 +19,12 @@ impl Connection {
     #[inline(always)]
     fn header(&mut self, segment: &mut TcpSegment, flags: TcpFlags, sequence: u64, now: Instant) {
         self.counters.segments_sent += 1;
-        // ECN is not negotiated (RFC 3168, section 6.1.1).
-        self.ip.ecn = Ecn::NotEct;
+        self.ip.ecn = self.ecn.of_others();
         segment.source_port = self.ends.local.port();
         segment.destination_port = self.ends.remote.port();
         segment.sequence = self.send.number_of(sequence);
         segment.acknowledgment = if flags.contains(TcpFlags::ACK) { self.receive.acknowledgment_number() } else { 0 };
-        segment.flags = flags;
+        segment.flags = flags | self.ecn.echo();
         segment.window = 0;
         let options = &mut segment.options;
         options.syn = SynOptions::default();
@@ -43,6 +42,7 @@ impl Connection {
     fn acknowledge_with(&mut self, segment: &mut TcpSegment) {
         segment.window = self.window_field();
         self.acknowledge.on_sent(self.receive.acknowledge());
+        self.ecn.on_ack_sent();
     }
 
     fn window_field(&mut self) -> u16 {
@@ -54,6 +54,7 @@ impl Connection {
     pub(super) fn build_syn(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         let answer = self.state() == State::SynReceived;
         let flags = if answer { TcpFlags::SYN | TcpFlags::ACK } else { TcpFlags::SYN };
+        let flags = flags | self.ecn.flags_of_syn(answer, self.lifecycle.syn_repeated());
         self.header(segment, flags, 0, now);
         segment.options.syn = SynOptions {
             mss: Some(self.size.mss_option()),
@@ -70,6 +71,13 @@ impl Connection {
     /// Builds a pure acknowledgment.
     pub(super) fn build_ack(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         self.header(segment, TcpFlags::ACK, self.send.next(), now);
+        if let Some(earlier) = self.ecn.take_earlier_ack() {
+            // The acknowledgment of all that has arrived is still due.
+            segment.acknowledgment = self.receive.number_of(earlier.next);
+            segment.flags = TcpFlags::ACK | earlier.echo;
+            segment.window = self.window_field();
+            return self.send.next().max(1) - 1;
+        }
         self.add_sack(&mut segment.options, self.size.space_in_ack());
         self.acknowledge_with(segment);
         self.send.next().max(1) - 1

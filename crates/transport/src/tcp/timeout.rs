@@ -66,6 +66,7 @@ impl Connection {
         }
         let timeout = Timeout { now, in_flight: self.sent.in_flight(), repeated: !first_of_episode };
         self.note_state_changed_by(cc, |cc, path| cc.on_timeout(path, &timeout));
+        self.ecn.on_reduction();
         let tests_timeout = self.config.frto && (new_recovery || self.rto.retries() > 0);
         self.recovery.begin_loss(self.send.next(), tests_timeout);
     }

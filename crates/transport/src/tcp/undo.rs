@@ -89,6 +89,7 @@ impl Connection {
         }
         if cc.undo(self.path) {
             self.counters.undos += 1;
+            self.ecn.on_undo();
             if self.notes.is_some() {
                 self.note(Note::Undone);
             }

@@ -1,8 +1,8 @@
 //! What can happen to packets on the way.
 
 use subflow_quantity::Duration;
-use subflow_wire::TcpSegment;
 use subflow_wire::tcp::TcpFlags;
+use subflow_wire::{Ecn, TcpSegment};
 
 use super::{Fate, Leaving};
 
@@ -77,6 +77,20 @@ pub(crate) fn delay_first(
         if !done && which(leaving) {
             done = true;
             return Fate::Late(delay);
+        }
+        Fate::Pass
+    }
+}
+
+/// Sets Congestion Experienced on ECN-capable data of `from` for which `which` holds, by its number from 0.
+pub(crate) fn mark_data(from: usize, which: impl Fn(u64) -> bool + 'static) -> impl FnMut(&mut Leaving<'_>) -> Fate {
+    let mut number = 0;
+    move |leaving| {
+        if leaving.from == from && has_data(leaving.segment) && *leaving.ecn == Ecn::Ect0 {
+            if which(number) {
+                *leaving.ecn = Ecn::CongestionExperienced;
+            }
+            number += 1;
         }
         Fate::Pass
     }

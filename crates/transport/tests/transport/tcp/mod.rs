@@ -6,6 +6,7 @@ mod bounds;
 mod close;
 mod custom_congestion;
 mod dishonest_acks;
+mod ecn;
 mod handshake;
 mod negotiation;
 mod no_sack;

@@ -9,7 +9,7 @@ use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener};
-use subflow_wire::TcpSegment;
+use subflow_wire::{Ecn, TcpSegment};
 
 use super::edge::Edge;
 use super::sctp::Hooks;
@@ -26,6 +26,7 @@ pub(crate) struct Leaving<'a> {
     /// The side that sends it.
     pub(crate) from: usize,
     pub(crate) path: usize,
+    pub(crate) ecn: &'a mut Ecn,
     pub(crate) segment: &'a mut TcpSegment,
     pub(crate) bytes: &'a mut Vec<u8>,
 }
@@ -36,6 +37,7 @@ pub(crate) struct Sent {
     pub(crate) at: Instant,
     pub(crate) from: usize,
     pub(crate) path: usize,
+    pub(crate) ecn: Ecn,
     pub(crate) segment: TcpSegment,
 }
 

@@ -28,7 +28,7 @@ impl Pair {
         let mut bytes = bytes_of(from, &packet);
         edge::set_payload_sum(&mut packet, ones_complement_sum(&bytes));
         let fate = match &mut packet.body {
-            Body::Tcp(segment) => self.tamper_with(from, path, segment, &mut bytes),
+            Body::Tcp(segment) => self.tamper_with((from, path), &mut packet.ip.ecn, segment, &mut bytes),
             Body::Sctp(body) => self.sctp.tamper_with(from, body),
             Body::Udp(_) => return,
         };
@@ -43,8 +43,9 @@ impl Pair {
         }
         let mut wire = Vec::new();
         packet.emit(PayloadBytes::Bytes(&bytes), 0, &mut wire).expect("every packet can be written");
+        let ecn = packet.ip.ecn;
         match packet.body {
-            Body::Tcp(segment) if self.keep_log => self.log.push(Sent { at: self.now, from, path, segment }),
+            Body::Tcp(segment) if self.keep_log => self.log.push(Sent { at: self.now, from, path, ecn, segment }),
             Body::Sctp(body) => self.sctp.note(self.now, from, path, body, self.keep_log),
             _ => {}
         }
@@ -54,11 +55,17 @@ impl Pair {
         }
     }
 
-    fn tamper_with(&mut self, from: usize, path: usize, segment: &mut TcpSegment, bytes: &mut Vec<u8>) -> Fate {
+    fn tamper_with(
+        &mut self,
+        (from, path): (usize, usize),
+        ecn: &mut Ecn,
+        segment: &mut TcpSegment,
+        bytes: &mut Vec<u8>,
+    ) -> Fate {
         let mut fate = Fate::Pass;
         for tamper in &mut self.tampers {
             if fate != Fate::Drop {
-                let next = tamper(&mut Leaving { at: self.now, from, path, segment, bytes });
+                let next = tamper(&mut Leaving { at: self.now, from, path, ecn, segment, bytes });
                 fate = if next == Fate::Pass { fate } else { next };
             }
         }
