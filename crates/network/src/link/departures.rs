@@ -107,12 +107,22 @@ impl Link {
         let fits = |packets, waiting_bytes| {
             self.limit.fits(in_transmission + packets, bytes_in_transmission + waiting_bytes, bytes)
         };
+        let mut is_surplus_possible = false;
         while let waiting = backlog.packets.waiting()
-            && !fits(waiting.packets(), waiting.bytes())
+            && !(fits(waiting.packets(), waiting.bytes()) && discipline.admits(&arrival, waiting))
         {
             dropped.queue += 1;
             let victim = discipline.victim(&arrival, waiting);
             let Some(removed) = victim.and_then(|victim| backlog.packets.remove(victim)) else { return false };
+            self.times.count_removed(removed.came, now);
+            packets.release(removed.packet.packet);
+            is_surplus_possible = true;
+        }
+        while is_surplus_possible
+            && let Some(removed) =
+                discipline.surplus(backlog.packets.waiting()).and_then(|victim| backlog.packets.remove(victim))
+        {
+            dropped.queue += 1;
             self.times.count_removed(removed.came, now);
             packets.release(removed.packet.packet);
         }

@@ -4,123 +4,30 @@
 //! during *interval*, CoDel drops a packet, and the next ones at distances that decrease with the square root of their
 //! number, until a packet has waited for less than target. The rules are those of the pseudocode in section 5, which
 //! takes packets from the queue itself; here each call decides on one packet, and what the pseudocode does between two
-//! packets is in [`Dropped`].
+//! packets is in `CoDelState` (`codel_state.rs`).
 //!
 //! Marking instead of dropping (`ecn`) is not part of the pseudocode. It is as in Linux (`codel_dequeue`): a packet is
 //! marked where it would be dropped, counts like a dropped one, and leaves, so that at most one packet is marked at a
 //! time.
 
 use rand_pcg::Pcg64Mcg;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 
-use super::{Codepoint, Departure, FULL_PACKET, Place, QueueDiscipline, Verdict};
+use super::codel_state::{CoDelConfig, CoDelState, codel_options};
+use super::{Departure, FULL_PACKET, Place, QueueDiscipline, Verdict};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
-/// The parameters of CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoDelConfig {
-    /// TARGET: the acceptable standing delay. Default: 5 ms.
-    pub target: Duration,
-    /// INTERVAL: how long waiting times must exceed the target until the first drop; about the round-trip time of most
-    /// flows. Default: 100 ms.
-    pub interval: Duration,
-    /// MAXPACKET: a queue of no more than so many bytes, including link overhead, is no standing queue. Default: 1500.
-    pub max_packet: u32,
-    /// Whether packets of transports that use ECN are marked instead of dropped. Default: no.
-    pub ecn: bool,
-}
-
-impl Default for CoDelConfig {
-    fn default() -> Self {
-        Self {
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-            max_packet: FULL_PACKET,
-            ecn: false,
-        }
-    }
-}
-
-/// CoDel: the state of one queue.
+/// CoDel for one queue.
 #[derive(Clone, Debug)]
 pub struct CoDel {
     config: CoDelConfig,
-    /// first_above_time: when a packet may be dropped if waiting times exceed the target until then; `None` while they
-    /// do not.
-    first_above_time: Option<Instant>,
-    /// drop_next.
-    drop_next: Instant,
-    count: u32,
-    lastcount: u32,
-    dropping: bool,
-    dropped: Option<Dropped>,
-}
-
-/// The packet before this one was dropped, at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dropped {
-    /// It was the first drop: this packet is transmitted in any case.
-    First,
-    /// It was a later one: this packet decides whether drops go on.
-    Later,
+    state: CoDelState,
 }
 
 impl CoDel {
     /// CoDel with an empty queue.
     pub const fn new(config: CoDelConfig) -> Self {
-        Self {
-            config,
-            first_above_time: None,
-            drop_next: Instant::ZERO,
-            count: 0,
-            lastcount: 0,
-            dropping: false,
-            dropped: None,
-        }
-    }
-
-    /// `dodequeue`: whether waiting times have exceeded the target for an interval.
-    fn ok_to_drop(&mut self, departure: &Departure<'_>) -> bool {
-        if departure.sojourn < self.config.target || departure.waiting.bytes() <= self.config.max_packet.into() {
-            self.first_above_time = None;
-            return false;
-        }
-        match self.first_above_time {
-            Some(time) => departure.at >= time,
-            None => {
-                self.first_above_time = Some(departure.at.saturating_add(self.config.interval));
-                false
-            }
-        }
-    }
-
-    /// The time of the next drop: `t` + INTERVAL / √count.
-    fn control_law(&self, t: Instant) -> Instant {
-        let nanos = self.config.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count));
-        t.saturating_add(Duration::from_nanos(nanos as u64))
-    }
-
-    /// Enters the dropping state. If the last one ended a short time ago, drops go on at its rate.
-    fn begin_dropping(&mut self, now: Instant) {
-        let delta = self.count.wrapping_sub(self.lastcount);
-        let recently = now.since(self.drop_next) < self.config.interval.saturating_mul(16);
-        self.count = if delta > 1 && recently { delta } else { 1 };
-        self.lastcount = self.count;
-        self.drop_next = self.control_law(now);
-        self.dropping = true;
-    }
-
-    /// Drops or marks a packet, and remembers it if it is dropped.
-    fn signal(&mut self, ecn: Codepoint, dropped: Dropped) -> Verdict {
-        if self.config.ecn && ecn != Codepoint::NotEct {
-            // The pseudocode schedules the next drop after it has seen the packet that follows, which a mark does not.
-            if dropped == Dropped::Later {
-                self.drop_next = self.control_law(self.drop_next);
-            }
-            return Verdict::Mark;
-        }
-        self.dropped = Some(dropped);
-        Verdict::Drop
+        Self { config, state: CoDelState::NEW }
     }
 }
 
@@ -139,27 +46,7 @@ impl Catalogued for CoDel {
         source: "RFC 8289; Linux sch_codel (ecn)",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] = &[
-        Attribute::positive_duration(
-            "target",
-            "the waiting time that a packet may have although the queue does not go empty",
-            |codel| codel.config.target,
-            |codel, target| codel.config.target = target,
-        ),
-        Attribute::positive_duration(
-            "interval",
-            "how long all packets must have waited for the target or more until the first is dropped: about a \
-             round-trip time",
-            |codel| codel.config.interval,
-            |codel, interval| codel.config.interval = interval,
-        ),
-        Attribute::flag(
-            "ecn",
-            "whether packets of transports that use ECN are marked instead of dropped",
-            |codel| codel.config.ecn,
-            |codel, ecn| codel.config.ecn = ecn,
-        ),
-    ];
+    const OPTIONS: &'static [Attribute<Self>] = codel_options!();
 }
 
 impl QueueDiscipline for CoDel {
@@ -175,31 +62,14 @@ impl QueueDiscipline for CoDel {
     }
 
     fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
-        let ok_to_drop = self.ok_to_drop(departure);
-        match self.dropped.take() {
-            Some(Dropped::First) => return Verdict::Pass,
-            Some(Dropped::Later) if ok_to_drop => self.drop_next = self.control_law(self.drop_next),
-            Some(Dropped::Later) | None => {}
+        match self.state.on_departure(&self.config, departure) {
+            Verdict::Pass => self.config.at_threshold(departure.sojourn, departure.ecn),
+            verdict => verdict,
         }
-        if !ok_to_drop {
-            self.dropping = false;
-            return Verdict::Pass;
-        }
-        if !self.dropping {
-            self.begin_dropping(departure.at);
-            return self.signal(departure.ecn, Dropped::First);
-        }
-        if departure.at < self.drop_next {
-            return Verdict::Pass;
-        }
-        self.count = self.count.saturating_add(1);
-        self.signal(departure.ecn, Dropped::Later)
     }
 
     fn on_empty(&mut self, _at: Instant) {
-        self.first_above_time = None;
-        self.dropping = false;
-        self.dropped = None;
+        self.state.on_empty();
     }
 }
 
@@ -209,9 +79,10 @@ mod tests {
 
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use subflow_quantity::Duration;
 
     use super::*;
-    use crate::queue::{Backlog, Head};
+    use crate::queue::{Backlog, Codepoint, Head, SquareRoot};
 
     /// A queue of packets of 1000 bytes from which one leaves per millisecond.
     struct Queue {
@@ -312,16 +183,16 @@ mod tests {
         queue.arrive(700, Codepoint::NotEct);
         (0..800).for_each(|_| queue.step());
         let drops = queue.dropped.len();
-        assert!(drops > 10 && !queue.codel.dropping);
-        let delta = queue.codel.count - queue.codel.lastcount;
+        assert!(drops > 10 && !queue.codel.state.dropping);
+        let delta = queue.codel.state.count - queue.codel.state.lastcount;
         queue.arrive(400, Codepoint::NotEct);
         (0..107).for_each(|_| queue.step());
-        assert_eq!((queue.dropped.len(), queue.codel.count), (drops + 1, delta));
+        assert_eq!((queue.dropped.len(), queue.codel.state.count), (drops + 1, delta));
         // After 16 intervals it is forgotten.
         (0..3000).for_each(|_| queue.step());
         queue.arrive(400, Codepoint::NotEct);
         (0..107).for_each(|_| queue.step());
-        assert_eq!(queue.codel.count, 1);
+        assert_eq!(queue.codel.state.count, 1);
     }
 
     /// The pseudocode of RFC 8289, section 5: `dequeue` takes packets from the queue until one is to be transmitted.
@@ -343,6 +214,8 @@ mod tests {
             interval: Duration::from_millis(8),
             max_packet: 1500,
             ecn: false,
+            ce_threshold: Duration::ZERO,
+            square_root: SquareRoot::Exact,
         };
 
         fn dodequeue(&mut self, now: u64) -> (Option<usize>, bool) {

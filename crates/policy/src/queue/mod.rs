@@ -11,14 +11,26 @@
 //! | what | where |
 //! |---|---|
 //! | a discipline | `NAME.rs`; all as one type: [`Discipline`], here |
+//! | turns of flows by bytes, which all fair queueing has | `deficit_rounds.rs` |
+//! | the state of CoDel and of PIE for one queue or flow | `codel_state.rs`, `pie_state.rs` |
 //! | RED's average during idle times | `idle_ageing.rs` |
 //! | the waiting packets of a discipline that acts on departure | `backlog.rs` |
 
 mod backlog;
 mod codel;
+mod codel_state;
+mod deficit_rounds;
 mod drop_tail;
+mod drr;
+mod dual_pi2;
+mod fq;
+mod fq_codel;
+mod fq_pie;
 mod idle_ageing;
+mod pie;
+mod pie_state;
 mod red;
+mod sfq;
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
@@ -27,24 +39,39 @@ use subflow_quantity::{Duration, Instant, Rate};
 use crate::catalogue::{Conflict, catalogue, dispatch};
 
 pub use backlog::{Backlog, Departed, Head, InternalQueue, Removed, Waiting};
-pub use codel::{CoDel, CoDelConfig};
+pub use codel::CoDel;
+pub use codel_state::{CoDelConfig, SquareRoot};
 pub use drop_tail::DropTail;
+pub use drr::Drr;
+pub use dual_pi2::DualPi2;
+pub use fq::Fq;
+pub use fq_codel::FqCoDel;
+pub use fq_pie::FqPie;
 pub use idle_ageing::IdleAgeing;
+pub use pie::Pie;
+pub use pie_state::PieConfig;
 pub use red::{Red, RedConfig, RedDrop, RedUnit};
+pub use sfq::Sfq;
+
+/// The meaning of the option of the disciplines that may mark packets instead of dropping them.
+const ECN_DOC: &str = "whether packets of transports that use ECN are marked instead of dropped";
 
 /// The rule of one queue.
 ///
 /// Calls are in the order of time. A link asks, for every packet that comes to the queue, [`on_arrival`], also if the
 /// packet then exceeds the limit. If the discipline [acts on departure], it also asks
 /// - [`queue_of`] for the internal queue in which an accepted packet waits,
-/// - [`victim`] while an arriving packet exceeds the limit,
+/// - [`admits`] and, while an arriving packet is not admitted or exceeds the limit, [`victim`],
+/// - [`surplus`] after that, until there is none,
 /// - [`next_queue`] and then [`on_departure`] when the transmitter takes the next packet, until a packet is not dropped,
 /// - [`on_empty`] if the transmitter finds no packet.
 ///
 /// [`on_arrival`]: Self::on_arrival
 /// [acts on departure]: Self::acts_on_departure
 /// [`queue_of`]: Self::queue_of
+/// [`admits`]: Self::admits
 /// [`victim`]: Self::victim
+/// [`surplus`]: Self::surplus
 /// [`next_queue`]: Self::next_queue
 /// [`on_departure`]: Self::on_departure
 /// [`on_empty`]: Self::on_empty
@@ -69,6 +96,11 @@ pub trait QueueDiscipline {
         Ok(())
     }
 
+    /// The limit of its queue where none is given. Default: none of its own.
+    fn usual_limit(&self) -> Option<Limit> {
+        None
+    }
+
     /// Whether packets wait in a [`Backlog`] and the methods for departures are called. Must not change. Default: no.
     fn acts_on_departure(&self) -> bool {
         false
@@ -90,9 +122,20 @@ pub trait QueueDiscipline {
         0
     }
 
+    /// Whether a packet that comes may wait beside those of its own flow. Default: yes.
+    fn admits(&self, _arrival: &Arrival, _waiting: &Waiting) -> bool {
+        true
+    }
+
     /// Which packet to drop, because the one that comes exceeds the limit: one that waits, or with `None` the one that
     /// comes. Called again as long as the packet that comes does not fit. Default: the one that comes.
     fn victim(&mut self, _arrival: &Arrival, _waiting: &Waiting) -> Option<Victim> {
+        None
+    }
+
+    /// Which packet to drop besides, after a victim has made room: disciplines that drop in batches name one until the
+    /// batch is complete. Default: none.
+    fn surplus(&mut self, _waiting: &Waiting) -> Option<Victim> {
         None
     }
 
@@ -249,7 +292,7 @@ impl Speed {
 // The types of all disciplines, in the order of lists. See `catalogue/list.rs`.
 macro_rules! disciplines {
     ($macro:ident! $($arguments:tt)*) => {
-        $macro! { [DropTail Red CoDel] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
+        $macro! { [DropTail Red CoDel FqCoDel Pie FqPie DualPi2 Fq Drr Sfq] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
     };
 }
 
@@ -286,6 +329,10 @@ impl QueueDiscipline for Discipline {
         disciplines!(dispatch! self, queue => queue.fit(place))
     }
 
+    fn usual_limit(&self) -> Option<Limit> {
+        disciplines!(dispatch! self, queue => queue.usual_limit())
+    }
+
     fn acts_on_departure(&self) -> bool {
         disciplines!(dispatch! self, queue => queue.acts_on_departure())
     }
@@ -302,8 +349,16 @@ impl QueueDiscipline for Discipline {
         disciplines!(dispatch! self, queue => queue.queue_of(arrival))
     }
 
+    fn admits(&self, arrival: &Arrival, waiting: &Waiting) -> bool {
+        disciplines!(dispatch! self, queue => queue.admits(arrival, waiting))
+    }
+
     fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
         disciplines!(dispatch! self, queue => queue.victim(arrival, waiting))
+    }
+
+    fn surplus(&mut self, waiting: &Waiting) -> Option<Victim> {
+        disciplines!(dispatch! self, queue => queue.surplus(waiting))
     }
 
     fn next_queue(&mut self, now: Instant, waiting: &Waiting) -> u16 {
@@ -316,5 +371,25 @@ impl QueueDiscipline for Discipline {
 
     fn on_empty(&mut self, at: Instant) {
         disciplines!(dispatch! self, queue => queue.on_empty(at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet that comes to an empty queue.
+    pub(super) fn arrival(at: Instant, flow: u16, bytes: u32) -> Arrival {
+        Arrival {
+            at,
+            bytes,
+            ecn: Codepoint::NotEct,
+            flow,
+            held_packets: 0,
+            held_bytes: 0,
+            wait: Duration::ZERO,
+            idle: None,
+            speed: Speed::Rate(Rate::from_mbit(8)),
+        }
     }
 }

@@ -4,7 +4,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Probability, Size};
 
-use super::{Arrival, FULL_PACKET, IdleAgeing, Limit, Place, QueueDiscipline, Verdict};
+use super::{Arrival, ECN_DOC, FULL_PACKET, IdleAgeing, Limit, Place, QueueDiscipline, Verdict};
 use crate::catalogue::{Attribute, Catalogued, Choice, Conflict, Description, Value};
 
 /// The unit of RED's average and thresholds.
@@ -62,6 +62,8 @@ pub struct RedConfig {
     pub drop: RedDrop,
     /// How the average decreases during idle times.
     pub idle: IdleAgeing,
+    /// Whether packets of transports that use ECN are marked instead of dropped, also above max_th.
+    pub ecn: bool,
 }
 
 impl RedConfig {
@@ -76,6 +78,7 @@ impl RedConfig {
             unit: RedUnit::Packets,
             drop: RedDrop::PerPacket,
             idle: IdleAgeing::Packets { packet: 512 },
+            ecn: false,
         }
     }
 
@@ -94,6 +97,7 @@ impl RedConfig {
             unit: RedUnit::Packets,
             drop: RedDrop::PerInterval,
             idle: IdleAgeing::Dummynet { hz: 1000 },
+            ecn: false,
         }
     }
 }
@@ -131,7 +135,7 @@ impl Catalogued for Red {
     const DESCRIPTION: Description = Description {
         name: "red",
         aliases: &[],
-        summary: "random early detection: drops some packets before it is full",
+        summary: "random early detection: drops or marks some packets before it is full",
         source: "Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet",
     };
 
@@ -180,6 +184,7 @@ impl Catalogued for Red {
             |red| red.config.idle.name(),
             |red, name| red.config.idle = Choice::find(&IdleAgeing::ALL, name).unwrap_or(red.config.idle),
         ),
+        Attribute::flag("ecn", ECN_DOC, |red| red.config.ecn, |red, ecn| red.config.ecn = ecn),
     ];
 }
 
@@ -239,7 +244,7 @@ impl QueueDiscipline for Red {
                 RedDrop::PerPacket => 0,
                 RedDrop::PerInterval => -1,
             };
-            return Verdict::Drop;
+            return self.signal();
         }
         self.count += 1;
         let drops = match self.config.drop {
@@ -251,7 +256,7 @@ impl QueueDiscipline for Red {
         }
         self.count = 0;
         self.interval = self.uniform();
-        Verdict::Drop
+        self.signal()
     }
 }
 
@@ -271,6 +276,12 @@ impl Red {
     /// Sets a threshold as it was chosen.
     fn choose(&mut self, threshold: usize, value: Value) {
         self.chosen[threshold] = Some(value).filter(|value| !matches!(value, Value::Derived(_)));
+    }
+
+    /// What is done with a packet that is to tell its sender of congestion. A mark drops it if its transport does not
+    /// use ECN.
+    fn signal(&self) -> Verdict {
+        if self.config.ecn { Verdict::Mark } else { Verdict::Drop }
     }
 
     fn update_average(&mut self, arrival: &Arrival) {
@@ -425,6 +436,21 @@ mod tests {
         assert!((0..1000).all(|_| red.on_arrival(&holding(10, 1500)) == Verdict::Pass));
         red.average = 15.0;
         assert!((0..1000).all(|_| red.on_arrival(&holding(10, 1500)) == Verdict::Drop));
+    }
+
+    #[test]
+    fn with_ecn_packets_are_marked_where_they_would_be_dropped() {
+        let verdicts = |ecn| -> Vec<Verdict> {
+            let mut red = red(RedConfig { weight: 0.0, ecn, ..RedConfig::floyd(5.0, 15.0) });
+            let at = |average| {
+                red.average = average;
+                red.on_arrival(&holding(10, 1500))
+            };
+            [10.0; 500].into_iter().chain([15.0, 99.0]).map(at).collect()
+        };
+        let marked = verdicts(false).into_iter().map(|it| if it == Verdict::Drop { Verdict::Mark } else { it });
+        assert_eq!(verdicts(true), marked.collect::<Vec<_>>());
+        assert_eq!(verdicts(true)[500..], [Verdict::Mark; 2]);
     }
 
     #[test]

@@ -50,10 +50,13 @@ pub(super) fn read(field: &Field<'_>, measure: Measure<'_>, custom: &CustomAlgor
         return Ok(QueueConfig { limit: limit(field, measure)?, ..QueueConfig::default() });
     }
     let section = field.section(&schema::QUEUE)?;
-    let limit = limit(&section.value("limit"), measure)?;
     let name = section.value("discipline");
     let length = |field: &Field<'_>| length(field, measure);
     let mut discipline = algorithms::in_section(&section, &name, "a queue discipline", &custom.queues, &length)?;
+    let limit = match (section.given("limit"), discipline.usual_limit()) {
+        (None, Some(usual)) => usual,
+        _ => limit(&section.value("limit"), measure)?,
+    };
     let fitted = discipline.fit(&Place { limit, overhead: measure.overhead });
     fitted.map_err(|conflict| algorithms::conflicting(&section, &discipline, &conflict))?;
     Ok(QueueConfig { discipline, limit, counts_transmitting: section.value("counts_transmitting").boolean()? })

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use subflow_network::{Distribution, LossModel, LossPosition};
 use subflow_policy::catalogue::{Catalogue, Choice, Description};
-use subflow_policy::queue::Discipline;
+use subflow_policy::queue::{Discipline, Limit, QueueDiscipline};
 
 use crate::switches::profiles;
 use crate::table::{Default, TableSchema, named, optional, required, value, word, words};
@@ -122,20 +122,28 @@ pub(crate) static DIRECTIONS: LazyLock<TableSchema> = LazyLock::new(|| TableSche
     ],
 });
 
+/// The description of a queue's limit, with what it is where disciplines have one of their own.
+fn usual_limits() -> String {
+    let own = Discipline::prototypes().into_iter().filter_map(|discipline| match discipline.usual_limit()? {
+        Limit::Packets(packets) => Some(format!("{packets} packets for {}", discipline.name())),
+        Limit::Bytes(_) | Limit::Unlimited => None,
+    });
+    format!("the limit; if it is not given, {}", own.collect::<Vec<_>>().join(", "))
+}
+
 /// `queue = { … }`.
 pub(crate) static QUEUE: LazyLock<TableSchema> = LazyLock::new(|| {
     options::table::<Discipline>(
         "links.NAME.queue = { … }",
         "A queue. Each option is for the disciplines that its description names. The thresholds of RED are in the unit \
-         of the limit: packets, or bytes, which times and bdps stand for. With CoDel, packets are dropped or marked when \
-         they leave.",
+         of the limit: packets, or bytes, which times and bdps stand for. CoDel drops or marks packets when they leave.",
         vec![
             words("discipline", Discipline::ALL.to_vec(), Default::of("'drop-tail'"), "which packets are dropped"),
             value(
                 "limit",
                 "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"",
                 "'100 packets'",
-                "the limit",
+                &usual_limits(),
             ),
             value(
                 "counts_transmitting",

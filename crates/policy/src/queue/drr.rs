@@ -1,0 +1,100 @@
+//! Deficit round robin (Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", 1995): a queue for
+//! each flow, each of which may send a quantum of bytes per round. If a packet does not fit, the longest queue loses its
+//! last one (the paper's "buffer stealing").
+
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::Instant;
+
+use super::deficit_rounds::{ALL_HASHES, DeficitRounds, InTurns, fattest, flows_option, quantum_option};
+use super::{Arrival, Departure, FULL_PACKET, Place, QueueDiscipline, Verdict, Victim, Waiting};
+use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+
+/// Deficit round robin.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    rounds: DeficitRounds,
+}
+
+/// A queue for each hash of a flow, and a quantum of a full-sized packet.
+impl Default for Drr {
+    fn default() -> Self {
+        Self { rounds: DeficitRounds::new(ALL_HASHES, false) }
+    }
+}
+
+impl Catalogued for Drr {
+    const DESCRIPTION: Description = Description {
+        name: "drr",
+        aliases: &[],
+        summary: "flows take turns by bytes, and the longest loses its last packet if the queue is full",
+        source: "Shreedhar, Varghese, SIGCOMM 1995",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[flows_option(), quantum_option()];
+}
+
+impl InTurns for Drr {
+    fn rounds(&self) -> &DeficitRounds {
+        &self.rounds
+    }
+
+    fn rounds_mut(&mut self) -> &mut DeficitRounds {
+        &mut self.rounds
+    }
+}
+
+impl QueueDiscipline for Drr {
+    fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
+
+    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
+        self.rounds.fit(FULL_PACKET + u32::from(place.overhead));
+        Ok(())
+    }
+
+    fn acts_on_departure(&self) -> bool {
+        true
+    }
+
+    fn reads_flow(&self) -> bool {
+        true
+    }
+
+    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
+        self.rounds.join(arrival)
+    }
+
+    fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
+        let own = self.rounds.queue_for(arrival);
+        fattest(waiting, (own, arrival.bytes)).filter(|&queue| queue != own).map(Victim::Tail)
+    }
+
+    fn next_queue(&mut self, _now: Instant, waiting: &Waiting) -> u16 {
+        self.rounds.next(waiting, |_| {}).unwrap_or_default()
+    }
+
+    fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
+        self.rounds.charge(departure.queue, departure.bytes);
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::tests::arrival;
+    use crate::queue::{Backlog, Codepoint, Head};
+
+    #[test]
+    fn of_a_full_queue_the_longest_flow_loses_its_last_packet_or_the_one_that_comes() {
+        let (mut drr, mut backlog) = (Drr::default(), Backlog::default());
+        for (flow, packets) in [(1, 3), (2, 1)] {
+            for _ in 0..packets {
+                let queue = drr.queue_of(&arrival(Instant::ZERO, flow, 1000));
+                backlog.push(queue, Head { came: Instant::ZERO, bytes: 1000, ecn: Codepoint::NotEct }, ());
+            }
+        }
+        let mut victim = |flow, bytes| drr.victim(&arrival(Instant::ZERO, flow, bytes), backlog.waiting());
+        assert_eq!([victim(2, 1000), victim(9, 1000)], [Some(Victim::Tail(1)); 2]);
+        assert_eq!([victim(1, 1000), victim(2, 2001)], [None; 2]);
+    }
+}
