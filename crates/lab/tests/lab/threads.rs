@@ -61,7 +61,7 @@ fn line(mode: &str, delays: &[u64], flows: &[(usize, usize, usize)], change: boo
     (0..2 * routers).for_each(|n| _ = writeln!(text, "h{n} = ['x', 'y']"));
     let mut link = |name: String, ends: [String; 2], us: u64| {
         let queue = match name.starts_with('m') {
-            true => "{ discipline = 'codel', limit = '20 packets', target = '1 ms', interval = '10 ms' }",
+            true => "{ discipline = 'fq-codel', limit = '20 packets', target = '1 ms', interval = '10 ms' }",
             false => "'20 packets'",
         };
         let _ = write!(

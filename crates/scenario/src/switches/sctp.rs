@@ -100,6 +100,12 @@ fn acknowledgments() -> Vec<Switch<Stack>> {
         )
         .by_default(VALUE_OF_CMT),
         switch(
+            "ecn",
+            flag(),
+            |s| &mut s.sctp.ecn,
+            "whether explicit congestion notification is offered (RFC 9260, appendix A)",
+        ),
+        switch(
             "nr_sack",
             flag(),
             |s| &mut s.sctp.nr_sack,

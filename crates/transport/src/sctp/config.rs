@@ -94,6 +94,8 @@ pub struct Config {
     /// Whether SACKs may say that gap-acknowledged data will not be dropped, where the peer offers it, too
     /// (draft-tuexen-tsvwg-sctp-multipath, section 3).
     pub nr_sack: bool,
+    /// Whether explicit congestion notification is offered (appendix A). Default: no.
+    pub ecn: bool,
     /// Whether gap-acknowledged data may be dropped when the buffer is full (RFC 9260, section 6.2). With NR-SACK it
     /// never is.
     pub reneging: bool,
@@ -212,6 +214,7 @@ impl Config {
             split_fast_retransmit: false,
             delayed_ack_cmt: false,
             nr_sack: false,
+            ecn: false,
             reneging: true,
             buffer_splitting: BufferSplitting::None,
             max_burst: Some(4),

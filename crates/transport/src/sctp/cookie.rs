@@ -46,6 +46,8 @@ pub(crate) struct Cookie {
 pub(crate) struct Extensions {
     pub(crate) forward_tsn: bool,
     pub(crate) nr_sack: bool,
+    /// Explicit congestion notification (appendix A).
+    pub(crate) ecn: bool,
 }
 
 impl Cookie {
@@ -87,7 +89,8 @@ impl Cookie {
         for number in [self.local_port, self.remote_port, self.outbound_streams, self.inbound_streams] {
             put(&number.to_be_bytes());
         }
-        put(&[u8::from(self.extensions.forward_tsn), u8::from(self.extensions.nr_sack)]);
+        let Extensions { forward_tsn, nr_sack, ecn } = self.extensions;
+        put(&[u8::from(forward_tsn) | u8::from(ecn) << 1, u8::from(nr_sack)]);
         for address in core::iter::once(&self.local).chain(&self.remotes) {
             match address {
                 IpAddr::V4(v4) => {
@@ -104,6 +107,11 @@ impl Cookie {
 
     fn read(mut bytes: &[u8]) -> Option<Self> {
         let from = &mut bytes;
+        let extensions = |[first, nr_sack]: [u8; 2]| Extensions {
+            forward_tsn: first & 1 != 0,
+            nr_sack: nr_sack == 1,
+            ecn: first & 2 != 0,
+        };
         let cookie = Self {
             created: Instant::from_nanos(u64::from_be_bytes(take(from)?)),
             life: Duration::from_nanos(u64::from_be_bytes(take(from)?)),
@@ -117,7 +125,7 @@ impl Cookie {
             remote_port: u16::from_be_bytes(take(from)?),
             outbound_streams: u16::from_be_bytes(take(from)?),
             inbound_streams: u16::from_be_bytes(take(from)?),
-            extensions: Extensions { forward_tsn: take::<1>(from)? == [1], nr_sack: take::<1>(from)? == [1] },
+            extensions: extensions(take::<2>(from)?),
             local: take_address(from)?,
             remotes: Vec::new(),
         };
@@ -166,7 +174,7 @@ mod tests {
             outbound_streams: 10,
             inbound_streams: 20,
             remote_window: 65_535,
-            extensions: Extensions { forward_tsn: true, nr_sack: false },
+            extensions: Extensions { forward_tsn: true, nr_sack: false, ecn: true },
             local: "10.0.0.1".parse().expect("an address"),
             remotes: vec!["10.0.0.2".parse().expect("an address"), "fd00::2".parse().expect("an address")],
         }

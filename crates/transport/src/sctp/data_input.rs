@@ -38,6 +38,9 @@ impl Association {
         }
         let deadline = self.config.deadline(origin.now, self.config.sack_delay);
         self.inbound.schedule_sack(origin.destination, deadline, &self.config);
+        if self.inbound.is_sack_due() {
+            self.report_mark(self.inbound.sack_destination().min(self.destinations.len() - 1));
+        }
         if matches!(self.phase, Phase::ShutdownSent(_)) {
             self.on_data_after_shutdown(origin.now);
         }

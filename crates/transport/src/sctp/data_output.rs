@@ -81,6 +81,7 @@ impl Association {
             && let Some(body) = sctp_body(packet)
         {
             self.fill_with_new(body, index, room, now);
+            self.make_capable(packet);
         }
         true
     }

@@ -121,7 +121,7 @@ impl Attack {
 
 /// An association with as many addresses of the peer as there may be, whose application does not read.
 fn attacked() -> Association {
-    let extensions = Extensions { forward_tsn: true, nr_sack: true };
+    let extensions = Extensions { forward_tsn: true, nr_sack: true, ecn: true };
     let mut association = established_with(Config { nr_sack: true, ..Config::rfc9260() }, extensions);
     association.inbound.set_streams(65_535);
     let more: Vec<_> = (10..60).map(|last| std::net::IpAddr::from([10, 0, 1, last])).collect();

@@ -83,6 +83,7 @@ impl Offer {
                     offer.extensions.nr_sack |= types.contains(&chunk_type::NR_SACK);
                 }
                 Parameter::ForwardTsnSupported => offer.extensions.forward_tsn = true,
+                Parameter::EcnCapable => offer.extensions.ecn = true,
                 Parameter::Unknown(raw) => {
                     if raw.is_reportable() {
                         offer.unrecognized.push(parameter.to_bytes());
@@ -94,12 +95,12 @@ impl Offer {
                 Parameter::StateCookie(_)
                 | Parameter::Unrecognized(_)
                 | Parameter::SupportedAddressTypes(_)
-                | Parameter::EcnCapable
                 | Parameter::AdaptationIndication(_) => {}
             }
         }
         offer.extensions.forward_tsn &= config.partial_reliability;
         offer.extensions.nr_sack &= config.nr_sack;
+        offer.extensions.ecn &= config.ecn;
         Ok(offer)
     }
 
@@ -138,6 +139,9 @@ pub(crate) fn own_parameters(config: &Config, locals: &[IpAddr]) -> Vec<Paramete
     }
     if config.partial_reliability {
         parameters.push(Parameter::ForwardTsnSupported);
+    }
+    if config.ecn {
+        parameters.push(Parameter::EcnCapable);
     }
     parameters
 }

@@ -77,6 +77,7 @@ impl Association {
         }
         // A valid COOKIE ECHO allows the chunks after it.
         if cookie.is_none_or(|cookie| self.on_cookie_echo(&cookie, origin)) {
+            self.take_codepoint(ip, packet);
             for (index, chunk) in chunks {
                 if self.on_chunk(index, chunk, origin) == Next::Stop || self.phase.is_closed() {
                     break;
@@ -118,8 +119,8 @@ impl Association {
             Chunk::Shutdown { cumulative_tsn } => self.on_shutdown(*cumulative_tsn, now),
             Chunk::ShutdownAck => self.on_shutdown_ack(origin),
             Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
-            // ECN is not negotiated: its chunks are ignored.
-            Chunk::EcnEcho { .. } | Chunk::CongestionWindowReduced { .. } => {}
+            Chunk::EcnEcho { lowest_tsn } => self.on_ecn_echo(*lowest_tsn, from, now),
+            Chunk::CongestionWindowReduced { lowest_tsn } => self.on_window_reduced(*lowest_tsn),
             Chunk::Unknown(raw) => return self.on_unknown(raw),
             Chunk::Malformed(raw) => return self.on_malformed(raw, origin),
         }

@@ -48,6 +48,7 @@ mod data_output;
 mod destination;
 mod destinations;
 mod distribution;
+mod ecn;
 mod fast_recovery;
 mod fast_retransmit;
 mod gap_blocks;
@@ -109,6 +110,7 @@ use bursts::Bursts;
 use control_queue::ControlQueue;
 use destinations::Destinations;
 use distribution::SchedulerState;
+use ecn::Ecn;
 use fast_recovery::FastRecovery;
 use inbound::Inbound;
 use local_end::LocalEnd;
@@ -137,6 +139,7 @@ pub struct Association {
     newly_acked: NewlyAcked,
     bursts: Bursts,
     inbound: Inbound,
+    ecn: Ecn,
     control: ControlQueue,
     pub(crate) stream: Stream,
     /// The latest time passed to a call.
@@ -171,6 +174,7 @@ impl Association {
             newly_acked: NewlyAcked::default(),
             bursts: Bursts::default(),
             inbound: Inbound::new(&config),
+            ecn: Ecn::default(),
             control: ControlQueue::default(),
             stream: Stream::new(config.send_buffer),
             clock: Instant::ZERO,

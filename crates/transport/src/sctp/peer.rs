@@ -56,6 +56,12 @@ impl Peer {
         self.tag = 0;
     }
 
+    /// Whether both sides use explicit congestion notification.
+    #[inline]
+    pub(super) fn has_ecn(&self) -> bool {
+        self.extensions.ecn
+    }
+
     #[inline]
     pub(super) fn port(&self) -> u16 {
         self.port

@@ -63,4 +63,8 @@ pub struct Counters {
     pub forward_tsns_sent: u64,
     /// Probes of a closed window.
     pub window_probes: u64,
+    /// Packets with data that arrived with the ECN codepoint CE.
+    pub ce_received: u64,
+    /// Reductions of a window because the network had marked data.
+    pub mark_reductions: u64,
 }

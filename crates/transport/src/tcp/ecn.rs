@@ -33,9 +33,16 @@ pub(super) struct Ecn {
     echo: TcpFlags,
     /// The codepoint of all packets but new data.
     of_others: Codepoint,
-    /// With DCTCP: what the last data segment left to acknowledge.
+    /// What a receiver of DCTCP knows besides. Connections without it stay small.
+    dctcp: Option<Box<DctcpReceiver>>,
+}
+
+/// The receiver of DCTCP (RFC 8257, section 3.2).
+#[derive(Clone, Debug, Default)]
+struct DctcpReceiver {
+    /// What the last data segment left to acknowledge, and whether CE was set on it.
     acknowledged: EarlierAck,
-    /// With DCTCP: an acknowledgment to send before all others.
+    /// An acknowledgment to send before all others.
     earlier: Option<EarlierAck>,
 }
 
@@ -58,8 +65,7 @@ impl Ecn {
             announces: false,
             echo: TcpFlags::default(),
             of_others: mode.of_others(),
-            acknowledged: EarlierAck::default(),
-            earlier: None,
+            dctcp: (mode == EcnMode::Dctcp).then(Box::default),
         }
     }
 
@@ -112,33 +118,37 @@ impl Ecn {
 
     /// The peer has reduced its window.
     fn on_peer_reduction(&mut self) {
-        if self.mode != EcnMode::Dctcp {
+        if self.dctcp.is_none() {
             self.echo = TcpFlags::default();
         }
     }
 
     /// The acknowledgment that is to be sent before all others.
+    #[inline]
     pub(super) fn take_earlier_ack(&mut self) -> Option<EarlierAck> {
-        self.earlier.take()
+        self.dctcp.as_mut()?.earlier.take()
     }
 
     /// An acknowledgment of all that has arrived is being sent.
     #[inline]
     pub(super) fn on_ack_sent(&mut self) {
-        self.earlier = None;
+        if let Some(dctcp) = &mut self.dctcp {
+            dctcp.earlier = None;
+        }
     }
 
     /// With DCTCP: data arrived, all of it up to `next` in order, and CE was set on it or not. `is_delayed`: an
-    /// acknowledgment of earlier data waits. Returns whether to acknowledge at once (RFC 8257, section 3.2).
-    fn on_dctcp_data(&mut self, is_marked: bool, next: u64, is_delayed: bool) -> bool {
+    /// acknowledgment of earlier data waits. Returns whether to acknowledge at once; `None` without DCTCP.
+    fn on_dctcp_data(&mut self, is_marked: bool, next: u64, is_delayed: bool) -> Option<bool> {
+        let dctcp = self.dctcp.as_mut()?;
         let echo = if is_marked { TcpFlags::ECE } else { TcpFlags::default() };
-        let before = core::mem::replace(&mut self.acknowledged, EarlierAck { next, echo });
+        let before = core::mem::replace(&mut dctcp.acknowledged, EarlierAck { next, echo });
         let has_changed = before.echo != echo;
         if has_changed && is_delayed {
-            self.earlier = Some(before);
+            dctcp.earlier = Some(before);
         }
         self.echo = echo;
-        has_changed
+        Some(has_changed)
     }
 }
 
@@ -187,14 +197,14 @@ impl Connection {
             return;
         }
         self.ecn.has_seen_capable = true;
-        if self.ecn.mode == EcnMode::Dctcp {
-            let next = self.receive.next();
-            if self.ecn.on_dctcp_data(is_marked, next, self.acknowledge.is_delayed()) {
-                self.request_ack();
+        match self.ecn.on_dctcp_data(is_marked, self.receive.next(), self.acknowledge.is_delayed()) {
+            Some(true) => self.request_ack(),
+            Some(false) => {}
+            None if is_marked && self.ecn.echo == TcpFlags::default() => {
+                self.ecn.echo = TcpFlags::ECE;
+                self.acknowledge.hurry_for_small_window(self.receive_window());
             }
-        } else if is_marked && self.ecn.echo == TcpFlags::default() {
-            self.ecn.echo = TcpFlags::ECE;
-            self.acknowledge.hurry_for_small_window(self.receive_window());
+            None => {}
         }
     }
 
@@ -253,12 +263,12 @@ mod tests {
     fn the_receiver_of_dctcp_acknowledges_where_the_mark_changes() {
         let mut ecn = Ecn::new(EcnMode::Dctcp);
         ecn.on_syn(ASKS, false);
-        assert!(!ecn.on_dctcp_data(false, 1001, false));
-        assert!(ecn.on_dctcp_data(true, 2001, true), "from unmarked to marked");
+        assert_eq!(ecn.on_dctcp_data(false, 1001, false), Some(false));
+        assert_eq!(ecn.on_dctcp_data(true, 2001, true), Some(true), "from unmarked to marked");
         let earlier = ecn.take_earlier_ack().expect("the delayed one");
         assert_eq!((earlier.next, earlier.echo, ecn.echo()), (1001, TcpFlags::default(), TcpFlags::ECE));
-        assert!(!ecn.on_dctcp_data(true, 3001, false));
-        assert!(ecn.on_dctcp_data(false, 4001, false), "and back, with nothing delayed");
+        assert_eq!(ecn.on_dctcp_data(true, 3001, false), Some(false));
+        assert_eq!(ecn.on_dctcp_data(false, 4001, false), Some(true), "and back, with nothing delayed");
         assert!(ecn.take_earlier_ack().is_none());
     }
 }

@@ -7,6 +7,7 @@ use subflow_network::{
     Probability, QueueConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig,
     TopologyBuilder,
 };
+use subflow_policy::catalogue::Catalogue;
 use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, RedConfig};
 use subflow_quantity::{Duration, Rate};
 
@@ -228,8 +229,9 @@ fn discipline_on_departure() -> impl Strategy<Value = QueueConfig> {
     let codel =
         CoDelConfig { target: Duration::from_millis(2), interval: Duration::from_millis(6), ..CoDelConfig::default() };
     let discipline = prop_oneof![
-        Just(Discipline::from(CoDel::new(codel))),
-        Just(Discipline::Custom("in-turn".into(), Box::new(InTurn::default()))),
+        2 => prop::sample::select(Discipline::prototypes()),
+        1 => Just(Discipline::from(CoDel::new(codel))),
+        1 => Just(Discipline::Custom("in-turn".into(), Box::new(InTurn::default()))),
     ];
     (discipline, 1u32..30, any::<bool>()).prop_map(|(discipline, limit, counts_transmitting)| QueueConfig {
         discipline,

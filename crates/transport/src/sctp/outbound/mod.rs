@@ -70,6 +70,11 @@ impl Outbound {
         self.tsns.initial()
     }
 
+    /// The TSN with this number on the wire.
+    pub(super) fn tsn_of(&self, wire: u32) -> Option<u64> {
+        self.tsns.unwrap(wire, self.queue.cumulative())
+    }
+
     /// The peer's cumulative TSN as it is sent.
     pub(super) fn cumulative_tsn(&self) -> u32 {
         self.tsns.wire(self.queue.cumulative())

@@ -14,6 +14,7 @@ use super::{Fate, Pair};
 /// A packet on its way out, to be looked at and changed.
 pub(crate) struct LeavingSctp<'a> {
     pub(crate) from: usize,
+    pub(crate) ecn: &'a mut Ecn,
     pub(crate) packet: &'a mut SctpPacket,
 }
 
@@ -23,6 +24,7 @@ pub(crate) struct SentSctp {
     pub(crate) at: Instant,
     pub(crate) from: usize,
     pub(crate) path: usize,
+    pub(crate) ecn: Ecn,
     pub(crate) packet: SctpPacket,
 }
 
@@ -51,23 +53,23 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    pub(super) fn tamper_with(&mut self, from: usize, packet: &mut SctpPacket) -> Fate {
+    pub(super) fn tamper_with(&mut self, from: usize, ecn: &mut Ecn, packet: &mut SctpPacket) -> Fate {
         for data in packet.chunks.iter().filter_map(data_of) {
             self.offsets[from].insert(data.tsn, data.payload.stream_offset);
         }
         let mut fate = Fate::Pass;
         for tamper in &mut self.tampers {
             if fate != Fate::Drop {
-                let next = tamper(&mut LeavingSctp { from, packet });
+                let next = tamper(&mut LeavingSctp { from, ecn, packet });
                 fate = if next == Fate::Pass { fate } else { next };
             }
         }
         fate
     }
 
-    pub(super) fn note(&mut self, at: Instant, from: usize, path: usize, packet: SctpPacket, keep: bool) {
+    pub(super) fn note(&mut self, sent: SentSctp, keep: bool) {
         if keep {
-            self.log.push(SentSctp { at, from, path, packet });
+            self.log.push(sent);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod any_chunks;
 mod buffers;
+mod ecn;
 mod handshake;
 mod heartbeats;
 mod hostile_data;

@@ -8,6 +8,7 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, TcpSegment};
 use super::{CLIENT, Edge, Leaving, Pair, SERVER, Sent, Side};
 use crate::harness::Fate;
 use crate::harness::edge::bytes_of;
+use crate::harness::sctp::SentSctp;
 
 impl Pair {
     fn path_of(&self, from: usize, packet: &Packet) -> Option<usize> {
@@ -29,7 +30,7 @@ impl Pair {
         edge::set_payload_sum(&mut packet, ones_complement_sum(&bytes));
         let fate = match &mut packet.body {
             Body::Tcp(segment) => self.tamper_with((from, path), &mut packet.ip.ecn, segment, &mut bytes),
-            Body::Sctp(body) => self.sctp.tamper_with(from, body),
+            Body::Sctp(body) => self.sctp.tamper_with(from, &mut packet.ip.ecn, body),
             Body::Udp(_) => return,
         };
         let mut arrivals = match fate {
@@ -46,7 +47,7 @@ impl Pair {
         let ecn = packet.ip.ecn;
         match packet.body {
             Body::Tcp(segment) if self.keep_log => self.log.push(Sent { at: self.now, from, path, ecn, segment }),
-            Body::Sctp(body) => self.sctp.note(self.now, from, path, body, self.keep_log),
+            Body::Sctp(packet) => self.sctp.note(SentSctp { at: self.now, from, path, ecn, packet }, self.keep_log),
             _ => {}
         }
         for at in arrivals {
