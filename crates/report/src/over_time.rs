@@ -37,7 +37,7 @@ enum Of {
 }
 
 /// The metrics that are shown, in order.
-pub(super) const METRICS: [Metric; 15] = [
+pub(super) const METRICS: [Metric; 18] = [
     Metric {
         name: "goodput",
         of: Of::Flows,
@@ -119,7 +119,28 @@ pub(super) const METRICS: [Metric; 15] = [
         label: "threshold",
         caption: "Once there is one: below it the congestion window grows in slow start (RFC 5681, ssthresh).",
     },
+    Metric {
+        name: "pacing-rate",
+        of: Of::Any,
+        title: "Pacing rate",
+        label: "pacing rate",
+        caption: "The rate of payload at which a paced sender lets packets leave.",
+    },
+    Metric {
+        name: "bandwidth",
+        of: Of::Any,
+        title: "Estimated bandwidth",
+        label: "estimate",
+        caption: "Payload that the bottleneck delivers, as the congestion control estimates it (BBR).",
+    },
     Metric { name: "srtt", of: Of::Any, title: "Smoothed round-trip time", label: "smoothed RTT", caption: "" },
+    Metric {
+        name: "min-rtt",
+        of: Of::Any,
+        title: "Estimated round-trip time without queues",
+        label: "estimate",
+        caption: "The smallest round-trip time of the last seconds, as the congestion control keeps it (BBR).",
+    },
     Metric {
         name: "flight-size",
         of: Of::Any,

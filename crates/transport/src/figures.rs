@@ -3,7 +3,7 @@
 //!
 //! A path is a TCP connection, a subflow of MPTCP or a destination of SCTP. UDP has none.
 
-use subflow_policy::congestion::{Controller, Path};
+use subflow_policy::congestion::{Controller, Path, PathModel};
 use subflow_quantity::Duration;
 
 use crate::mptcp::{SubflowRecord, SubflowTotals};
@@ -98,6 +98,10 @@ pub struct PathState {
     pub srtt: Option<Duration>,
     /// Acknowledged bytes, if only the sender knows which path delivered them.
     pub bytes_acknowledged: Option<u64>,
+    /// The pacing rate in bytes of payload per second, if the path is paced.
+    pub pacing_rate: Option<u64>,
+    /// What its congestion control estimates of it, if that has a model.
+    pub model: Option<PathModel>,
 }
 
 impl PathFigures {
@@ -132,6 +136,8 @@ impl PathState {
             flight_size: tcp.unacknowledged_bytes(),
             srtt: tcp.rtt().srtt(),
             bytes_acknowledged: None,
+            pacing_rate: tcp.actual_pacing_rate(controller),
+            model: tcp.model(controller),
         }
     }
 }

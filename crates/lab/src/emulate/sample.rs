@@ -90,5 +90,7 @@ fn state_of(number: usize, subflow: &SubflowInfo) -> PathState {
         flight_size: subflow.flight_size,
         srtt: (!subflow.srtt.is_zero()).then_some(subflow.srtt),
         bytes_acknowledged: None,
+        pacing_rate: None,
+        model: None,
     }
 }

@@ -233,6 +233,20 @@ fn push_path(series: &mut ObjectSeries, sample: &PathState, at: Moment) {
     if let Some(srtt) = sample.srtt {
         push(Metric::Srtt, srtt.as_secs_f64() * 1e3);
     }
+    if let Some(rate) = sample.pacing_rate {
+        push(Metric::PacingRate, megabits(rate));
+    }
+    if let Some(model) = sample.model {
+        push(Metric::Bandwidth, megabits(model.bandwidth));
+        if let Some(rtt) = model.min_rtt {
+            push(Metric::MinRtt, rtt.as_secs_f64() * 1e3);
+        }
+    }
+}
+
+/// A rate in bytes per second, in Mbit/s.
+fn megabits(bytes_per_second: u64) -> f64 {
+    bytes_per_second as f64 * 8e-6
 }
 
 fn push_subflow_data(series: &mut ObjectSeries, sample: &SubflowSample, at: Moment) {

@@ -7,13 +7,16 @@ use crate::results::Series;
 /// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metric {
+    Bandwidth,
     Blocking,
     Cwnd,
     Delay,
     FlightSize,
     Goodput,
     InFlight,
+    MinRtt,
     Outstanding,
+    PacingRate,
     Queue,
     Reassembly,
     ReassemblyDelay,
@@ -31,13 +34,16 @@ const NONE: u8 = u8::MAX;
 
 impl Metric {
     const ALL: [Self; METRICS] = [
+        Self::Bandwidth,
         Self::Blocking,
         Self::Cwnd,
         Self::Delay,
         Self::FlightSize,
         Self::Goodput,
         Self::InFlight,
+        Self::MinRtt,
         Self::Outstanding,
+        Self::PacingRate,
         Self::Queue,
         Self::Reassembly,
         Self::ReassemblyDelay,
@@ -48,8 +54,8 @@ impl Metric {
         Self::Ssthresh,
     ];
 
-    const fn bit(self) -> u16 {
-        1 << self as u16
+    const fn bit(self) -> u32 {
+        1 << self as u32
     }
 
     /// Whether only data that is read since the last sample has it.
@@ -60,13 +66,16 @@ impl Metric {
     /// Its name and unit in results, and whether it is a mean since the last sample.
     fn described(self) -> (&'static str, &'static str, bool) {
         match self {
+            Self::Bandwidth => ("bandwidth", "Mbit/s", false),
             Self::Blocking => ("blocking", "%", true),
             Self::Cwnd => ("cwnd", "packets", false),
             Self::Delay => ("delay", "ms", false),
             Self::FlightSize => ("flight-size", "kB", false),
             Self::Goodput => ("goodput", "Mbit/s", true),
             Self::InFlight => ("in-flight", "packets", false),
+            Self::MinRtt => ("min-rtt", "ms", false),
             Self::Outstanding => ("outstanding", "kB", false),
+            Self::PacingRate => ("pacing-rate", "Mbit/s", false),
             Self::Queue => ("queue", "packets", false),
             Self::Reassembly => ("reassembly", "kB", false),
             Self::ReassemblyDelay => ("reassembly-delay", "ms", false),
@@ -101,7 +110,7 @@ pub(crate) struct ObjectSeries {
     /// By metric, the latest sample.
     latest: [f64; METRICS],
     /// The metrics of the latest sample, each a bit.
-    sampled: u16,
+    sampled: u32,
 }
 
 impl ObjectSeries {

@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{Ack, DeliverySample, Loss, Outstanding, Path, RecoveryState, Timeout, slow_start};
+use super::{Ack, DeliverySample, Loss, Outstanding, Path, PathModel, RecoveryState, Timeout, slow_start};
 use crate::FlowEnd;
 
 /// A congestion-control algorithm for one connection.
@@ -17,6 +17,9 @@ pub trait CongestionControl {
     /// nothing may be left. Paths are never removed from the slice: a closed one is not
     /// [established](Path::is_established).
     fn on_path_added(&mut self, _paths: &[Path], _path: usize) {}
+
+    /// The handshake of the path is complete, which mostly has given a first RTT sample.
+    fn on_established(&mut self, _paths: &[Path], _path: usize, _now: Instant) {}
 
     /// Called for every acknowledgment that delivers data or carries an RTT sample, in every recovery state, before
     /// losses are detected (Linux: `pkts_acked`).
@@ -106,6 +109,33 @@ pub trait CongestionControl {
     /// The rate at which the path sends, in bytes per second; `None` if there is none yet.
     fn pacing_rate(&self, paths: &[Path], path: usize, outstanding: Outstanding) -> Option<u64> {
         paths[path].pacing_rate(outstanding)
+    }
+
+    /// Whether the transport measures delivery rates for it ([`DeliverySample::rate`]).
+    fn takes_rate_samples(&self) -> bool {
+        false
+    }
+
+    /// Whether the transport paces what it sends even if it is not configured to (Linux: `SK_PACING_NEEDED`).
+    fn needs_pacing(&self) -> bool {
+        false
+    }
+
+    /// Whether the algorithm itself keeps the path from sending as fast as it might, so that the delivery rate is no
+    /// measure of the network.
+    fn holds_back(&self, _path: usize) -> bool {
+        false
+    }
+
+    /// The path begins to send after the application had nothing to send and all was acknowledged (Linux:
+    /// `CA_EVENT_TX_START` of an application-limited socket). Only where
+    /// [rate samples are taken](Self::takes_rate_samples).
+    fn on_restart(&mut self, _paths: &mut [Path], _path: usize, _now: Instant) {}
+
+    /// What the algorithm estimates of the path, if it has a model of it. `unit_bytes` as in
+    /// [`Outstanding::unit_bytes`].
+    fn model(&self, _path: usize, _unit_bytes: u32) -> Option<PathModel> {
+        None
     }
 
     /// Called when the path changes its recovery state to `_state`; `paths[path].state()` is still the old one.

@@ -3,8 +3,8 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::{
-    Ack, Algorithm, CongestionControl, DeliverySample, Loss, Outstanding, Path, RecoveryState, Rules, Timeout,
-    set_state,
+    Ack, Algorithm, CongestionControl, DeliverySample, Loss, Outstanding, Path, PathModel, RecoveryState, Rules,
+    Timeout, set_state,
 };
 
 /// Congestion control of one connection.
@@ -53,6 +53,14 @@ impl Controller {
     /// Reports that the path is established (`true`) or closed (`false`).
     pub fn set_established(&mut self, path: usize, established: bool) {
         self.paths[path].established = established;
+    }
+
+    /// The handshake of the path is complete. With `paced`, the transport spaces its packets by the
+    /// [pacing rate](Self::pacing_rate).
+    pub fn establish(&mut self, path: usize, paced: bool, now: Instant) {
+        self.paths[path].established = true;
+        self.paths[path].paced = paced;
+        self.algorithm.on_established(&self.paths, path, now);
     }
 
     /// From now on couples only paths with the same group number. `groups` has one entry per path.
@@ -196,6 +204,31 @@ impl Controller {
     /// See [`CongestionControl::pacing_rate`].
     pub fn pacing_rate(&self, path: usize, outstanding: Outstanding) -> Option<u64> {
         self.algorithm.pacing_rate(&self.paths, path, outstanding)
+    }
+
+    /// See [`CongestionControl::takes_rate_samples`].
+    pub fn takes_rate_samples(&self) -> bool {
+        self.algorithm.takes_rate_samples()
+    }
+
+    /// See [`CongestionControl::needs_pacing`].
+    pub fn needs_pacing(&self) -> bool {
+        self.algorithm.needs_pacing()
+    }
+
+    /// See [`CongestionControl::holds_back`].
+    pub fn holds_back(&self, path: usize) -> bool {
+        self.algorithm.holds_back(path)
+    }
+
+    /// See [`CongestionControl::on_restart`].
+    pub fn on_restart(&mut self, path: usize, now: Instant) {
+        self.algorithm.on_restart(&mut self.paths, path, now);
+    }
+
+    /// See [`CongestionControl::model`].
+    pub fn model(&self, path: usize, unit_bytes: u32) -> Option<PathModel> {
+        self.algorithm.model(path, unit_bytes)
     }
 
     /// One path.

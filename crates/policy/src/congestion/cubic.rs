@@ -187,7 +187,7 @@ impl CongestionControl for Cubic {
         let delay_min = state.delay_min.map_or(rtt, |min| min.min(rtt));
         state.delay_min = Some(delay_min);
         if self.hystart && path.in_slow_start() {
-            let sample = Sample { cwnd: packets(path), rtt, delay_min, srtt: path.srtt };
+            let sample = Sample { cwnd: packets(path), rtt, delay_min, srtt: path.srtt, paced: path.paced };
             if state.hystart.should_exit(ack, sample) {
                 path.ssthresh = path.cwnd;
             }

@@ -41,6 +41,46 @@ pub struct DeliverySample {
     pub progress: bool,
     /// Whether the window, not the application or the peer, limited what was sent.
     pub window_limited: bool,
+    /// The delivery rate, if the algorithm [takes it](super::CongestionControl::takes_rate_samples) and the transport
+    /// measures it.
+    pub rate: Option<RateSample>,
+}
+
+/// A sample of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation-02; Linux `struct rate_sample`): the rate at
+/// which the network delivered the data that was in flight with the newest packet delivered by an acknowledgment. It ends
+/// with the acknowledgment, and begins with the last delivery before that packet was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// Amount delivered in that time; 0 if the acknowledgment delivered no packet.
+    pub delivered: u64,
+    /// Amount that had been delivered when the packet was sent. A round trip ends with the first packet that was sent
+    /// after it began.
+    pub prior_delivered: u64,
+    /// The time in which the amount was sent, or that in which it was acknowledged if that is longer. `None` if the
+    /// sample gives no rate: no packet was delivered, its time is below the smallest RTT, or the peer has discarded data
+    /// that it had acknowledged selectively.
+    pub interval: Option<Duration>,
+    /// Whether the application, not the network, limited the rate.
+    pub application_limited: bool,
+    /// Whether the peer may have delayed the acknowledgment: it covers one packet below full size.
+    pub ack_delayed: bool,
+    /// Amount that became lost since the path began.
+    pub lost: u64,
+    /// When the path last delivered something, or began to send while nothing was in flight.
+    pub delivered_at: Instant,
+    /// When pacing lets the next packet leave; a time in the past if it may leave now.
+    pub departure: Instant,
+    /// Payload bytes of one unit, as in [`Outstanding::unit_bytes`].
+    pub unit_bytes: u32,
+}
+
+/// What an algorithm with a model of its path estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathModel {
+    /// Bandwidth of the bottleneck, in bytes of payload per second.
+    pub bandwidth: u64,
+    /// Round-trip time without queues, if there was a sample.
+    pub min_rtt: Option<Duration>,
 }
 
 /// A loss that begins fast recovery.

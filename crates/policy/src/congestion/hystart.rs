@@ -8,7 +8,8 @@
 //!
 //! * **ACK train**: acknowledgments follow each other within 2 ms, and the train that began with the round is longer
 //!   than `(delay_min + cushion) / 2`: the packets in flight fill the one-way path. The cushion accounts for packets
-//!   that segmentation offload groups; Linux halves the sum if the sender does not pace.
+//!   that segmentation offload groups. The sum is not halved if the sender paces, which delays packets by up to half a
+//!   round trip in slow start.
 //! * **Delay**: the smallest RTT of the round, from its 9th sample on, exceeds
 //!   `delay_min + clamp(delay_min / 8, 4 ms, 16 ms)`: a queue has formed.
 //!
@@ -43,6 +44,8 @@ pub struct Sample {
     pub delay_min: Duration,
     /// Smoothed RTT, for the cushion.
     pub srtt: Option<Duration>,
+    /// Whether the sender paces.
+    pub paced: bool,
 }
 
 /// Detects the end of slow start on one path.
@@ -90,7 +93,7 @@ impl HyStart {
             return false;
         }
         self.last_ack = now;
-        now - self.round_start > (sample.delay_min + cushion(sample)) / 2
+        now - self.round_start > (sample.delay_min + cushion(sample)) / if sample.paced { 1 } else { 2 }
     }
 
     fn delay_has_grown(&mut self, sample: Sample) -> bool {
@@ -125,7 +128,7 @@ mod tests {
 
     fn sample(cwnd: u32, rtt_ms: u64) -> Sample {
         let delay_min = Duration::from_millis(40);
-        Sample { cwnd, rtt: Duration::from_millis(rtt_ms), delay_min, srtt: Some(delay_min) }
+        Sample { cwnd, rtt: Duration::from_millis(rtt_ms), delay_min, srtt: Some(delay_min), paced: false }
     }
 
     #[test]
@@ -135,6 +138,16 @@ mod tests {
             assert!(!hystart.should_exit(&ack(at, 1), sample(20, 40)), "at {at} us");
         }
         assert!(hystart.should_exit(&ack(20_501, 1), sample(20, 40)));
+    }
+
+    #[test]
+    fn a_paced_train_has_to_be_as_long_as_the_delay_and_the_cushion() {
+        let mut hystart = HyStart::new(0);
+        let paced = Sample { paced: true, ..sample(20, 40) };
+        for at in (0..=41_000).step_by(500) {
+            assert!(!hystart.should_exit(&ack(at, 1), paced), "at {at} us");
+        }
+        assert!(hystart.should_exit(&ack(41_001, 1), paced));
     }
 
     #[test]

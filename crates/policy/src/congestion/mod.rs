@@ -18,12 +18,14 @@
 //! | an algorithm | `NAME.rs`; all as one type: [`Algorithm`], here |
 //! | the events of a transport | `events.rs`, `controller.rs` |
 //! | what an algorithm decides, and may decide | `congestion_control.rs` |
-//! | recovery, timeouts, idle times, undo, pacing | `window_rules.rs`, `prr.rs` |
+//! | recovery, timeouts, idle times, undo, pacing rates | `window_rules.rs`, `prr.rs` |
+//! | when a paced packet may leave | `pacer.rs` |
 //! | slow start | `slow_start.rs`, `hystart.rs` |
 //! | growth after it, as far as algorithms share it | `congestion_control.rs`, `pooled_growth.rs` |
 //! | what coupled algorithms know of the other paths | `siblings.rs` |
 
 pub mod balia;
+pub mod bbr;
 pub mod cmt_rpv1;
 pub mod cmt_rpv2;
 mod congestion_control;
@@ -34,6 +36,7 @@ mod events;
 pub mod hystart;
 pub mod lia;
 pub mod olia;
+mod pacer;
 mod path;
 mod pooled_growth;
 mod prr;
@@ -50,15 +53,17 @@ use crate::FlowEnd;
 use crate::catalogue::{catalogue, dispatch};
 
 pub use balia::Balia;
+pub use bbr::Bbr;
 pub use cmt_rpv1::CmtRpV1;
 pub use cmt_rpv2::{CmtRpV2, CmtRpV2Form};
 pub use congestion_control::{CongestionControl, additive_increase};
 pub use controller::Controller;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
-pub use events::{Ack, DeliverySample, Loss, Outstanding, Timeout};
+pub use events::{Ack, DeliverySample, Loss, Outstanding, PathModel, RateSample, Timeout};
 pub use lia::Lia;
 pub use olia::Olia;
+pub use pacer::Pacer;
 pub use path::{Growth, Path, RecoveryState, Rules, WindowReduction};
 pub use reno::Reno;
 pub use sctp::Sctp;
@@ -89,7 +94,7 @@ fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
 macro_rules! algorithms {
     ($macro:ident! $($arguments:tt)*) => {
         $macro! {
-            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp]
+            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp Bbr]
             [Custom CustomCongestionControl: CongestionControl]
             $($arguments)*
         }
@@ -105,6 +110,10 @@ algorithms! { catalogue!
 impl CongestionControl for Algorithm {
     fn on_path_added(&mut self, paths: &[Path], path: usize) {
         algorithms!(dispatch! self, algorithm => algorithm.on_path_added(paths, path))
+    }
+
+    fn on_established(&mut self, paths: &[Path], path: usize, now: Instant) {
+        algorithms!(dispatch! self, algorithm => algorithm.on_established(paths, path, now))
     }
 
     fn on_sample(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
@@ -161,6 +170,26 @@ impl CongestionControl for Algorithm {
 
     fn pacing_rate(&self, paths: &[Path], path: usize, outstanding: Outstanding) -> Option<u64> {
         algorithms!(dispatch! self, algorithm => algorithm.pacing_rate(paths, path, outstanding))
+    }
+
+    fn takes_rate_samples(&self) -> bool {
+        algorithms!(dispatch! self, algorithm => algorithm.takes_rate_samples())
+    }
+
+    fn needs_pacing(&self) -> bool {
+        algorithms!(dispatch! self, algorithm => algorithm.needs_pacing())
+    }
+
+    fn holds_back(&self, path: usize) -> bool {
+        algorithms!(dispatch! self, algorithm => algorithm.holds_back(path))
+    }
+
+    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant) {
+        algorithms!(dispatch! self, algorithm => algorithm.on_restart(paths, path, now))
+    }
+
+    fn model(&self, path: usize, unit_bytes: u32) -> Option<PathModel> {
+        algorithms!(dispatch! self, algorithm => algorithm.model(path, unit_bytes))
     }
 
     fn on_state(&mut self, paths: &[Path], path: usize, state: RecoveryState) {

@@ -94,6 +94,7 @@ pub struct Path {
     pub(super) min_rtt: Option<Duration>,
     pub(super) state: RecoveryState,
     pub(super) established: bool,
+    pub(super) paced: bool,
     pub(super) group: usize,
     pub(super) rules: Rules,
     /// The initial window, which is also the restart window (RFC 5681, section 4.1).
@@ -120,6 +121,7 @@ impl Path {
             min_rtt: None,
             state: RecoveryState::Open,
             established: false,
+            paced: false,
             group: 0,
             rules: Rules::default(),
             initial_window,
@@ -186,6 +188,11 @@ impl Path {
     /// Whether the path is fully established and not closed. Other paths do not count in sums.
     pub fn is_established(&self) -> bool {
         self.established
+    }
+
+    /// Whether the transport spaces the path's packets by their [pacing rate](super::CongestionControl::pacing_rate).
+    pub fn is_paced(&self) -> bool {
+        self.paced
     }
 
     /// How growth is counted.

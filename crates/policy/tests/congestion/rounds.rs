@@ -149,6 +149,7 @@ pub(crate) fn delivery(ack: Ack, progress: bool) -> DeliverySample {
         advanced: true,
         progress,
         window_limited: true,
+        rate: None,
     }
 }
 

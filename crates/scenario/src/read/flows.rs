@@ -3,7 +3,7 @@
 use core::cmp::Ordering;
 use std::sync::Arc;
 
-use subflow_policy::congestion::Algorithm;
+use subflow_policy::congestion::{Algorithm, CongestionControl};
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
@@ -202,6 +202,7 @@ impl FlowReader<'_> {
             }
             ProtocolName::Sctp => {
                 let congestion = congestion(&profile.stack.sctp.congestion)?;
+                refuse_rate_based(section, &congestion)?;
                 let scheduler = match section.given("scheduler") {
                     Some(_) => Some(self.scheduler(section, from.host)?),
                     None => None,
@@ -324,6 +325,16 @@ fn place_of(primary: InterfaceIndex, to: InterfaceIndex) -> usize {
         Ordering::Equal => 0,
         Ordering::Less => primary.interface + 1,
         Ordering::Greater => primary.interface,
+    }
+}
+
+/// SCTP measures no delivery rates, and does not pace.
+fn refuse_rate_based(section: &Section<'_>, congestion: &Algorithm) -> Result<(), Problem> {
+    match section.given("congestion") {
+        Some(field) if congestion.takes_rate_samples() => Err(field
+            .problem(format!("{} needs delivery rates, and SCTP measures none", congestion.name()))
+            .help("give the flow the protocol tcp or mptcp, or another congestion control")),
+        _ => Ok(()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use subflow_transport::tcp::config::{EcnMode, LossDetection, WindowReduction};
+use subflow_transport::tcp::config::{EcnMode, LossDetection, Pacing, WindowReduction};
 
 use super::acknowledgments::{ack_policy, sack_compression};
 use super::buffers::{receive_buffer, send_buffer};
@@ -118,6 +118,14 @@ fn growth() -> Vec<Switch<Stack>> {
             flag(),
             |s| &mut s.tcp.window_validation,
             "whether the window grows only while it is the limit (RFC 7661)",
+        ),
+        switch(
+            "pacing",
+            one_of("a kind of pacing", Pacing::ALL),
+            |s| &mut s.tcp.pacing,
+            "whether data packets leave at the pacing rate instead of as soon as the windows allow. BBR always paces; with \
+             other congestion controls the rate is 200 % of the window per round trip in slow start, then 120 %, as in \
+             Linux",
         ),
         switch(
             "slow_start_after_idle",

@@ -22,6 +22,11 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("unknown algorithm", "\"lia\"", "\"lai\""),
     ("unknown scheduler", "send = ", "scheduler = \"fastest\"\nsend = "),
     ("a scheduler's option that nobody has", "send = ", "scheduler = { name = \"ecf\", gamma = 1 }\nsend = "),
+    (
+        "a rate-based congestion control with SCTP",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"",
+        "protocol = \"sctp\"\ncongestion = \"bbr\"",
+    ),
     ("an option of another congestion control", "congestion = \"lia\"", "congestion = { name = \"lia\", beta = 0.5 }"),
     (
         "a congestion control's option out of bounds",

@@ -68,6 +68,7 @@ impl Association {
             advanced: self.newly_acked.cumulative_advanced(),
             progress: self.may_grow(index, slow_start),
             window_limited,
+            rate: None,
         };
         self.congestion.on_sample(index, &ack);
         self.congestion.on_delivered(index, &sample);

@@ -223,6 +223,8 @@ impl Association {
             flight_size: destination.bytes_in_flight(),
             srtt: destination.rtt().srtt(),
             bytes_acknowledged: Some(destination.counters().bytes_acknowledged),
+            pacing_rate: None,
+            model: None,
         }
     }
 }

@@ -160,6 +160,9 @@ impl Connection {
                 break;
             }
             let segment = self.sent.pop_head();
+            if let Some(rate) = &mut self.delivery_rate {
+                rate.on_head_acknowledged(segment.sent_at);
+            }
             let repeated = segment.tags.has(Tags::EVER_RETRANSMITTED);
             let sacked = segment.tags.has(Tags::SACKED);
             if repeated {
@@ -224,6 +227,10 @@ impl Connection {
 
     /// Reports the delivery, by which the congestion window grows or shrinks (Linux `tcp_cong_control`).
     fn report_delivery(&mut self, ack: Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
+        let rate = match self.delivery_rate {
+            Some(_) => self.take_rate_sample(ack.acked, findings, ack.now, cc),
+            None => None,
+        };
         // SACKed data counts as progress only if the network is known to reorder (Linux `tcp_may_raise_cwnd`).
         let progress = findings.acknowledged > 0 || (self.reordering.is_raised() && findings.newly_sacked > 0);
         let sample = DeliverySample {
@@ -235,8 +242,12 @@ impl Connection {
             advanced: findings.una_advanced,
             progress,
             window_limited: progress && self.was_window_limited(cc),
+            rate,
         };
         cc.on_delivered(self.path, &sample);
+        if rate.is_some() {
+            self.note_held_back(cc);
+        }
     }
 
     /// Nothing was outstanding: a D-SACK may prove an earlier reduction wrong, or the send window may have opened

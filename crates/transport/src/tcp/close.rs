@@ -1,6 +1,7 @@
 //! Closing (RFC 9293, section 3.10), and connections in TIME-WAIT whose ends a new SYN opens again (RFC 6191; RFC 9293,
 //! section 3.6.1).
 
+use subflow_policy::congestion::Pacer;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
@@ -30,6 +31,7 @@ impl Connection {
         self.timer.stop();
         self.acknowledge.on_sent(false);
         self.sent = SentQueue::new();
+        (self.pacer, self.delivery_rate) = (Pacer::OFF, None);
     }
 
     /// This side's FIN was acknowledged.

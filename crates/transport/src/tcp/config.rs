@@ -61,6 +61,24 @@ impl EcnMode {
     }
 }
 
+/// Pacing: whether data packets leave at the pacing rate, one after the other, instead of as soon as the windows allow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// Only if the congestion control needs it, as BBR does.
+    #[default]
+    Off,
+    /// Always (Linux: the internal pacing of TCP, which `SO_MAX_PACING_RATE` turns on).
+    Internal,
+}
+
+impl Pacing {
+    /// All, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("off", Self::Off, "only with a congestion control that needs it, as BBR does"),
+        Choice::new("internal", Self::Internal, "always, by a timer of the connection").source("Linux 4.13"),
+    ];
+}
+
 /// Acknowledgment policy (RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
@@ -212,6 +230,10 @@ pub struct Config {
     pub window_validation: bool,
     /// Details of how the congestion window increases.
     pub growth: Growth,
+    /// Whether data packets are spaced. The pacing rate is the congestion control's; where it has none of its own, 200 %
+    /// of the window per smoothed RTT while the window is below half of the threshold, else 120 % (Linux
+    /// `tcp_update_pacing_rate`).
+    pub pacing: Pacing,
     /// Restart slow start after an idle time of one RTO (RFC 5681, section 4.1).
     pub slow_start_after_idle: bool,
     /// Nagle's algorithm (RFC 9293, section 3.7.4) with Minshall's modification, as in Linux: a segment below full
@@ -265,6 +287,7 @@ impl Default for Config {
             undo: true,
             window_validation: true,
             growth: Growth::default(),
+            pacing: Pacing::Off,
             slow_start_after_idle: true,
             nagle: true,
             receive_buffer: ReceiveBuffer::Automatic(Autotuning::LINUX_RECEIVE),

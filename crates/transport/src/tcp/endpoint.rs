@@ -73,6 +73,7 @@ impl TcpEndpoint {
         let start = self.stream.written;
         let admitted = self.stream.admit(bytes, self.connection.counters().bytes_acknowledged);
         if admitted > 0 {
+            self.connection.note_write(&self.congestion);
             self.connection.push_data(start..start + admitted);
         }
         admitted

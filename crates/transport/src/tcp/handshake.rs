@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use subflow_policy::congestion::Controller;
+use subflow_policy::congestion::{Controller, Pacer};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acknowledge::Acknowledge;
+use super::config::Pacing;
+use super::delivery_rate::DeliveryRate;
 use super::ecn::Ecn;
 use super::loss_detection::{Rack, Reordering};
 use super::receive_side::ReceiveSide;
@@ -57,6 +59,8 @@ impl Connection {
             undo: Undo::default(),
             rto: RetransmissionTimeout::new(&config),
             timer: TransmissionTimer::STOPPED,
+            pacer: Pacer::OFF,
+            delivery_rate: None,
             receive: ReceiveSide::new(&config, size.mss(), now),
             acknowledge: Acknowledge::new(&config, u64::from(size.mss())),
             ecn: Ecn::new(config.ecn),
@@ -153,7 +157,21 @@ impl Connection {
         if self.lifecycle.syn_repeated() > 1 {
             cc.on_handshake_loss(self.path);
         }
-        cc.set_established(self.path, true);
+        self.begin_pacing(now, cc);
+    }
+
+    /// Data may be sent: its departures and its delivery rate are of interest now.
+    fn begin_pacing(&mut self, now: Instant, cc: &mut Controller) {
+        if self.config.pacing == Pacing::Internal || cc.needs_pacing() {
+            self.pacer = Pacer::ON;
+        }
+        if cc.takes_rate_samples() {
+            // What waits was written before: Linux, where an application writes afterwards, regards its first write as
+            // the end of an idle time.
+            let is_limited = !self.send.queue().is_empty();
+            self.delivery_rate = Some(Box::new(DeliveryRate::new(is_limited, now)));
+        }
+        cc.establish(self.path, self.pacer.is_on(), now);
     }
 
     /// Takes an RTT sample: `smoothed` for the retransmission timeout, `latest` for congestion control and RACK.

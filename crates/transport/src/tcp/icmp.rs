@@ -60,6 +60,7 @@ impl Connection {
         if !self.lifecycle.is_synchronised() || !self.sent.cut(u64::from(self.size.mss())) {
             return;
         }
+        self.cut_snapshots();
         if self.recovery_state(cc) != RecoveryState::Loss {
             self.recovery.last_until(self.send.next());
             self.undo.rule_out();

@@ -55,9 +55,14 @@ impl Connection {
             self.on_mtu_probe_lost(now, cc);
             return self.next_retransmission(segment, now, cc);
         }
-        self.counters.loss_probes += 1;
         let has_new = self.send.queue().bytes() > 0 && self.lifecycle.may_send() && self.admits_next();
-        let probe = if has_new { self.send_new(segment, now, cc) } else { self.probe_with_last(segment, now) };
+        if has_new && !self.pacer.admits(now) {
+            // It leaves soon, and is as good as a probe.
+            self.rearm_retransmission(now);
+            return None;
+        }
+        self.counters.loss_probes += 1;
+        let probe = if has_new { self.send_new(segment, now, cc) } else { self.probe_with_last(segment, now, cc) };
         self.recovery.on_probe_sent(LossProbe { end: self.send.next(), is_retransmission: !has_new });
         self.timer.stop();
         self.rearm_retransmission(now);

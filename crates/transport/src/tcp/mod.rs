@@ -42,6 +42,7 @@
 //! | recovery states, F-RTO | `recovery.rs` |
 //! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
 //! | sending | `output.rs`, `segment.rs` |
+//! | delivery-rate samples, for algorithms that take them | `delivery_rate.rs` |
 //! | use of the congestion window | `window_use.rs` |
 //! | what loss recovery did, for whoever explains a run | `notes.rs` |
 //! | explicit congestion notification | `ecn.rs` |
@@ -53,6 +54,7 @@ mod acknowledge;
 mod close;
 pub mod config;
 mod data_input;
+mod delivery_rate;
 mod duplicate_acks;
 mod ecn;
 mod endpoint;
@@ -91,7 +93,7 @@ mod window_use;
 
 use std::sync::Arc;
 
-use subflow_policy::congestion::{Controller, Outstanding};
+use subflow_policy::congestion::{Controller, Outstanding, Pacer, PathModel};
 use subflow_wire::icmp::IcmpKind;
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{IpHeader, TcpSegment};
@@ -108,6 +110,7 @@ pub use state::{Closed, State};
 use crate::edge::Taken;
 pub use crate::ends::Ends;
 use acknowledge::Acknowledge;
+use delivery_rate::DeliveryRate;
 use ecn::Ecn;
 use loss_detection::{Rack, Reordering};
 use receive_side::ReceiveSide;
@@ -178,6 +181,10 @@ pub struct Connection {
     undo: Undo,
     rto: RetransmissionTimeout,
     timer: TransmissionTimer,
+    /// When the next data may leave. It is off unless the configuration or congestion control demands pacing.
+    pacer: Pacer,
+    /// Samples of the delivery rate, if congestion control takes them.
+    delivery_rate: Option<Box<DeliveryRate>>,
     receive: ReceiveSide,
     acknowledge: Acknowledge,
     ecn: Ecn,
@@ -246,8 +253,21 @@ impl Connection {
 
     /// The pacing rate in bytes per second (Linux: `sk_pacing_rate`). Zero without an RTT sample.
     pub fn pacing_rate(&self, cc: &Controller) -> u64 {
-        let outstanding = Outstanding { amount: self.sent.packets_out(), unit_bytes: self.size.mss() };
-        cc.pacing_rate(self.path, outstanding).unwrap_or(0)
+        cc.pacing_rate(self.path, self.outstanding()).unwrap_or(0)
+    }
+
+    /// The pacing rate, if the connection is paced.
+    pub(crate) fn actual_pacing_rate(&self, cc: &Controller) -> Option<u64> {
+        if self.pacer.is_on() { cc.pacing_rate(self.path, self.outstanding()) } else { None }
+    }
+
+    /// What congestion control estimates of the path, if it has a model of it.
+    pub(crate) fn model(&self, cc: &Controller) -> Option<PathModel> {
+        cc.model(self.path, self.size.mss_without_reserve())
+    }
+
+    fn outstanding(&self) -> Outstanding {
+        Outstanding { amount: self.sent.packets_out(), unit_bytes: self.size.mss_without_reserve() }
     }
 
     /// Whether the retransmission timer has expired since the last acknowledgment of new data.

@@ -173,6 +173,7 @@ impl Connection {
         if self.sent.get(id).length() > u64::from(self.size.mss()) {
             self.forget_mtu_probe();
             self.sent.cut(self.size.mss().into());
+            self.cut_snapshots();
         }
     }
 }

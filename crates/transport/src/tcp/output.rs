@@ -116,7 +116,7 @@ impl Connection {
         if self.sent.in_flight() >= cc.path(self.path).cwnd() {
             return None;
         }
-        let id = self.sent.next_to_retransmit()?;
+        let id = self.sent.next_to_retransmit().filter(|_| self.pacer.admits(now))?;
         if self.mtu_search.is_some() {
             self.cut_mtu_probe(id);
         }
@@ -131,7 +131,7 @@ impl Connection {
         if self.sent.is_empty() {
             self.restart_after_idle(now, cc);
         }
-        self.sent.in_flight() < cc.path(self.path).cwnd() && self.admits_next()
+        self.sent.in_flight() < cc.path(self.path).cwnd() && self.admits_next() && self.pacer.admits(now)
     }
 
     /// Whether the send window and Nagle's algorithm admit the next new segment.
@@ -144,6 +144,7 @@ impl Connection {
         let idle_before = self.sent.is_empty();
         if idle_before {
             cc.on_transmit_after_idle(self.path, now, self.send.idle(now));
+            self.note_restart(now, cc);
         }
         let mut full = self.send.full_size(self.size.mss());
         if self.mtu_search.is_some() {
@@ -157,6 +158,9 @@ impl Connection {
         let push = new.is_last && length > 0;
         let tags = if push { Tags::PUSH } else { Tags::default() };
         self.sent.push(new.sequence.clone(), new.data.start, now, tags);
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_sent(new.sequence.end, idle_before, self.recovery.delivered(), now);
+        }
         self.window_use.on_sent();
         self.counters.data_segments_sent += u64::from(length > 0);
         cc.on_sent(self.path, 1);
@@ -165,11 +169,21 @@ impl Connection {
         if idle_before || matches!(self.timer.purpose(), Some(Purpose::LossProbe | Purpose::WindowProbe)) {
             self.rearm_retransmission(now);
         }
+        self.pace(length, now, cc);
         let offset = self.build_data(new.sequence.start, new.data, new.has_fin, push, segment, now);
         if self.ecn.is_used() {
             self.make_capable(segment);
         }
         offset
+    }
+
+    /// `bytes` of data leave now: what follows them leaves later, if the connection is paced.
+    #[inline]
+    fn pace(&mut self, bytes: u64, now: Instant, cc: &Controller) {
+        if self.pacer.is_on() {
+            let rate = self.actual_pacing_rate(cc);
+            self.pacer.on_sent(bytes as u32, rate, now);
+        }
     }
 
     /// Retransmits segment `id`, which is considered lost.
@@ -180,19 +194,23 @@ impl Connection {
         if id == self.sent.head_id() && !self.timer.is_pending(Purpose::Reordering) {
             self.timer.arm(Purpose::Retransmission, now, self.rto.backed_off());
         }
-        self.send_again(id, segment, now)
+        self.send_again(id, segment, now, cc)
     }
 
     /// Sends the last segment again as a tail loss probe; it is not considered lost.
-    pub(super) fn probe_with_last(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+    pub(super) fn probe_with_last(&mut self, segment: &mut TcpSegment, now: Instant, cc: &Controller) -> u64 {
         let id = self.sent.last_id();
         self.sent.note_probe(id, now);
-        self.send_again(id, segment, now)
+        self.send_again(id, segment, now, cc)
     }
 
-    fn send_again(&mut self, id: u32, segment: &mut TcpSegment, now: Instant) -> u64 {
+    fn send_again(&mut self, id: u32, segment: &mut TcpSegment, now: Instant, cc: &Controller) -> u64 {
         self.counters.retransmissions += 1;
         self.send.on_retransmission(now);
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_sent_again(id, self.recovery.delivered());
+        }
+        self.pace(self.sent.get(id).length(), now, cc);
         self.build_sent(id, segment, now)
     }
 

@@ -216,6 +216,9 @@ impl Connection {
             return false;
         }
         self.sent.forget_sacks();
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_reneging();
+        }
         self.reported_sacks.forget();
         true
     }

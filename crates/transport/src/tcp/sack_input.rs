@@ -174,6 +174,9 @@ impl Connection {
             findings.sacked_originals = Some((first, sent_at));
         }
         self.sent.mark_sacked(id);
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_sacked(id, sent_at);
+        }
         findings.newly_sacked += 1;
     }
 }

@@ -54,6 +54,12 @@ impl SegmentSize {
         self.mss
     }
 
+    /// The same if MPTCP had no options (Linux: `mss_cache`, by which pacing rates are computed).
+    #[inline]
+    pub(super) fn mss_without_reserve(&self) -> u32 {
+        self.mss + self.reserved
+    }
+
     /// Largest IP packet to send.
     pub(super) fn path_mtu(&self) -> u16 {
         self.path_mtu
@@ -127,6 +133,7 @@ mod tests {
         assert_eq!(size.mss(), 1448);
         size.reserve(20, 12);
         assert_eq!((size.mss(), size.space_in_ack(), size.space_beside(1428), size.space_beside(0)), (1428, 16, 0, 8));
+        assert_eq!(size.mss_without_reserve(), 1448);
         assert_eq!((size.set_path_mtu(1280), size.mss()), (1500, 1208));
         assert_eq!((size.within(1500), size.largest_mtu()), (1428, 1500));
         size.on_syn(None, false);

@@ -193,6 +193,7 @@ impl Connection {
         if is_longer(self, mtu) {
             self.forget_mtu_probe();
             self.sent.cut_head(self.size.within(mtu).into());
+            self.cut_snapshots();
             let until = self.trial.map(|trial| trial.until).filter(|&until| until > start);
             self.trial = Some(Trial { until: until.unwrap_or(end), mtu });
         }

@@ -4,6 +4,7 @@
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 
+use super::recovery::Transmission;
 use super::{Closed, Connection};
 
 /// Granularity of the kernel's timers.
@@ -122,7 +123,8 @@ impl Connection {
     /// [`Self::timeout`], with [`Instant::MAX`] for never. Called after every packet, therefore without branches.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        self.acknowledge.deadline().min(self.timer.wake_at()).min(self.lifecycle.deadline())
+        let own = self.acknowledge.deadline().min(self.timer.wake_at()).min(self.lifecycle.deadline());
+        own.min(self.pacer.wake_at())
     }
 
     /// Earliest expiry of the transmission timer.
@@ -138,6 +140,10 @@ impl Connection {
         }
         if let Some(purpose) = self.timer.expire(now, self.config.tick()) {
             self.on_transmission_timer(purpose, now, cc);
+        }
+        // What waited for its departure is new data, or a segment that is lost (Linux `tcp_tsq_write`).
+        if self.pacer.wake(now) && self.sent.lost_out() > self.sent.retrans_out() {
+            self.recovery.request(Transmission::LostSegments);
         }
     }
 }

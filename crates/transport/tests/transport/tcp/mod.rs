@@ -10,6 +10,7 @@ mod ecn;
 mod handshake;
 mod negotiation;
 mod no_sack;
+mod pacing;
 mod receive_window;
 mod recovery;
 mod reordering;
