@@ -61,13 +61,13 @@ impl CongestionControl for CongestionAgent {
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
         if !self.sends {
-            Reno.on_ack(paths, path, ack);
+            Reno::default().on_ack(paths, path, ack);
         }
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, now: Instant) -> u32 {
         if !self.sends {
-            return Reno.ssthresh_after_loss(paths, path, now);
+            return Reno::default().ssthresh_after_loss(paths, path, now);
         }
         self.paths[path].losses += 1;
         // β = 0.7, as in CUBIC (RFC 9438, section 4.6).
