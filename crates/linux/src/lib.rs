@@ -91,6 +91,7 @@
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
 //! | files that outlive a killed process, and the identity of a network namespace in their names | `state_folder.rs` |
 //! | which network namespaces exist | `census/` |
+//! | locks on files, also of processes that were killed a moment ago | `file_lock.rs` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
@@ -118,6 +119,7 @@ mod device;
 mod edge;
 mod emulator;
 mod error;
+mod file_lock;
 mod kernel;
 mod kernel_host;
 mod machine;
@@ -147,6 +149,7 @@ pub use device::{Device, DeviceKind};
 pub use edge::{ByteTap, PacketWriter, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
+pub use file_lock::try_lock;
 pub use kernel::{Sysctl, congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};

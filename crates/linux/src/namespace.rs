@@ -12,11 +12,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use rustix::thread::LinkNameSpaceType;
 
 use crate::error::{Error, Result, While};
+use crate::file_lock::{outlives_its_end, try_lock};
 use crate::sys;
 
 /// The folder of names, the same as that of `ip netns`.
@@ -146,20 +146,20 @@ fn cleanup_folders(report: &mut impl FnMut(&str)) -> Result<()> {
 fn is_left_over(name: &str, path: &Path) -> bool {
     // Both the mounted namespace and its mount point are empty files.
     let is_empty_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0);
-    is_empty_file && Maker::of(name).is_some_and(|maker| !maker.lives()) && !is_held(path)
+    is_empty_file && Maker::of(name).is_some_and(|maker| !maker.lives_on()) && !is_held(path)
 }
 
 /// Whether the folder `name` of temporary files is one of ours that no process uses.
 fn leftover_folder(name: &str) -> bool {
     let path = path_of(name);
-    Maker::of(name).is_some_and(|maker| !maker.lives()) && !(path.exists() && is_held(&path))
+    Maker::of(name).is_some_and(|maker| !maker.lives_on()) && !(path.exists() && is_held(&path))
 }
 
 /// Whether a run has locked the namespace at `path`.
 fn is_held(path: &Path) -> bool {
     // Without the right to open it, removing it fails, too, with an error.
     let Ok(file) = File::open(path) else { return false };
-    flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+    try_lock(&file).is_ok_and(|locked| !locked)
 }
 
 /// The process that created a namespace.
@@ -186,6 +186,11 @@ impl Maker {
     /// Whether the process exists and has not ended.
     fn lives(self) -> bool {
         started(self.process) == Some(self.started)
+    }
+
+    /// The same once a process that was killed has ended.
+    fn lives_on(self) -> bool {
+        self.lives() && outlives_its_end(self.process)
     }
 }
 

@@ -9,9 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-
+use crate::file_lock::try_lock;
 use crate::state_folder::{in_state_folder, is_current, remove_empty_state_folder};
 
 /// The lock. Dropped, it removes its file.
@@ -31,17 +29,15 @@ pub(super) enum NoLock {
 }
 
 impl Lock {
-    /// Takes the lock of this file, at once or not at all.
+    /// Takes the lock of this file, at once or not at all. Of a process that was killed it waits for the end.
     pub(super) fn take(path: &Path) -> Result<Self, NoLock> {
         // Who can open the file can lock it: nobody else may, from its first moment on.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         loop {
             let mut file = in_state_folder(|| options.open(path)).map_err(NoLock::Failed)?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => return Err(NoLock::Taken(owner(&mut file))),
-                Err(error) => return Err(NoLock::Failed(error.into())),
+            if !try_lock(&file).map_err(NoLock::Failed)? {
+                return Err(NoLock::Taken(owner(&mut file)));
             }
             // Another process may have removed it between the two.
             if !is_current(&file, path) {

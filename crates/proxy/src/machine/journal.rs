@@ -1,8 +1,9 @@
 //! What has to be undone, on a file that outlives the process.
 //!
 //! A proxy has a number, which is its file's, and holds a lock on the file as long as it lives. Each step that undoes a
-//! change is in the file before the change is made ([`Pending`]). So a file without a lock tells what a killed proxy
-//! has left. Its name identifies the network namespace, to which the steps belong: with the namespace there is nothing
+//! change is in the file before the change is made ([`Pending`]). The commands that make changes hold the lock, too: one
+//! may still be at work when the proxy that started it has been killed. So a file without a lock tells what a killed
+//! proxy has left. Its name identifies the network namespace, to which the steps belong: with the namespace there is nothing
 //! to undo any more.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use subflow_linux::{
-    Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder,
+    Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder, try_lock,
 };
 
 use super::Occupied;
@@ -61,6 +62,7 @@ impl Journal {
 
     /// The journal with these steps, of whose file the process has the lock.
     fn of(namespace: NamespaceId, number: u8, pending: Pending) -> Result<Self> {
+        pending.share_with_commands().map_err(|error| Error::system("share the lock with commands", error))?;
         let folder = File::open(STATE_FOLDER);
         let folder = folder.map_err(|error| Error::system(format!("open {STATE_FOLDER}"), error))?;
         Ok(Self { namespace, folder, pending, path: path_of(namespace, number), number, has_ended: false })
@@ -252,7 +254,8 @@ fn open_left_behind(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
             return Err(Error::machine(problem, "run `subflow cleanup` as root (sudo)"));
         }
     };
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_current(&file, path) {
+    let locked = try_lock(&file).map_err(|error| Error::system(format!("lock {}", path.display()), error))?;
+    if !locked || !is_current(&file, path) {
         return Ok(None);
     }
     let mut content = Vec::new();

@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
+use rustix::io::FdFlags;
 use serde_json::{Value, json};
 
 use super::step::Step;
@@ -80,6 +81,11 @@ impl Pending {
     /// The steps that are left of a file, which is opened for appending and has this content.
     pub(super) fn new(file: File, content: &[u8]) -> Self {
         Self { file, steps: left_in(content) }
+    }
+
+    /// Lets commands that are started from now on hold the lock of the file until they end.
+    pub(super) fn share_with_commands(&self) -> io::Result<()> {
+        Ok(rustix::io::fcntl_setfd(&self.file, FdFlags::empty())?)
     }
 
     pub(super) fn steps(&self) -> &[Step] {

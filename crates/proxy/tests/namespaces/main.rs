@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod forwarding;
+mod kills;
 mod programs;
 mod rates;
 mod setup;
