@@ -46,7 +46,7 @@ impl StreamOptions {
                 let remedy = "enable MPTCP with `sysctl net.mptcp.enabled=1`, or use a kernel that supports it";
                 return Err(Error::missing("MPTCP sockets cannot be opened here", remedy));
             }
-            Err(error) => return Err(error).during(|| format!("cannot open a {:?} socket", self.transport)),
+            Err(error) => return Err(error).during(|| format!("cannot open a socket of {}", self.transport.name())),
         };
         if let Some(name) = &self.congestion {
             sockopt::set_tcp_congestion(&socket, name)

@@ -38,6 +38,14 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// What it is called.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Mptcp => "MPTCP",
+        }
+    }
+
     /// Its protocol number in a call of `socket`.
     pub(crate) fn protocol(self) -> rustix::net::Protocol {
         match self {

@@ -109,6 +109,16 @@ pub(crate) enum Offload {
 }
 
 impl Offload {
+    /// What it is called.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::TcpSegmentation => "the segmentation of TCP",
+            Self::Segmentation => "segmentation",
+            Self::Coalescing => "the merging of received packets",
+            Self::Checksums => "checksums",
+        }
+    }
+
     pub(crate) const ALL: [Self; 4] = [Self::TcpSegmentation, Self::Segmentation, Self::Coalescing, Self::Checksums];
 
     /// The command that sets it (Linux `include/uapi/linux/ethtool.h`).

@@ -125,7 +125,7 @@ fn packet_socket(interface: u32) -> Result<OwnedFd> {
 /// Disables offloads of the device `name`, so that its packets have complete checksums and are not larger than the MTU.
 fn switch_offloads_off(name: &str) -> Result<()> {
     for offload in Offload::ALL {
-        sys::switch_off(name, offload).during(|| format!("cannot disable the offload {offload:?} of {name}"))?;
+        sys::switch_off(name, offload).during(|| format!("cannot disable {} of {name}", offload.name()))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! `SUBFLOW_REQUIRE` names the kernel.
 #![cfg(target_os = "linux")]
 
+mod bound_paths;
 mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;

@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::listener::{Listener, Received};
 use super::message::{DUMP, u32_at};
-use super::route::{IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_IFNAME, INTERFACE_MESSAGE, RTM_GETLINK, ip_address};
+use super::route::{
+    IFA_ADDRESS, IFA_LOCAL, IFF_NOARP, IFF_UP, IFLA_IFNAME, INTERFACE_MESSAGE, RTM_GETLINK, ip_address,
+};
 use super::{Message, Request, RouteControl};
 use crate::error::Result;
 
@@ -21,6 +23,7 @@ const RTNLGRP_IPV6_ROUTE: u32 = 11;
 const MOST_NEWS: usize = 1024;
 
 const IFF_LOOPBACK: u32 = 0x8;
+const IFF_POINTOPOINT: u32 = 0x10;
 const IFF_RUNNING: u32 = 0x40;
 
 /// struct ifaddrmsg: family, length of the prefix, flags, scope, interface.
@@ -40,6 +43,8 @@ pub struct Interface {
     pub name: String,
     /// Its addresses beyond the link, without those that are being checked for duplicates or are deprecated.
     pub addresses: Vec<IpAddr>,
+    /// Whether it has neighbours, or a peer. A dummy device has not: others reach its addresses over another interface.
+    pub has_neighbours: bool,
 }
 
 impl RouteControl {
@@ -66,7 +71,8 @@ fn usable_link(message: &Message) -> Option<(u32, Interface)> {
     let name = message.attribute(INTERFACE_MESSAGE, IFLA_IFNAME)?;
     let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
     let usable = flags & IFF_UP != 0 && flags & IFF_RUNNING != 0 && flags & IFF_LOOPBACK == 0;
-    usable.then_some((index, Interface { name, addresses: Vec::new() }))
+    let has_neighbours = flags & IFF_NOARP == 0 || flags & IFF_POINTOPOINT != 0;
+    usable.then_some((index, Interface { name, addresses: Vec::new(), has_neighbours }))
 }
 
 fn usable_address(message: &Message) -> Option<(u32, IpAddr)> {

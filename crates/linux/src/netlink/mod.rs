@@ -25,7 +25,7 @@ pub use family::{event_listeners, is_passive};
 pub use interfaces::{Interface, InterfaceChanges};
 pub use listener::Received;
 pub use message::Request;
-pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager};
+pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager, NewSubflow};
 pub use mptcp_events::{MptcpEvent, MptcpEvents, PeerReset, SubflowEnds};
 pub use route::{Route, RouteControl};
 pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket};

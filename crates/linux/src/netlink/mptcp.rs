@@ -34,6 +34,7 @@ const ADDR_V4: u16 = 3;
 const ADDR_V6: u16 = 4;
 const ADDR_PORT: u16 = 5;
 const ADDR_FLAGS: u16 = 6;
+const ADDR_IF_IDX: u16 = 7;
 
 /// The flags of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,22 @@ pub struct Endpoint {
     pub port: Option<u16>,
     /// Its flags.
     pub flags: EndpointFlags,
+}
+
+/// A subflow to be opened by the userspace path manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewSubflow {
+    /// The address identifier of its local end: that of all subflows from the address.
+    pub id: u8,
+    /// Its local end; port 0 lets the kernel choose.
+    pub from: SocketAddr,
+    /// Its remote end.
+    pub to: SocketAddr,
+    /// The index of the interface that its packets leave by; `None` leaves it to the routes. With two default routes and
+    /// no rules for sources, all packets would leave by the one of the lower metric.
+    pub interface: Option<u32>,
+    /// Whether it is a backup (flag B of MP_JOIN).
+    pub backup: bool,
 }
 
 /// Controls the path managers of the network namespace in which it was opened.
@@ -118,13 +135,13 @@ impl MptcpPathManager {
         self.netlink.ask(request, || format!("cannot change the MPTCP endpoint {}", endpoint.address)).map(drop)
     }
 
-    /// Opens a subflow of the connection with `token` (userspace path manager, `net.mptcp.pm_type=1`). All subflows
-    /// from one address must have the same `id`.
-    pub fn open_subflow(&mut self, token: u32, id: u8, from: SocketAddr, to: SocketAddr, backup: bool) -> Result<()> {
+    /// Opens a subflow of the connection with `token` (userspace path manager, `net.mptcp.pm_type=1`).
+    pub fn open_subflow(&mut self, token: u32, subflow: &NewSubflow) -> Result<()> {
+        let &NewSubflow { id, from, to, interface, backup } = subflow;
         let flags = EndpointFlags { subflow: true, backup, ..EndpointFlags::default() };
         let port = (from.port() != 0).then_some(from.port());
         let end = Endpoint { id: Some(id), address: from.ip(), port, flags };
-        self.subflow(CMD_SUBFLOW_CREATE, token, &end, to, "open")
+        self.subflow(CMD_SUBFLOW_CREATE, token, |request| bound(local(request, &end), interface), (from, to), "open")
     }
 
     /// Closes a subflow with a reset (userspace path manager).
@@ -150,11 +167,12 @@ impl MptcpPathManager {
         verb: &str,
     ) -> Result<()> {
         let end = |address| Endpoint { id: None, address, port: Some(from.port()), flags };
-        let outcome = self.subflow(command, token, &end(from.ip()), to, verb);
-        let (IpAddr::V4(local), IpAddr::V4(remote), Err(_)) = (from.ip(), to.ip(), &outcome) else { return outcome };
+        let outcome = self.subflow(command, token, |request| local(request, &end(from.ip())), (from, to), verb);
+        let (IpAddr::V4(local_ip), IpAddr::V4(remote), Err(_)) = (from.ip(), to.ip(), &outcome) else { return outcome };
         // The kernel knows the IPv4 subflows of an IPv6 socket by their mapped addresses only.
         let to = SocketAddr::new(remote.to_ipv6_mapped().into(), to.port());
-        self.subflow(command, token, &end(local.to_ipv6_mapped().into()), to, verb).or(outcome)
+        let mapped = end(local_ip.to_ipv6_mapped().into());
+        self.subflow(command, token, |request| local(request, &mapped), (from, to), verb).or(outcome)
     }
 
     /// The local addresses that the kernel has identifiers for on the connection with `token` (userspace path manager,
@@ -178,17 +196,25 @@ impl MptcpPathManager {
         // No TCP connection is with the broadcast address.
         let nowhere = SocketAddr::new(Ipv4Addr::BROADCAST.into(), 1);
         let end = Endpoint { id: None, address: nowhere.ip(), port: Some(1), flags: EndpointFlags::default() };
-        let outcome = self.subflow(CMD_SUBFLOW_DESTROY, token, &end, nowhere, "find");
+        let end = |request| local(request, &end);
+        let outcome = self.subflow(CMD_SUBFLOW_DESTROY, token, end, (nowhere, nowhere), "find");
         matches!(outcome, Err(Error::System { source, .. }) if source.raw_os_error() == Some(libc::ESRCH))
     }
 
-    fn subflow(&mut self, command: u8, token: u32, from: &Endpoint, to: SocketAddr, verb: &str) -> Result<()> {
+    fn subflow(
+        &mut self,
+        command: u8,
+        token: u32,
+        end: impl FnOnce(Request) -> Request,
+        (from, to): (SocketAddr, SocketAddr),
+        verb: &str,
+    ) -> Result<()> {
         let request = self
             .request(command)
             .attribute(ATTR_TOKEN, &token.to_ne_bytes())
-            .nested(ATTR_ADDR, |request| local(request, from))
+            .nested(ATTR_ADDR, end)
             .nested(ATTR_ADDR_REMOTE, |request| place(request, to.ip()).attribute(ADDR_PORT, &to.port().to_ne_bytes()));
-        self.netlink.ask(request, || format!("cannot {verb} an MPTCP subflow {} to {to}", from.address)).map(drop)
+        self.netlink.ask(request, || format!("cannot {verb} an MPTCP subflow {} to {to}", from.ip())).map(drop)
     }
 
     /// Announces an address on the connection with `token` (userspace path manager).
@@ -224,4 +250,12 @@ fn local(request: Request, endpoint: &Endpoint) -> Request {
         request = request.attribute(ADDR_PORT, &port.to_ne_bytes());
     }
     request.attribute(ADDR_FLAGS, &endpoint.flags.bits().to_ne_bytes())
+}
+
+fn bound(request: Request, interface: Option<u32>) -> Request {
+    match interface {
+        // A signed number, as in the kernel.
+        Some(index) => request.attribute(ADDR_IF_IDX, &index.to_ne_bytes()),
+        None => request,
+    }
 }

@@ -15,7 +15,7 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_NEWRULE: u16 = 32;
 
 pub(super) const IFF_UP: u32 = 1;
-const IFF_NOARP: u32 = 0x80;
+pub(super) const IFF_NOARP: u32 = 0x80;
 const IFLA_ADDRESS: u16 = 1;
 pub(super) const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;

@@ -11,8 +11,9 @@ use super::closing::{Closing, Decision};
 use super::late_removal::LateRemoval;
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
+use super::wording;
 use crate::error::Error;
-use crate::netlink::{MptcpPathManager, SubflowEnds};
+use crate::netlink::{MptcpPathManager, NewSubflow, SubflowEnds};
 
 /// A connection whose paths we manage.
 #[derive(Debug)]
@@ -145,6 +146,15 @@ impl Connection {
         }
     }
 
+    /// The socket of a subflow had an error. Peers may refuse subflows; all other errors of new ones are unexpected.
+    pub(super) fn note_error(&self, subflow: FourTuple, errno: u8, local: &LocalAddresses) {
+        if !self.subflows.contains(&subflow) {
+            let refused = [Errno::CONNREFUSED, Errno::CONNRESET].map(Errno::raw_os_error).contains(&errno.into());
+            let level = if refused { log::Level::Info } else { log::Level::Warn };
+            log::log!(level, "{}: {}", self.name(), wording::not_opened(subflow, local, errno));
+        }
+    }
+
     /// This host has lost an address.
     pub(super) fn lose(&mut self, lost: &LocalAddress, means: &mut Means<'_>) {
         let is_of_all = self.closing.open(&self.subflows).all(|subflow| subflow.local.ip() == lost.address);
@@ -185,7 +195,9 @@ impl Connection {
                 let from = SocketAddr::new(local.address, local.port.unwrap_or(0));
                 let to = SocketAddr::new(remote.address, port);
                 let failed = Event::SubflowClosed(FourTuple { local: from, remote: to });
-                (means.kernel.open_subflow(token, local.id, from, to, backup), Some(failed))
+                let interface = means.local.entry(local.address).and_then(|entry| entry.bound_to());
+                let subflow = NewSubflow { id: local.id, from, to, interface, backup };
+                (means.kernel.open_subflow(token, &subflow), Some(failed))
             }
             Command::Announce(address) => (means.kernel.announce(token, address.id, address.address), None),
             Command::Withdraw { id } => match self.loses_all {
@@ -216,7 +228,7 @@ impl Connection {
         };
         match outcome {
             Ok(()) => {
-                log::debug!("{}: {command:?}", self.name());
+                log::debug!("{}: {}", self.name(), wording::done(&command, means.local));
                 self.late_removal.on_command(&command);
                 None
             }
@@ -225,7 +237,9 @@ impl Connection {
                 None
             }
             Err(error) => {
-                log::debug!("{}: {error}", self.name());
+                // A subflow that is missing is missed by people; other commands may come too late.
+                let level = if follows.is_some() { log::Level::Warn } else { log::Level::Debug };
+                log::log!(level, "{}: {}", self.name(), wording::refused(&command, means.local, &error));
                 follows
             }
         }

@@ -110,8 +110,11 @@ impl Driver {
                 let event = Event::SubflowEstablished(four_tuple(&subflow));
                 self.with(token, |connection, means| connection.on_events([event], means));
             }
-            MptcpEvent::SubflowClosed { token, subflow, reset, .. } => {
+            MptcpEvent::SubflowClosed { token, subflow, reset, error } => {
                 let subflow = four_tuple(&subflow);
+                if let Some(errno) = error {
+                    self.with(token, |connection, means| connection.note_error(subflow, errno, means.local));
+                }
                 // The peer does not want the path, for a reason that will not pass.
                 let refused = reset.is_some_and(|reset| !reset.transient);
                 let refusal = refused.then_some(Event::PathRefused(subflow));

@@ -10,6 +10,7 @@
 //! | subflows that close because of an earlier REMOVE_ADDR | `late_removal.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
 //! | which policy and which interfaces | `rules.rs` |
+//! | commands in words, for the log | `wording.rs` |
 //! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
 
 mod closing;
@@ -21,6 +22,7 @@ mod lock;
 mod ownership;
 mod rules;
 mod takeover;
+mod wording;
 
 pub use driver::Driver;
 pub use ownership::Ownership;

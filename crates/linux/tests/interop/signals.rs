@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use subflow_linux::netlink::{Endpoint, EndpointFlags};
+use subflow_linux::netlink::{Endpoint, EndpointFlags, NewSubflow};
 use subflow_linux::{KernelHost, Stream};
 use subflow_transport::tcp::Closed;
 use subflow_transport::{Event, Listener};
@@ -255,7 +255,8 @@ fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
             pause(100);
             let token = stream.info().expect("info").token.expect("a token");
             let (from, to) = (end(CLIENT, 1, 0), end(SERVER, 1, PORT));
-            kernel.with_path_manager(|manager| manager.open_subflow(token, 2, from, to, false)).expect("a subflow");
+            let subflow = NewSubflow { id: 2, from, to, interface: None, backup: false };
+            kernel.with_path_manager(|manager| manager.open_subflow(token, &subflow)).expect("a subflow");
             wait_for(kernel, "MPJoinSynAckRx", 1);
             pause(200);
             let info = stream.info().expect("info");
