@@ -1,11 +1,16 @@
 //! Coupled congestion control in the kernel: `subflow cc`, and runs that load it for themselves.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
+
+use subflow_linux::Namespace;
 
 use crate::congestion::assert_refused;
 use crate::refusals::Machine;
-use crate::support::{SCENARIO, left_behind, machine_serves, results, scenario, start_a_long_run, subflow, text};
+use crate::support::{
+    SCENARIO, command, left_behind, machine_serves, results, scenario, start_a_long_run, subflow, text,
+};
 
 const OFFERED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -85,6 +90,54 @@ fn a_killed_run_leaves_no_congestion_control() {
         assert!(offered("balia"));
         child.kill().expect("killed");
         child.wait().expect("it ends");
+        assert_gone("balia");
+        assert!(subflow(&["cleanup"]).status.success());
+    }
+}
+
+/// `ip netns exec` gives a command a mount of `/sys` of its own, in which there is no bpf file system.
+#[test]
+fn what_is_loaded_under_ip_netns_exec_stays_and_is_unloaded_there() {
+    let _mine = left_behind();
+    if machine_serves() {
+        let host = Namespace::create("cc").expect("a namespace");
+        let inside = |arguments: &[&str]| {
+            let mut ip = Command::new("ip");
+            ip.args(["netns", "exec", host.name()]).arg(command().get_program()).arg("cc").args(arguments);
+            ip.output().expect("it starts")
+        };
+        let loaded = inside(&["load", "lia"]);
+        assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+        // What its mounts alone had kept would be gone by now.
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(offered("lia"), "it stays when the command has ended");
+        let unloaded = inside(&["unload", "lia"]);
+        assert!(unloaded.status.success(), "{}", text(&unloaded.stderr));
+        assert_eq!(text(&unloaded.stdout), "unloaded lia\n");
+        assert_gone("lia");
+        assert!(!Path::new("/sys/fs/bpf/subflow").exists());
+        // The first process of a PID namespace has no such file system, and the mounts end with the command.
+        let script = "umount /sys/fs/bpf; unshare --mount $SUBFLOW cc load lia || exit $?";
+        let machine = Machine::new(SCENARIO);
+        let refused = machine.run(&format!("exec unshare --pid --fork --mount --mount-proc sh -ec '{script}'"));
+        assert_refused(&refused, &["would end with this command", "nsenter --target 1", "outside of `ip netns exec`"]);
+        assert!(!offered("lia"));
+    }
+}
+
+#[test]
+fn a_program_that_a_run_uses_is_not_unloaded_which_is_said_and_fails() {
+    let _mine = left_behind();
+    if machine_serves() {
+        let (_folder, path) = scenario(&SCENARIO.replace("\"cubic\"", "\"balia\""));
+        let mut run = start_a_long_run(&path);
+        let refused = subflow(&["cc", "unload", "wvegas", "balia"]);
+        assert_eq!(refused.status.code(), Some(1));
+        assert_eq!(text(&refused.stdout), "wvegas was not loaded\n");
+        let said = format!("balia is not unloaded: process {} uses it", run.id());
+        assert!(text(&refused.stderr).contains(&said), "{}", text(&refused.stderr));
+        run.kill().expect("killed");
+        run.wait().expect("it ends");
         assert_gone("balia");
         assert!(subflow(&["cleanup"]).status.success());
     }

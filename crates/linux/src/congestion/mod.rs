@@ -83,8 +83,11 @@ pub enum Unloaded {
     Now,
     /// It was not loaded.
     Before,
-    /// A run uses it; it goes when that ends.
+    /// It is unpinned, but a run uses it; it goes when that ends.
     WhenRunEnds,
+    /// It stays, because it is not pinned here: this process has it open, or else none, and a pin that is not to be seen
+    /// from here keeps it.
+    Held(Option<u32>),
 }
 
 /// Where a program is.

@@ -76,7 +76,7 @@ fn unpin(program: &Program) -> Result<Unloaded> {
     match fs::remove_file(pin_of(program)) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(if attached(program)?.is_some() { Unloaded::WhenRunEnds } else { Unloaded::Before });
+            return Ok(attached(program)?.map_or(Unloaded::Before, |attached| Unloaded::Held(attached.holder())));
         }
         Err(error) => return Err(error).during(|| format!("cannot unpin {}", program.name)),
     }

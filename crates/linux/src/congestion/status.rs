@@ -1,5 +1,6 @@
 //! What is loaded, what it costs, and whether it is the program of this version.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -47,6 +48,26 @@ pub(super) struct Attached {
     pub(super) link: OwnedFd,
     /// The map with its functions.
     pub(super) map: MapHandle,
+    /// The number of the link.
+    id: u32,
+}
+
+impl Attached {
+    /// The first process, other than this one, that has the link open.
+    pub(super) fn holder(&self) -> Option<u32> {
+        let line = format!("link_id:\t{}", self.id);
+        let numbers = |folder: &str| {
+            let entries = fs::read_dir(folder).into_iter().flatten();
+            entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok()).collect::<Vec<_>>()
+        };
+        let holds = |process: u32| {
+            let folder = format!("/proc/{process}/fdinfo");
+            let describes = |text: String| text.lines().any(|found| found == line);
+            numbers(&folder).iter().any(|fd| fs::read_to_string(format!("{folder}/{fd}")).is_ok_and(describes))
+        };
+        let others = numbers("/proc").into_iter().filter(|&process| process != std::process::id());
+        others.into_iter().find(|&process| holds(process))
+    }
 }
 
 /// The program as it is in the kernel, whoever loaded it.
@@ -60,8 +81,9 @@ pub(super) fn attached(program: &Program) -> Result<Option<Attached>> {
                 // Another run has let go of it since.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => {
+                    let id = link.id;
                     let link = opened.during(|| format!("cannot open the link of {}", program.name))?;
-                    return Ok(Some(Attached { link, map }));
+                    return Ok(Some(Attached { link, map, id }));
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::output::print;
 pub(crate) fn cc(arguments: &Cc) -> Result<(), Failure> {
     match &arguments.action {
         CcAction::Load(names) => print(&load(names)?),
-        CcAction::Unload(names) => print(&unload(names)?),
+        CcAction::Unload(names) => unload(names),
         CcAction::List(statuses) => print(&list(statuses.format)?),
     }
 }
@@ -30,15 +30,32 @@ fn load(names: &CcNames) -> Result<String, Failure> {
     Ok(text + &how_to_use(programs[0].kernel_name))
 }
 
-fn unload(names: &CcNames) -> Result<String, Failure> {
+/// Unloads programs. One that stays is a failure, when all others have been unloaded.
+fn unload(names: &CcNames) -> Result<(), Failure> {
     let programs = chosen(names)?;
     let unloaded = congestion::unload(&programs)?;
-    let lines = programs.iter().zip(unloaded).map(|(program, unloaded)| match unloaded {
-        Unloaded::Now => format!("unloaded {}\n", named(program)),
-        Unloaded::Before => format!("{} was not loaded\n", named(program)),
-        Unloaded::WhenRunEnds => format!("{} is in use by a run; it is unloaded when that ends\n", named(program)),
-    });
-    Ok(lines.collect())
+    let (mut text, mut kept) = (String::new(), Vec::new());
+    for (program, unloaded) in programs.iter().zip(unloaded) {
+        let name = named(program);
+        match unloaded {
+            Unloaded::Now => text += &format!("unloaded {name}\n"),
+            Unloaded::Before => text += &format!("{name} was not loaded\n"),
+            Unloaded::WhenRunEnds => {
+                text += &format!("{name} is unpinned; a run uses it, and it is removed when that ends\n")
+            }
+            Unloaded::Held(Some(process)) => {
+                kept.push(format!(
+                    "{name} is not unloaded: process {process} uses it, and it is removed when that ends"
+                ));
+            }
+            Unloaded::Held(None) => kept.push(format!(
+                "{name} is not unloaded: no process uses it, and its pin is in a bpf file system that is not mounted \
+                 here; unload it where it was loaded"
+            )),
+        }
+    }
+    print(&text)?;
+    if kept.is_empty() { Ok(()) } else { Err(Failure::RunFailed(kept.join("\n       "))) }
 }
 
 fn list(format: BenchFormat) -> Result<String, Failure> {
