@@ -76,7 +76,7 @@ pub(crate) fn warn(problems: &[Problem]) {
     for problem in problems {
         let mut text = String::new();
         if handler.render_report(&mut text, &Warning(problem)).is_err() {
-            text = format!("warning: {problem:?}\n");
+            text = format!("warning: {}\n", problem.in_one_line());
         }
         // Warnings are not worth a failure.
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -97,7 +97,7 @@ pub(crate) fn rendered(problems: &Problems, is_terminal: bool) -> String {
         let before = text.len();
         if handler.render_report(&mut text, problem as &dyn Diagnostic).is_err() {
             text.truncate(before);
-            text += &format!("{problem:?}\n");
+            text += &format!("{}\n", problem.in_one_line());
         }
     }
     let (count, shown) = (problems.count, problems.first.len());

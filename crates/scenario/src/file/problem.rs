@@ -22,11 +22,14 @@ pub struct Problem {
     pub help: String,
 }
 
+/// The label of a place of which nothing else is to be said.
+const HERE: &str = "here";
+
 impl Problem {
     /// A problem at `place`.
     pub fn at(place: &Place, message: impl Into<String>) -> Self {
         let (message, place) = (message.into(), Some(place.clone()));
-        Self { message, place, label: "here".to_owned(), also: Vec::new(), help: String::new() }
+        Self { message, place, label: HERE.to_owned(), also: Vec::new(), help: String::new() }
     }
     /// A problem without a place.
     pub fn nowhere(message: impl Into<String>) -> Self {
@@ -41,6 +44,17 @@ impl Problem {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
+    }
+    /// `file:line:column: message (remedy)`, for logs. What is without a text is left out.
+    pub fn in_one_line(&self) -> String {
+        let place = self.place.as_ref().map(|place| format!("{}: ", place.shown())).unwrap_or_default();
+        let label = Some(&self.label).filter(|label| self.place.is_some() && *label != HERE);
+        let further: Vec<&str> =
+            label.into_iter().chain([&self.help]).map(String::as_str).filter(|text| !text.is_empty()).collect();
+        match further.is_empty() {
+            true => format!("{place}{}", self.message),
+            false => format!("{place}{} ({})", self.message, further.join("; ").replace('\n', "; ")),
+        }
     }
     /// Adds another place that is involved. A place in another text becomes a part of the remedy.
     pub fn also(mut self, place: &Place, what: impl Into<String>) -> Self {
@@ -62,13 +76,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// `file:line:column: message`, for logs and test failures.
+/// In one line, for test failures.
 impl fmt::Debug for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Some(place) => write!(f, "{}: {} ({}; {})", place.shown(), self.message, self.label, self.help),
-            None => write!(f, "{} ({})", self.message, self.help),
-        }
+        f.write_str(&self.in_one_line())
     }
 }
 
