@@ -109,6 +109,7 @@ mod built {
             sample: seconds("sample", sample, 1.0)?,
             capture,
             duration: Some(seconds("duration", duration, YEAR)?),
+            record: None,
         };
         let stop = Stop::default();
         let work = {

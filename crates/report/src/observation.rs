@@ -98,8 +98,10 @@ impl Observation {
             let mut curves = Curves::new(time, Axis::new(metric.as_str(), unit.as_str()));
             for ObservedSeries { subflow, series, .. } in shown {
                 let points = series.points().iter().map(|point| (point.time_s, point.value));
+                // A line takes two points.
+                let shape = if series.points().len() < 2 { Shape::Points } else { Shape::Line };
                 let curve = Curve::new(connection.subflows[*subflow].as_str()).with_points(points);
-                curves.add(curve.shape(Shape::Line).colour(*subflow));
+                curves.add(curve.shape(shape).colour(*subflow));
             }
             curves.references.clone_from(&marks);
             Some(Figure::curves(title, curves).section(connection.title.as_str()))
@@ -112,10 +114,14 @@ impl Observation {
 pub fn of_observation(observation: &Observation) -> String {
     let mut page = Page { title: observation.title.clone(), facts: observation.facts.clone(), ..Page::default() };
     let mut slugs = Slugs::default();
-    page.section("subflows", "Subflows", table(&slugs.unique("subflows seen"), "", &observation.table));
+    page.section("subflows", "Subflows", table(&slugs.unique("subflows seen"), "", &with_units(&observation.table)));
     page.section("over-time", "Over time", grouped(&observation.figures(), &mut slugs));
     if !observation.events.is_empty() {
-        page.section("events", "Events", table(&slugs.unique("events seen"), "", &observation.events.first(MOST_ROWS)));
+        page.section(
+            "events",
+            "Events",
+            table(&slugs.unique("events seen"), "", &with_units(&observation.events.first(MOST_ROWS))),
+        );
     }
     let beyond = observation.events.len().saturating_sub(MOST_ROWS);
     let in_file =
@@ -125,4 +131,19 @@ pub fn of_observation(observation: &Observation) -> String {
     page.section("notes", "Notes", paragraphs(notes.iter().map(String::as_str)));
     page.section("rerun", "Watch again", code(&observation.command));
     page.html()
+}
+
+/// The table for people: `mean_sent_mbps`, the name of a column in a file, becomes `mean sent (Mbit/s)`.
+fn with_units(table: &Table) -> Table {
+    const UNITS: [(&str, &str); 3] = [("_mbps", "Mbit/s"), ("_ms", "ms"), ("_s", "s")];
+    let mut shown = table.clone();
+    for column in &mut shown.columns {
+        let unit = UNITS.iter().find_map(|(suffix, unit)| Some((column.name.strip_suffix(suffix)?, unit)));
+        column.name = match unit {
+            Some((name, unit)) => format!("{name} ({unit})"),
+            None => column.name.clone(),
+        }
+        .replace('_', " ");
+    }
+    shown
 }

@@ -24,7 +24,15 @@ pub(crate) struct Observer {
     capture: Option<Capture>,
     /// By token.
     connections: BTreeMap<u32, Watched>,
-    reported_at: Instant,
+    /// For each purpose.
+    reported_at: [Instant; 2],
+}
+
+/// What figures are for. Rates are means since the last figures for the same purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Report,
+    Record,
 }
 
 /// A connection.
@@ -38,8 +46,8 @@ struct Watched {
 /// A subflow.
 struct Path {
     latest: SubflowSocket,
-    /// Bytes acknowledged and received at the last report.
-    reported: [u64; 2],
+    /// Bytes acknowledged and received at the last figures for each purpose.
+    reported: [[u64; 2]; 2],
     /// The highest acknowledgment number captured.
     acknowledged: Option<u32>,
 }
@@ -70,7 +78,7 @@ impl Observer {
     pub(crate) fn new(interval: Duration, captures: bool, clock: WallClock) -> Result<Self> {
         let diag = SocketDiag::open()?;
         let capture = captures.then(|| Capture::start(clock)).transpose()?;
-        Ok(Self { diag, clock, interval, capture, connections: BTreeMap::new(), reported_at: clock.now() })
+        Ok(Self { diag, clock, interval, capture, connections: BTreeMap::new(), reported_at: [clock.now(); 2] })
     }
 
     /// Looks at the kernel's figures.
@@ -127,12 +135,12 @@ impl Observer {
         self.connections.keys().copied()
     }
 
-    /// Reports what happened since the last report, with the events of this time.
-    pub(crate) fn report(&mut self, interval: Interval) -> Report {
+    /// Reports what happened since the last report for the same purpose, with the events of this time.
+    pub(crate) fn report(&mut self, purpose: Purpose, interval: Interval) -> Report {
         let now = self.clock.now();
-        let seconds = (now.as_nanos() - self.reported_at.as_nanos()) as f64 * 1e-9;
-        self.reported_at = now;
-        let connections = self.connections.values_mut().map(|watched| watched.report(seconds)).collect();
+        let before = core::mem::replace(&mut self.reported_at[purpose as usize], now);
+        let seconds = (now.as_nanos() - before.as_nanos()) as f64 * 1e-9;
+        let connections = self.connections.values_mut().map(|watched| watched.report(purpose, seconds)).collect();
         Report { time_s: seconds_of(now), connections, interval }
     }
 }
@@ -164,7 +172,7 @@ impl Watched {
                     path.latest = subflow.clone();
                 }
                 None => {
-                    let reported = [acknowledged, subflow.info.bytes_received];
+                    let reported = [[acknowledged, subflow.info.bytes_received]; 2];
                     self.add(Path { latest: subflow.clone(), reported, acknowledged: None });
                 }
             }
@@ -192,10 +200,10 @@ impl Watched {
         }
     }
 
-    fn report(&mut self, seconds: f64) -> Connection {
+    fn report(&mut self, purpose: Purpose, seconds: f64) -> Connection {
         let mut subflows = Vec::new();
         for (number, path) in self.paths.iter_mut().enumerate() {
-            subflows.extend(path.as_mut().map(|path| path.report(number, seconds)));
+            subflows.extend(path.as_mut().map(|path| path.report(number, purpose, seconds)));
         }
         let numbers: Vec<usize> = subflows.iter().map(|subflow| subflow.number).collect();
         let socket = &self.found.socket;
@@ -212,15 +220,15 @@ impl Watched {
 }
 
 impl Path {
-    fn report(&mut self, number: usize, seconds: f64) -> Subflow {
+    fn report(&mut self, number: usize, purpose: Purpose, seconds: f64) -> Subflow {
         let SubflowSocket { info, backup, minimum_rtt_us, .. } = &self.latest;
         let now = [info.bytes_acknowledged, info.bytes_received];
+        let before = core::mem::replace(&mut self.reported[purpose as usize], now);
         let mbps = |index: usize| {
-            let bytes = now[index].saturating_sub(self.reported[index]) as f64;
+            let bytes = now[index].saturating_sub(before[index]) as f64;
             if seconds > 0.0 { (bytes * 8.0 / seconds * 1e-3).round() / 1e3 } else { 0.0 }
         };
         let [sent_mbps, received_mbps] = [mbps(0), mbps(1)];
-        self.reported = now;
         let milliseconds = |microseconds: u64| microseconds as f64 / 1e3;
         Subflow {
             number,
@@ -238,6 +246,7 @@ impl Path {
             received_mbps,
             retransmissions: info.retransmissions,
             timeouts: info.timeouts,
+            bytes: now,
         }
     }
 }

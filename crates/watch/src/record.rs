@@ -4,6 +4,7 @@ use subflow_lab::results::Series;
 use subflow_quantity::{Duration, Instant};
 use subflow_report::{Cell, Observation, Observed, ObservedSeries, Table};
 
+use crate::listen::Interval;
 use crate::record_events::RecordedEvents;
 use crate::report::{Connection, Report, Subflow};
 
@@ -17,19 +18,39 @@ struct Metric {
     title: &'static str,
     name: &'static str,
     unit: &'static str,
-    /// Whether it is a mean since the last report; otherwise a state.
+    /// Whether it is a mean since the last look; otherwise a state.
     is_rate: bool,
+    /// The position in [`Subflow::has_carried`] of the direction that it is of: it means nothing without data there.
+    direction: usize,
     of: fn(&Subflow) -> Option<f64>,
 }
 
+const SENT: usize = 0;
+const RECEIVED: usize = 1;
+
 const METRICS: [Metric; 7] = [
-    Metric { title: "Rate sent", name: "sent", unit: "Mbit/s", is_rate: true, of: |s| Some(s.sent_mbps) },
-    Metric { title: "Rate received", name: "received", unit: "Mbit/s", is_rate: true, of: |s| Some(s.received_mbps) },
+    Metric {
+        title: "Rate sent",
+        name: "sent",
+        unit: "Mbit/s",
+        is_rate: true,
+        direction: SENT,
+        of: |s| Some(s.sent_mbps),
+    },
+    Metric {
+        title: "Rate received",
+        name: "received",
+        unit: "Mbit/s",
+        is_rate: true,
+        direction: RECEIVED,
+        of: |s| Some(s.received_mbps),
+    },
     Metric {
         title: "Congestion window",
         name: "cwnd",
         unit: "packets",
         is_rate: false,
+        direction: SENT,
         of: |s| Some(f64::from(s.cwnd)),
     },
     Metric {
@@ -37,6 +58,7 @@ const METRICS: [Metric; 7] = [
         name: "ssthresh",
         unit: "packets",
         is_rate: false,
+        direction: SENT,
         of: |s| s.ssthresh.map(f64::from),
     },
     Metric {
@@ -44,14 +66,23 @@ const METRICS: [Metric; 7] = [
         name: "in-flight",
         unit: "packets",
         is_rate: false,
+        direction: SENT,
         of: |s| Some(f64::from(s.in_flight)),
     },
-    Metric { title: "Smoothed round-trip time", name: "srtt", unit: "ms", is_rate: false, of: |s| Some(s.srtt_ms) },
+    Metric {
+        title: "Smoothed round-trip time",
+        name: "srtt",
+        unit: "ms",
+        is_rate: false,
+        direction: SENT,
+        of: |s| Some(s.srtt_ms),
+    },
     Metric {
         title: "Retransmitted segments",
         name: "retransmissions",
         unit: "segments",
         is_rate: false,
+        direction: SENT,
         of: |s| Some(s.retransmissions as f64),
     },
 ];
@@ -102,11 +133,11 @@ struct RecordedSubflow {
 }
 
 impl Recorder {
-    /// Keeps reports that follow each other at `interval`. `command` is shown as the one that watches again.
+    /// Keeps looks that follow each other at `interval`. `command` is shown as the one that watches again.
     pub fn new(command: String, interval: Duration) -> Self {
         Self {
             command,
-            // Reports may be early.
+            // Looks may be early.
             interval: Duration::from_nanos(interval.as_nanos() / 2),
             connections: Vec::new(),
             events: RecordedEvents::default(),
@@ -115,11 +146,15 @@ impl Recorder {
         }
     }
 
-    /// Keeps a report.
+    /// Keeps the events of a report.
+    pub fn record_events(&mut self, interval: &Interval) {
+        self.events.record(interval);
+    }
+
+    /// Keeps the connections of a look.
     pub fn record(&mut self, report: &Report) {
         let since = report.time_s - self.duration_s;
         self.duration_s = report.time_s;
-        self.events.record(&report.interval);
         for connection in &report.connections {
             let is_known = |known: &Recorded| known.token == connection.token && known.local == connection.local;
             let position = match self.connections.iter().position(is_known) {
@@ -142,8 +177,8 @@ impl Recorder {
         let mut table = Table::new(COLUMNS);
         self.connections.iter().for_each(|connection| connection.rows(&mut table));
         let mut notes = vec![
-            "Rates are means since the last report; other figures are those at the time of a report. The kernel's lists \
-             contain them (inet_diag)."
+            "Rates are means since the last look, about ten a second; other figures are those at the time of a look. The \
+             kernel's lists contain them (inet_diag). Of a direction without data there are none."
                 .to_owned(),
         ];
         if self.left_out {
@@ -186,7 +221,7 @@ impl Recorded {
             let position = match self.subflows.iter().position(is_known) {
                 Some(position) => position,
                 None if self.subflows.len() < MOST_SUBFLOWS => {
-                    self.subflows.push(RecordedSubflow::of(subflow, time_s, &connection.token, interval));
+                    self.subflows.push(RecordedSubflow::of(subflow, time_s - since_s, &connection.token, interval));
                     self.subflows.len() - 1
                 }
                 None => continue,
@@ -226,7 +261,11 @@ impl Recorded {
                 title: metric.title,
                 series: series.clone(),
             };
-            recorded.series.iter().filter(|(_, series)| !series.points().is_empty()).map(of)
+            let carried = recorded.latest.has_carried();
+            let has_values = move |(metric, series): &&(&'static Metric, Series)| {
+                carried[metric.direction] && !series.points().is_empty()
+            };
+            recorded.series.iter().filter(has_values).map(of)
         });
         Observed {
             title: self.title.clone(),
@@ -255,10 +294,8 @@ impl RecordedSubflow {
     }
 
     fn record(&mut self, subflow: &Subflow, sharing: String, time_s: f64, since_s: f64) {
-        if time_s > self.last_s {
-            let rates = [subflow.sent_mbps, subflow.received_mbps];
-            self.megabits.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate * since_s);
-        }
+        let rates = [subflow.sent_mbps, subflow.received_mbps];
+        self.megabits.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate * since_s);
         (self.latest, self.sharing, self.last_s) = (subflow.clone(), sharing, time_s);
         let at = Instant::from_nanos((time_s * 1e9) as u64);
         for (metric, series) in &mut self.series {

@@ -66,6 +66,20 @@ pub struct Subflow {
     pub retransmissions: u64,
     /// Timeouts so far.
     pub timeouts: u64,
+    /// Bytes acknowledged and received so far.
+    #[serde(skip)]
+    pub bytes: [u64; 2],
+}
+
+/// What a connection without data counts: a SYN and a FIN.
+const WITHOUT_DATA: u64 = 2;
+
+impl Subflow {
+    /// Whether it has sent data, and whether it has received some. Windows and times of one that sends nothing are those
+    /// of the first packets.
+    pub fn has_carried(&self) -> [bool; 2] {
+        self.bytes.map(|bytes| bytes > WITHOUT_DATA)
+    }
 }
 
 /// What a detector of shared bottlenecks reports.
@@ -120,14 +134,15 @@ impl Connection {
     }
 
     fn row(&self, subflow: &Subflow) -> [String; HEADINGS.len()] {
+        let of_sender = |value: String| if subflow.has_carried()[0] { value } else { "-".to_owned() };
         let state = if subflow.backup { format!("{}, backup", subflow.state) } else { subflow.state.to_owned() };
         [
             subflow.number.to_string(),
             subflow.local.clone(),
             subflow.remote.clone(),
             state,
-            subflow.cwnd.to_string(),
-            format!("{:.1}", subflow.srtt_ms),
+            of_sender(subflow.cwnd.to_string()),
+            of_sender(format!("{:.1}", subflow.srtt_ms)),
             format!("{:.2}", subflow.sent_mbps),
             format!("{:.2}", subflow.received_mbps),
             subflow.retransmissions.to_string(),
@@ -208,6 +223,7 @@ pub(crate) mod made {
             received_mbps: 0.0,
             retransmissions: 4,
             timeouts: 0,
+            bytes: [1_000_000, 0],
         }
     }
 }
@@ -226,5 +242,13 @@ mod tests {
         assert!(connection.title().ends_with("10.0.0.1:40000 to 10.9.0.1:80, 3 subflows"));
         let text = Report { time_s: 1.0, connections: vec![connection], interval: Interval::default() }.text();
         assert!(text.contains("20.0") && text.lines().count() == 8, "{text}");
+    }
+
+    #[test]
+    fn a_subflow_that_only_receives_has_no_window_and_no_time() {
+        let mut connection = connection();
+        connection.subflows[1].bytes = [1, 5_000_000];
+        let rows = connection.rows();
+        assert_eq!([0, 1].map(|n: usize| [rows[n][4].as_str(), rows[n][5].as_str()]), [["10", "20.0"], ["-", "-"]]);
     }
 }

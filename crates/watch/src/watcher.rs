@@ -6,8 +6,8 @@ use subflow_linux::{Error, Result, WallClock};
 use subflow_quantity::{Duration, Instant};
 
 use crate::Report;
-use crate::listen::Events;
-use crate::observe::Observer;
+use crate::listen::{Events, Interval};
+use crate::observe::{Observer, Purpose};
 
 /// Events bring the next look forward, but not nearer to the last one than this.
 const APART: Duration = Duration::from_millis(20);
@@ -23,13 +23,15 @@ pub struct Settings {
     pub capture: bool,
     /// The time until it ends; `None` for a watch without an end.
     pub duration: Option<Duration>,
+    /// The time between two looks that are kept for a page of the whole time; `None` without one.
+    pub record: Option<Duration>,
 }
 
 impl Default for Settings {
-    /// A report each second, a look each 20 ms, without capture and end.
+    /// A report each second, a look each 20 ms, without capture, end and page.
     fn default() -> Self {
         let (interval, sample) = (Duration::from_secs(1), Duration::from_millis(20));
-        Self { interval, sample, capture: false, duration: None }
+        Self { interval, sample, capture: false, duration: None, record: None }
     }
 }
 
@@ -41,6 +43,7 @@ pub struct Watcher {
     events: Events,
     sample_at: Instant,
     report_at: Instant,
+    record_at: Instant,
     /// When events end the wait for the next look: there is one such look between two others.
     early: Option<Instant>,
 }
@@ -50,6 +53,8 @@ pub struct Watcher {
 pub struct Look {
     /// The report, if one is due.
     pub report: Option<Report>,
+    /// What is kept for a page of the whole time, if that is due: a report without events.
+    pub record: Option<Report>,
     /// Why events are not read, if that is new.
     pub unread: Option<String>,
     /// Whether it is the last one.
@@ -72,6 +77,7 @@ impl Watcher {
             events: Events::new(clock),
             sample_at: Instant::ZERO,
             report_at: Instant::ZERO + settings.interval,
+            record_at: Instant::ZERO,
             early: None,
         })
     }
@@ -98,9 +104,14 @@ impl Watcher {
         let is_last = now >= end;
         let report = (now >= self.report_at || is_last).then(|| {
             self.report_at = (self.report_at + self.settings.interval).max(now);
-            self.observer.report(self.events.report())
+            self.observer.report(Purpose::Report, self.events.report())
         });
-        Ok(Some(Look { report, unread, is_last }))
+        let due = self.settings.record.filter(|_| now >= self.record_at || is_last);
+        let record = due.map(|every| {
+            self.record_at = (self.record_at + every).max(now);
+            self.observer.report(Purpose::Record, Interval::default())
+        });
+        Ok(Some(Look { report, record, unread, is_last }))
     }
 }
 

@@ -153,3 +153,49 @@ fn a_report_of_what_was_watched_has_each_subflow_over_time() {
     assert_eq!(again.status.code(), Some(2), "nothing can be watched twice: {}", text(&again.stderr));
     transfer.complete();
 }
+
+#[test]
+fn a_short_connection_has_figures_and_the_receiving_end_none_of_a_sender() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("short", 1);
+    hosts.number(0, [1, 1]);
+    let out = |end: &str| hosts.folder.path().join(end);
+    let ends = [("client", &hosts.client), ("server", &hosts.server)];
+    let watching = ends.map(|(end, host)| {
+        let mut watch = command();
+        // The only report is that of the end, when there is no connection any more.
+        watch.args(["watch", "--interval", "60", "--duration", "4", "--out"]).arg(out(end));
+        watch.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        host.run(|| Ok(watch.spawn().expect("it starts"))).expect("spawned")
+    });
+    std::thread::sleep(std::time::Duration::from_millis(1000));
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    std::thread::sleep(std::time::Duration::from_millis(1000));
+    transfer.complete();
+    for child in watching {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let read = |end: &str, name: &str| std::fs::read_to_string(out(end).join(name)).expect("written");
+    let metrics = |end: &str| {
+        let series: Vec<serde_json::Value> = serde_json::from_str(&read(end, "series.json")).expect("a list");
+        assert!(series.iter().all(|one| one["points"].as_array().map(Vec::len) > Some(1)), "{end}: {series:?}");
+        series.iter().map(|one| one["metric"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let sending = metrics("client");
+    assert!(["sent", "cwnd", "srtt"].iter().all(|metric| sending.iter().any(|found| found == metric)), "{sending:?}");
+    assert!(!sending.contains(&"received".to_owned()), "{sending:?}");
+    assert_eq!(metrics("server"), ["received"]);
+    let rate = |end: &str, column: &str| -> f64 {
+        let csv = read(end, "subflows.csv");
+        let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+        let position = rows[0].iter().position(|name| *name == column).expect("a column");
+        rows[1][position].parse().expect("a rate, though there was no report")
+    };
+    assert!(rate("client", "mean_sent_mbps") > 1.0 && rate("server", "mean_received_mbps") > 1.0);
+    let page = read("server", "report.html");
+    assert!(page.contains("mean received (Mbit/s)") && page.contains("first (s)"), "headings for people");
+    assert!(!page.contains("Congestion window") && !page.contains("first_"), "nothing of a sender");
+}

@@ -15,11 +15,14 @@ use crate::failure::Failure;
 use crate::output::{figure_format, print, say};
 use screen::Screen;
 
+/// The time between two looks that a page has: more would show no more.
+const RECORD: f64 = 0.1;
+
 pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
     subflow_watch::require()?;
     let folder = arguments.out.as_ref().map(|out| Folder::for_observation(out, arguments.force)).transpose()?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
-    let mut recorder = folder.as_ref().map(|_| Recorder::new(command(arguments), nanoseconds(arguments.interval)));
+    let mut recorder = folder.as_ref().map(|_| Recorder::new(command(arguments), record_interval(arguments)));
     let watched = look(arguments, &mut recorder);
     // A reader who has closed the pipe, or a failure, must not cost what was watched until then.
     let written = match (&folder, &recorder) {
@@ -49,6 +52,7 @@ fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failur
         sample: Duration::from_millis(arguments.sample.into()),
         capture: arguments.capture,
         duration: arguments.duration.map(nanoseconds),
+        record: recorder.as_ref().map(|_| record_interval(arguments)),
     };
     let mut watcher = Watcher::start(settings)?;
     let mut output = match arguments.format {
@@ -60,8 +64,11 @@ fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failur
         if let Some(why) = look.unread {
             output.say(&format!("events of MPTCP connections are not read: {why}"));
         }
+        for recorder in recorder.iter_mut() {
+            look.record.iter().for_each(|look| recorder.record(look));
+            look.report.iter().for_each(|report| recorder.record_events(&report.interval));
+        }
         if let Some(report) = &look.report {
-            recorder.iter_mut().for_each(|recorder| recorder.record(report));
             output.show(report)?;
         }
         if look.is_last || output.is_closed()? {
@@ -103,6 +110,11 @@ impl Output {
             Self::Lines | Self::Tables => Ok(false),
         }
     }
+}
+
+/// Also a connection that ends before the first report is to be on the page.
+fn record_interval(arguments: &Watch) -> Duration {
+    nanoseconds(arguments.interval.min(RECORD))
 }
 
 fn nanoseconds(seconds: f64) -> Duration {
