@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{BenchFormat, Figures, seconds};
+use super::{BenchFormat, Figures, names, seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct Cc {
@@ -27,6 +27,7 @@ pub(crate) enum CcAction {
 pub(crate) struct CcNames {
     /// Their names, in scenarios or in the kernel
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(value_parser = names::programs(), hide_possible_values = true)]
     pub(crate) names: Vec<String>,
     /// All of them
     #[arg(long)]
@@ -45,6 +46,7 @@ pub(crate) struct Paths {
     /// The path manager of all new connections; `subflow list path-managers` names them. It overrides the
     /// configuration
     #[arg(long, value_name = "NAME", required_unless_present = "config")]
+    #[arg(value_parser = names::path_managers(), hide_possible_values = true)]
     pub(crate) policy: Option<String>,
     /// The configuration, a TOML file, which is read again on SIGHUP
     #[arg(long, value_name = "FILE.toml")]
@@ -73,15 +75,19 @@ pub(crate) struct Proxy {
     pub(crate) listen: SocketAddr,
     /// An interface to use, the preferred one first; may be given up to 16 times
     #[arg(long, value_name = "INTERFACE", required = true)]
+    #[arg(value_parser = names::interfaces(), hide_possible_values = true)]
     pub(crate) via: Vec<String>,
     /// The scheduler; `subflow list schedulers` names them
     #[arg(long, value_name = "NAME", default_value = "ll")]
+    #[arg(value_parser = names::schedulers(), hide_possible_values = true)]
     pub(crate) scheduler: String,
     /// The congestion control; `subflow list congestion` names them
     #[arg(long, value_name = "NAME", default_value = "lia")]
+    #[arg(value_parser = names::congestion_controls(), hide_possible_values = true)]
     pub(crate) congestion: String,
     /// The path manager; `subflow list path-managers` names them
     #[arg(long, value_name = "NAME", default_value = "full-mesh")]
+    #[arg(value_parser = names::path_managers(), hide_possible_values = true)]
     pub(crate) paths: String,
     /// Largest packet in bytes [default: the smallest MTU of the interfaces]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1280..))]

@@ -4,6 +4,7 @@ mod bench;
 mod compare;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
+pub(crate) mod names;
 #[cfg(feature = "publications")]
 mod reproduce;
 mod sweep;

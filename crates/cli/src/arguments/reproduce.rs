@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Figures, Format, Platform};
+use super::{Figures, Format, Platform, names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
     /// The publication, or all; `subflow list papers` names them
     #[arg(required_unless_present = "folder", conflicts_with = "folder")]
+    #[arg(value_parser = names::publications(), hide_possible_values = true)]
     pub(crate) paper: Option<String>,
     /// The folder of a study of your own, with its paper.toml, instead of a publication
     #[arg(long, value_name = "DIR")]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use subflow_scenario::sweep::SeriesKept;
 
-use super::{Comparing, Output};
+use super::{Comparing, Output, names};
 
 /// A scenario, and what to change in it.
 #[derive(Clone, Debug, Args)]
@@ -13,7 +13,7 @@ pub(crate) struct Source {
     /// The scenario, a TOML file, or - for standard input
     pub(crate) scenario: PathBuf,
     /// Set the value at PATH to VALUE (TOML, or else text), such as links.wifi.loss="2 %"
-    #[arg(long, value_name = "PATH=VALUE")]
+    #[arg(long, value_name = "PATH=VALUE", value_parser = names::profiles(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     /// Run with each of these values at PATH, such as links.wifi.loss="none,1 %,2 %"; several options run all
     /// combinations. Replaces the sweep of the scenario over PATH

@@ -6,6 +6,7 @@ use subflow_scenario::Description;
 use subflow_scenario::schema::{FieldSchema, TABLES, TableSchema};
 
 use crate::arguments::Catalogue;
+use crate::arguments::names::of_key;
 use crate::failure::Failure;
 use crate::output::print;
 
@@ -57,15 +58,10 @@ pub(crate) fn list(what: Option<Catalogue>) -> Result<(), Failure> {
 
 fn entries(listed: Listed) -> String {
     match listed {
-        Listed::Key(path, key) => described(names(path, key)),
+        Listed::Key(path, key) => described(of_key(path, key)),
         Listed::FurtherKeys => further_keys(),
         Listed::Papers => registered_papers(),
     }
-}
-
-fn names(path: &str, key: &str) -> &'static [Description] {
-    let table = TABLES.iter().find(|table| table.path == path).expect("the schema has this table");
-    table.field(key).names().expect("the schema has names for this key")
 }
 
 /// Every key whose names are in no other list, with its names.
@@ -73,7 +69,7 @@ fn further_keys() -> String {
     let listed: Vec<&[Description]> = ALL
         .iter()
         .filter_map(|(_, _, listed)| match listed {
-            Listed::Key(path, key) => Some(names(path, key)),
+            Listed::Key(path, key) => Some(of_key(path, key)),
             Listed::FurtherKeys | Listed::Papers => None,
         })
         .collect();

@@ -1,10 +1,11 @@
 //! `subflow schema`, `subflow completions` and `subflow man`: descriptions of the scenario file and of the command for
 //! editors and shells.
 
-use clap::Command;
+use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
 use subflow_scenario::schema::json_schema;
 
+use crate::arguments::names::INTERFACES;
 use crate::arguments::{Completions, Man};
 use crate::failure::Failure;
 use crate::output::print;
@@ -17,28 +18,54 @@ pub(crate) fn schema() -> Result<(), Failure> {
 
 pub(crate) fn completions(arguments: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
-    let mut command = part::command();
+    let mut command = without_files(part::command());
     clap_complete::generate(arguments.shell, &mut command, "subflow", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if arguments.shell == Shell::Fish {
-        script += &fish_values(&command);
+        for subcommand in command.get_subcommands() {
+            let name = subcommand.get_name();
+            script += &fish_values(subcommand, &format!("__fish_subflow_using_subcommand {name}"));
+            for nested in subcommand.get_subcommands() {
+                let seen = format!(
+                    "__fish_subflow_using_subcommand {name}; and __fish_seen_subcommand_from {}",
+                    nested.get_name()
+                );
+                script += &fish_values(nested, &seen);
+            }
+        }
     }
-    print(&script)
+    print(&with_interfaces(&script, arguments.shell))
 }
 
-/// Completions of positional arguments with a fixed set of values, which clap_complete leaves out for fish.
-fn fish_values(command: &Command) -> String {
+/// Offers files only where an argument is a path.
+fn without_files(command: Command) -> Command {
+    let hinted = |argument: Arg| match argument.get_value_hint() {
+        ValueHint::Unknown if argument.get_action().takes_values() => argument.value_hint(ValueHint::Other),
+        _ => argument,
+    };
+    command.mut_args(hinted).mut_subcommands(without_files)
+}
+
+/// Has a shell look up the names of interfaces when it completes one.
+fn with_interfaces(script: &str, shell: Shell) -> String {
+    const LIST: &str = "command ls /sys/class/net 2>/dev/null";
+    match shell {
+        Shell::Bash => script.replace(INTERFACES, &format!("$({LIST})")),
+        Shell::Fish => script.replace(INTERFACES, &format!("({LIST})")),
+        // The completion function of zsh for interfaces.
+        Shell::Zsh => script.replace(&format!("({INTERFACES})"), "_net_interfaces"),
+        _ => script.replace(INTERFACES, ""),
+    }
+}
+
+/// Completions of positional arguments with a set of values, which clap_complete leaves out for fish, where the command
+/// line is as in `condition`.
+fn fish_values(command: &Command, condition: &str) -> String {
     let mut script = String::new();
-    for subcommand in command.get_subcommands() {
-        for value in subcommand.get_positionals().flat_map(clap::Arg::get_possible_values) {
-            let quoted = |text: &str| text.replace('\\', r"\\").replace('\'', r"\'");
-            let help = value.get_help().map(|help| format!(" -d '{}'", quoted(&help.to_string()))).unwrap_or_default();
-            script += &format!(
-                "complete -c subflow -n \"__fish_subflow_using_subcommand {}\" -f -a '{}'{help}\n",
-                subcommand.get_name(),
-                quoted(value.get_name()),
-            );
-        }
+    for value in command.get_positionals().flat_map(Arg::get_possible_values) {
+        let quoted = |text: &str| text.replace('\\', r"\\").replace('\'', r"\'");
+        let help = value.get_help().map(|help| format!(" -d '{}'", quoted(&help.to_string()))).unwrap_or_default();
+        script += &format!("complete -c subflow -n \"{condition}\" -f -a '{}'{help}\n", quoted(value.get_name()));
     }
     script
 }

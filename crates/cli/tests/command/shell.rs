@@ -57,9 +57,10 @@ fn every_shell_is_told_the_commands_and_options() {
     for shell in ["bash", "zsh", "fish"] {
         let (code, stdout, stderr) = desk.subflow(&["completions", shell]);
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
-        for word in ["reproduce", "pcap-limit", "simulator"] {
+        for word in ["reproduce", "pcap-limit", "simulator", "linux-default", "multiflow2016"] {
             assert!(stdout.contains(word), "{shell}: {word}");
         }
+        assert!(!stdout.contains("@interfaces@"), "{shell}");
     }
     assert_eq!(desk.subflow(&["completions", "cobol"]).0, Some(2));
 }
@@ -85,6 +86,16 @@ fn bash_completes_a_command_and_its_values() {
     assert_eq!(complete(&["subflow", "rep"]).trim(), "reproduce");
     assert_eq!(complete(&["subflow", "run", "--for"]).split_whitespace().collect::<Vec<_>>(), ["--format", "--force"]);
     assert_eq!(complete(&["subflow", "new", "shared"]).trim(), "shared-bottleneck");
+    // Names, and no files: there is one here that begins with a q.
+    assert_eq!(complete(&["subflow", "reproduce", "multif"]).trim(), "multiflow2016");
+    assert_eq!(complete(&["subflow", "run", "--set", "profile=linux-6"]).trim(), "profile=linux-6.12");
+    assert_eq!(complete(&["subflow", "run", "--seed", "q"]).trim(), "q");
+    if cfg!(target_os = "linux") {
+        assert_eq!(complete(&["subflow", "proxy", "--scheduler", "ble"]).trim(), "blest");
+        assert_eq!(complete(&["subflow", "paths", "--policy", "ndiff"]).trim(), "ndiffports");
+        assert_eq!(complete(&["subflow", "cc", "load", "wve"]).trim(), "wvegas");
+        assert_eq!(complete(&["subflow", "proxy", "--via", "l"]).trim(), "lo");
+    }
 }
 
 /// What `program` prints for `script`, in a folder with the completions of that shell as `file`. None where there is no
@@ -133,10 +144,12 @@ fn zsh_completes_a_command_and_its_values() {
         await ' end'
         press $'subflow new shared\t\n'
         await ' end'
+        press $'subflow paths --policy ndiff\t\n'
+        await ' end'
         zpty -d shell
     "#;
     if let Some(printed) = in_shell(&desk, "zsh", "_subflow", script, Prerequisite::Zsh) {
-        for arguments in ["reproduce", "new shared-bottleneck"] {
+        for arguments in ["reproduce", "new shared-bottleneck", "paths --policy ndiffports"] {
             assert!(printed.contains(&format!("called with: {arguments} end")), "{printed}");
         }
     }
@@ -148,10 +161,12 @@ fn fish_completes_a_command_and_its_values() {
     let desk = Desk::new(QUICK);
     let script = "source completions.fish
         complete --do-complete 'subflow repr'; echo; complete --do-complete 'subflow new shared'; echo
-        complete --do-complete 'subflow run --pcap-'";
+        complete --do-complete 'subflow run --pcap-'; echo; complete --do-complete 'subflow cc load wve'; echo
+        complete --do-complete 'subflow proxy --via l'; echo; complete --do-complete 'subflow reproduce multif'";
     if let Some(printed) = in_shell(&desk, "fish", "completions.fish", script, Prerequisite::Fish) {
         let words: Vec<&str> = printed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(words, ["reproduce", "shared-bottleneck", "--pcap-limit"], "{printed}");
+        let expected = ["reproduce", "shared-bottleneck", "--pcap-limit", "wvegas", "lo", "multiflow2016"];
+        assert_eq!(words, expected, "{printed}");
     }
 }
 
