@@ -36,6 +36,7 @@ pub fn run() -> ExitCode {
         Command::Paths(paths) => commands::paths(paths),
         Command::Watch(watch) => commands::watch(watch),
         Command::Proxy(proxy) => commands::proxy(proxy),
+        Command::Status(status) => commands::status(status),
         Command::Conform(conform) => commands::conform(conform),
         Command::Cleanup => commands::cleanup(),
         Command::Schema => commands::schema(),

@@ -19,7 +19,7 @@ pub(crate) enum Part {
 }
 
 /// The commands that are a part, or of one, with what a build without it lacks.
-const COMMANDS: [(&str, Part, &str); 8] = [
+const COMMANDS: [(&str, Part, &str); 9] = [
     ("reproduce", Part::Publications, "publications"),
     ("conform", Part::Conformance, "protocol tests"),
     ("validate", Part::Linux, "runs in real time"),
@@ -28,6 +28,7 @@ const COMMANDS: [(&str, Part, &str); 8] = [
     ("paths", Part::Live, "path manager for the kernel"),
     ("watch", Part::Live, "view of the kernel's connections"),
     ("proxy", Part::Live, "proxy"),
+    ("status", Part::Live, "proxy or path manager"),
 ];
 
 impl Part {

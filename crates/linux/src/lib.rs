@@ -91,6 +91,7 @@
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
 //! | files that outlive a killed process, and the identity of a network namespace in their names | `state_folder.rs` |
 //! | which network namespaces exist | `census/` |
+//! | what a proxy or a path manager is doing | `status.rs` |
 //! | locks on files, also of processes that were killed a moment ago | `file_lock.rs` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
@@ -135,6 +136,7 @@ mod socket;
 mod socket_info;
 mod stack_host;
 mod state_folder;
+pub mod status;
 mod stepped_socket;
 mod switches;
 mod sys;

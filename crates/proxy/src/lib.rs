@@ -38,6 +38,7 @@
 //! | the proxy from start to end | `serve.rs` |
 //! | accepting clients, and how many there may be | `clients.rs`, `open_files.rs` |
 //! | following the interfaces | `paths.rs` |
+//! | what a running proxy says about itself | `status.rs` |
 //! | what is changed on the machine, and how it is undone | `machine/`: `plan.rs`, `firewall.rs`, `step.rs`, `journal.rs`, `pending.rs` |
 //! | interfaces, their addresses and routes; their changes | `machine/interface.rs`, `machine/changes.rs` |
 #![cfg(target_os = "linux")]
@@ -53,6 +54,7 @@ mod request;
 mod serve;
 mod session;
 mod socks;
+mod status;
 
 pub use error::{CommandFailure, Error, Result};
 pub use machine::cleanup;

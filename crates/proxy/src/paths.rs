@@ -64,6 +64,11 @@ impl Paths {
         Self { paths: paths.map(followed).collect(), firewall }
     }
 
+    /// The interfaces with their devices and addresses.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = &PathPlan> {
+        self.paths.iter().map(|path| &path.plan)
+    }
+
     /// Adapts routes, forwarding, and the addresses of the stack, to the interfaces.
     pub(crate) fn update(&mut self, stack: &Stack, journal: &mut Journal, report: &impl Fn(&str)) -> Result<()> {
         for path in &mut self.paths {

@@ -15,6 +15,7 @@ use crate::machine::{
 };
 use crate::open_files::OpenFiles;
 use crate::paths::Paths;
+use crate::status::Answers;
 use crate::{clients, session};
 
 /// The least MTU that IPv6 permits (RFC 8200, section 5).
@@ -198,8 +199,10 @@ async fn until_the_end(
     report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
     let mut clients = JoinSet::new();
     let serve = |client, request| session::serve(stack.clone(), client, request);
+    let answers = Answers::new(listener.local_addr().unwrap_or(settings.listen), paths.plans())?;
     let outcome = tokio::select! {
         () = received(&mut signals) => Ok(()),
+        () = answers.serve(stack) => Ok(()),
         () = clients::accept(listener, places, &mut clients, serve) => Ok(()),
         outcome = paths.follow(&changes, stack, journal, report) => outcome,
     };

@@ -33,6 +33,10 @@ pub(crate) async fn serve(stack: Stack, mut client: TcpStream, asked: Asked) {
     asked.set();
     let connecting = tokio::time::timeout(PATIENCE, connect(&stack, &request.destination)).await;
     let connected = connecting.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()));
+    match &connected {
+        Ok(server) => log::debug!("{}: connected, to {}", request.destination, server.peer_addr()),
+        Err(error) => log::info!("{}: not connected: {error}", request.destination),
+    }
     let answer = request.protocol.answer(connected.as_ref().map(|_| ()).map_err(io::Error::kind));
     let answered = client.write_all(&answer).await;
     let Ok(mut server) = connected else { return request::close(&mut client).await };
@@ -42,6 +46,10 @@ pub(crate) async fn serve(stack: Stack, mut client: TcpStream, asked: Asked) {
         Err(error) => Err(error),
     };
     client.has_ended = relayed.is_ok();
+    match &relayed {
+        Ok(()) => log::debug!("{}: ended", request.destination),
+        Err(error) => log::debug!("{}: reset: {error}", request.destination),
+    }
     if relayed.is_err() {
         server.abort();
     }

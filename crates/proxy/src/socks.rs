@@ -1,5 +1,6 @@
 //! SOCKS5 (RFC 1928) without authentication: the command CONNECT.
 
+use std::fmt;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
@@ -23,6 +24,15 @@ const ADDRESS_TYPE_NOT_SUPPORTED: u8 = 8;
 pub(crate) enum Destination {
     Address(SocketAddr),
     Name(String, u16),
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => write!(formatter, "{address}"),
+            Self::Name(name, port) => write!(formatter, "{name}:{port}"),
+        }
+    }
 }
 
 /// A step of a protocol, from the bytes received so far.

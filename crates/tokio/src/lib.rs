@@ -35,6 +35,7 @@
 //! |---|---|
 //! | connecting, listening, paths that come and go | `stack.rs`, `listener.rs` |
 //! | reading, writing, closing | `stream.rs` |
+//! | the state of connections and subflows | `figures.rs` |
 //! | algorithms and buffer sizes | `options.rs` |
 //! | the task that receives packets and waits for timers | `driver.rs` |
 //! | one connection between its stream and the stack | `connection.rs`; its bytes: `stream_buffer.rs` |
@@ -46,6 +47,7 @@
 mod connection;
 mod device;
 mod driver;
+mod figures;
 mod listener;
 mod memory_device;
 mod options;
@@ -58,10 +60,11 @@ mod transmit;
 mod tun_device;
 
 pub use device::{Device, Path, Received};
+pub use figures::{ConnectionState, SubflowState};
 pub use listener::MptcpListener;
 pub use memory_device::{MemoryDevice, MemoryLink, pair};
 pub use options::{Options, UnknownName};
 pub use stack::Stack;
-pub use stream::{MptcpStream, SubflowState};
+pub use stream::MptcpStream;
 #[cfg(target_os = "linux")]
 pub use tun_device::TunDevice;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::driver::Running;
 use crate::state::Shared;
-use crate::{MptcpListener, MptcpStream, Options, Path};
+use crate::{ConnectionState, MptcpListener, MptcpStream, Options, Path};
 
 /// The time after which the next attempt to connect begins beside those under way (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -140,6 +140,11 @@ impl Stack {
     /// Resets all connections. Their peers are told at once (MP_FASTCLOSE, RST).
     pub fn abort_all(&self) {
         self.0.shared.lock().abort_all();
+    }
+
+    /// The state of all connections, those that are being closed included.
+    pub fn connections(&self) -> Vec<ConnectionState> {
+        self.0.shared.lock().connection_states()
     }
 
     /// The number of connections, those that are being closed included, and the bytes of memory that data occupies

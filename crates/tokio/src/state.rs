@@ -369,6 +369,11 @@ impl State {
         }
     }
 
+    /// The endpoints of the connections that are not over.
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
+        self.connections.iter().filter_map(|(_, one)| one.endpoint).map(|id| self.host.endpoint(id))
+    }
+
     /// Number of connections, and bytes of memory that their data occupies.
     pub(crate) fn usage(&self) -> (usize, usize) {
         let bytes = self.connections.iter().map(|(_, one)| one.send.memory() + one.receive.memory()).sum();

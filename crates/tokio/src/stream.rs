@@ -5,12 +5,11 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use subflow_transport::mptcp;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::driver::Running;
+use crate::figures::{SubflowState, has_fallen_back, subflows_of};
 
 /// An MPTCP connection, or a TCP connection if the peer has no MPTCP.
 ///
@@ -21,25 +20,6 @@ use crate::driver::Running;
 pub struct MptcpStream {
     stack: Arc<Running>,
     key: usize,
-}
-
-/// The state of a subflow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SubflowState {
-    /// This side's address and port.
-    pub local: SocketAddr,
-    /// The peer's.
-    pub remote: SocketAddr,
-    /// Smoothed RTT, if it was measured.
-    pub srtt: Option<Duration>,
-    /// Congestion window in packets.
-    pub window: u32,
-    /// Payload bytes acknowledged by the peer.
-    pub bytes_acknowledged: u64,
-    /// Payload bytes received.
-    pub bytes_received: u64,
-    /// Segments sent again.
-    pub retransmissions: u64,
 }
 
 impl MptcpStream {
@@ -61,31 +41,14 @@ impl MptcpStream {
     pub fn has_fallen_back(&self) -> bool {
         let mut state = self.stack.shared.lock();
         let (connection, endpoint) = state.parts(self.key);
-        match endpoint {
-            Some(endpoint) => endpoint.as_mptcp().is_none_or(mptcp::Connection::has_fallen_back),
-            None => connection.fell_back,
-        }
+        endpoint.map_or(connection.fell_back, |endpoint| has_fallen_back(endpoint))
     }
 
     /// Its open subflows.
     pub fn subflows(&self) -> Vec<SubflowState> {
         let mut state = self.stack.shared.lock();
-        let (_, Some(endpoint)) = state.parts(self.key) else { return Vec::new() };
-        let Some(connection) = endpoint.as_mptcp() else { return Vec::new() };
-        let open = connection.subflows().iter().filter(|subflow| !subflow.is_closed());
-        let states = open.map(|subflow| {
-            let tcp = subflow.connection();
-            SubflowState {
-                local: tcp.ends().local,
-                remote: tcp.ends().remote,
-                srtt: tcp.rtt().srtt().map(|srtt| Duration::from_nanos(srtt.as_nanos())),
-                window: connection.congestion().path(tcp.path()).cwnd(),
-                bytes_acknowledged: tcp.counters().bytes_acknowledged,
-                bytes_received: tcp.counters().bytes_received,
-                retransmissions: tcp.counters().retransmissions,
-            }
-        });
-        states.collect()
+        let (_, endpoint) = state.parts(self.key);
+        endpoint.map(|endpoint| subflows_of(endpoint)).unwrap_or_default()
     }
 
     /// Resets the connection (MP_FASTCLOSE, RST).

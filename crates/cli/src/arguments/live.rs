@@ -1,4 +1,4 @@
-//! The arguments of the tools for this machine's connections: `subflow cc`, `paths`, `proxy` and `watch`.
+//! The arguments of the tools for this machine's connections: `subflow cc`, `paths`, `proxy`, `status` and `watch`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub(crate) enum LogLevel {
     Error,
     /// Also warnings
     Warn,
-    /// Also start and end, addresses and configurations
+    /// Also start and end, addresses, interfaces, configurations, and what clients could not reach
     Info,
     /// Also connections and subflows
     Debug,
@@ -95,6 +95,16 @@ pub(crate) struct Proxy {
     /// Print the changes that it would make on this machine, and how it would undo them
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// What to write to standard error
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
+    pub(crate) log: LogLevel,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
 }
 
 #[derive(Debug, Args)]

@@ -23,12 +23,15 @@ pub(crate) use AnyArguments as Reproduce;
 pub(crate) use bench::{Bench, BenchTun, Benchmark};
 pub(crate) use compare::{Compare, Comparing, Repeating};
 #[cfg(all(feature = "live", target_os = "linux"))]
-pub(crate) use live::{Cc, Paths, Proxy, Watch};
+pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
 #[cfg(feature = "publications")]
 pub(crate) use reproduce::Reproduce;
 pub(crate) use sweep::{Export, Merge, Shard, Source};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
-pub(crate) use {AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as Watch};
+pub(crate) use {
+    AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as StatusArguments,
+    AnyArguments as Watch,
+};
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
 /// and SCTP stacks run it in a simulator.
@@ -76,6 +79,8 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Proxy for applications: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out (needs root)
     Proxy(Proxy),
+    /// Show the connections, subflows and bytes of running proxies and path managers (needs root)
+    Status(StatusArguments),
     /// Remove what killed runs on Linux, proxies and path managers left behind
     Cleanup,
     /// Run scripts of protocol tests against the TCP, MPTCP and SCTP stacks

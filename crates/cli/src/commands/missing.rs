@@ -3,7 +3,7 @@
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 pub(crate) use linux::{cleanup, validate};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
-pub(crate) use live::{cc, paths, proxy, watch};
+pub(crate) use live::{cc, paths, proxy, status, watch};
 
 /// Runs in real time.
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
@@ -82,7 +82,7 @@ pub(super) mod on_linux {
 
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 mod live {
-    use crate::arguments::{Cc, Paths, Proxy, Watch};
+    use crate::arguments::{Cc, Paths, Proxy, StatusArguments, Watch};
     use crate::failure::Failure;
     use crate::part::missing;
 
@@ -96,6 +96,10 @@ mod live {
 
     pub(crate) fn proxy(_: &Proxy) -> Result<(), Failure> {
         Err(missing("proxy"))
+    }
+
+    pub(crate) fn status(_: &StatusArguments) -> Result<(), Failure> {
+        Err(missing("status"))
     }
 
     pub(crate) fn watch(_: &Watch) -> Result<(), Failure> {

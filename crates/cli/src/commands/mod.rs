@@ -35,7 +35,7 @@ pub(crate) use compare::compare;
 pub(crate) use conform::conform;
 pub(crate) use list::list;
 #[cfg(all(feature = "live", target_os = "linux"))]
-pub(crate) use live::{cc, paths, proxy, watch};
+pub(crate) use live::{cc, paths, proxy, status, watch};
 #[cfg(not(feature = "conformance"))]
 pub(crate) use missing::conform;
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
@@ -43,7 +43,7 @@ use missing::on_linux;
 #[cfg(not(feature = "publications"))]
 pub(crate) use missing::reproduce;
 #[cfg(not(all(feature = "live", target_os = "linux")))]
-pub(crate) use missing::{cc, paths, proxy, watch};
+pub(crate) use missing::{cc, paths, proxy, status, watch};
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 pub(crate) use missing::{cleanup, validate};
 pub(crate) use new::new;

@@ -14,6 +14,7 @@ mod proxy;
 mod refusals;
 mod runs;
 mod sctp;
+mod status;
 mod support;
 mod sweeps;
 mod two_hosts;

@@ -23,7 +23,7 @@ fn proxy(host: &Namespace, arguments: &[&str]) -> std::process::Output {
 }
 
 /// Starts a proxy, and waits until it listens.
-fn start(host: &Namespace) -> Child {
+pub(crate) fn start(host: &Namespace) -> Child {
     let mut proxy = command();
     proxy.args(["proxy", "--via", "v0", "--via", "v1"]).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = host.run(|| Ok(proxy.spawn().expect("it starts"))).expect("spawned");
@@ -33,7 +33,7 @@ fn start(host: &Namespace) -> Child {
     child
 }
 
-fn hosts(name: &str) -> TwoHosts {
+pub(crate) fn hosts(name: &str) -> TwoHosts {
     let hosts = TwoHosts::new(name, 2);
     (0..2).for_each(|pair| hosts.number(pair, [1, 1]));
     hosts

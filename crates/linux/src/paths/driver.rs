@@ -22,12 +22,12 @@ use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, Socket
 pub struct Driver {
     kernel: MptcpPathManager,
     events: MptcpEvents,
-    local: LocalAddresses,
+    pub(super) local: LocalAddresses,
     rules: Rules,
     /// Whether the addresses are still to be asked for: they went on changing.
     addresses_due: bool,
     /// By token.
-    connections: BTreeMap<u32, Connection>,
+    pub(super) connections: BTreeMap<u32, Connection>,
 }
 
 /// How soon the kernel is asked again to carry out what it did not take yet.

@@ -10,7 +10,7 @@
 //! | subflows that close because of an earlier REMOVE_ADDR | `late_removal.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
 //! | which policy and which interfaces | `rules.rs` |
-//! | commands in words, for the log | `wording.rs` |
+//! | commands in words, for the log; the status | `wording.rs`; `report.rs` |
 //! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
 
 mod closing;
@@ -20,6 +20,7 @@ mod late_removal;
 mod local;
 mod lock;
 mod ownership;
+mod report;
 mod rules;
 mod takeover;
 mod wording;

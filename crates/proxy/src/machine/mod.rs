@@ -47,6 +47,7 @@ impl Family {
 ///
 /// Without the right to do so, or where something cannot be undone: it is tried again by the next call.
 pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
+    subflow_linux::status::remove_of_killed();
     journal::cleanup(&mut report)
 }
 

@@ -3,10 +3,10 @@
 use subflow_proxy::{Options, Settings, dry_run, run};
 use subflow_scenario::file::{did_you_mean, list};
 
+use super::logging::start_logging;
 use crate::arguments::Proxy;
 use crate::commands::ending_signals::ending_signals;
 use crate::failure::Failure;
-use crate::output::say;
 
 pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
     if arguments.via.len() > 16 {
@@ -18,10 +18,11 @@ pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
     if arguments.dry_run {
         return crate::output::print(&dry_run(&settings).map_err(failure)?);
     }
+    start_logging(arguments.log);
     if !arguments.listen.ip().is_loopback() {
-        say("warning: the proxy has no authentication: everybody who can reach the address may use it");
+        log::warn!("the proxy has no authentication: everybody who can reach the address may use it");
     }
-    run(&settings, ending_signals(), say).map_err(failure)
+    run(&settings, ending_signals(), |line| log::info!("{line}")).map_err(failure)
 }
 
 /// Undoes what killed proxies have left, and reports what it did, a line each.

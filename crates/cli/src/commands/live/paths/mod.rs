@@ -3,20 +3,18 @@
 
 mod configuration;
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use env_logger::{Builder, Target};
-use log::{Level, LevelFilter};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use subflow_linux::Presence;
 use subflow_linux::paths::{Driver, Ownership, Rules};
+use subflow_linux::status::{Status, StatusSocket};
 
+use super::logging::start_logging;
 use crate::arguments::Paths;
-use crate::arguments::live::LogLevel;
 use crate::failure::Failure;
 use configuration::Configuration;
 
@@ -31,7 +29,8 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
     let ownership = Ownership::take()?;
     let mut driver = Driver::open(rules(&configuration))?;
     log::info!("{} for new connections; SIGHUP reads the configuration again", configuration.description());
-    let outcome = serve(&mut driver, &signals, arguments, configuration);
+    let socket = StatusSocket::open("paths")?;
+    let outcome = serve(&mut driver, &signals, &socket, arguments, configuration);
     log::info!("ending; {} connections keep their subflows", driver.connections());
     ownership.release()?;
     outcome
@@ -51,7 +50,13 @@ pub(crate) fn cleanup(report: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     Ok(undone.and(removed)?)
 }
 
-fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Configuration) -> Result<(), Failure> {
+fn serve(
+    driver: &mut Driver,
+    signals: &Signals,
+    socket: &StatusSocket,
+    arguments: &Paths,
+    mut now: Configuration,
+) -> Result<(), Failure> {
     while !signals.end.load(Ordering::Relaxed) {
         if signals.reload.swap(false, Ordering::Relaxed) {
             match Configuration::read(arguments) {
@@ -61,11 +66,16 @@ fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Con
                     now = new;
                 }
                 Err(problem) => {
-                    log::error!("the configuration is unchanged, {}: {problem:?}", now.description());
+                    log::error!("the configuration is unchanged, {}: {}", now.description(), problem.in_one_line());
                 }
             }
         }
         driver.run(LONGEST_WAIT)?;
+        socket.answer(|| {
+            driver
+                .status(now.description())
+                .unwrap_or_else(|error| Status { about: error.to_string(), ..Status::default() })
+        });
     }
     Ok(())
 }
@@ -90,36 +100,5 @@ impl Signals {
             Ok(_) => Ok(signals),
             Err(error) => Err(Failure::RunFailed(format!("cannot install handlers for signals: {error}"))),
         }
-    }
-}
-
-/// Begins to log.
-fn start_logging(level: LogLevel) {
-    let mut builder = Builder::new();
-    builder.target(Target::Stderr).filter_level(match level {
-        LogLevel::Error => LevelFilter::Error,
-        LogLevel::Warn => LevelFilter::Warn,
-        LogLevel::Info => LevelFilter::Info,
-        LogLevel::Debug => LevelFilter::Debug,
-    });
-    // systemd sets the variable where the journal reads the stream; it knows the time (sd-daemon(3)).
-    if std::env::var_os("JOURNAL_STREAM").is_some() {
-        builder.format(|line, record| writeln!(line, "<{}>{}", priority(record.level()), record.args()));
-    } else {
-        builder.format(|line, record| {
-            writeln!(line, "{} {:5} {}", line.timestamp_millis(), record.level(), record.args())
-        });
-    }
-    // It fails if there is a logger already, which then serves.
-    let _ = builder.try_init();
-}
-
-/// The priority of syslog.
-fn priority(level: Level) -> u8 {
-    match level {
-        Level::Error => 3,
-        Level::Warn => 4,
-        Level::Info => 6,
-        Level::Debug | Level::Trace => 7,
     }
 }

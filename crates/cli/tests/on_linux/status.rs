@@ -1,0 +1,87 @@
+//! `subflow status`: what running proxies and path managers tell, and their logs.
+
+use std::process::Command;
+
+use crate::proxy::{hosts, start};
+use crate::support::{command, left_behind, machine_serves, send_signal, text};
+use crate::two_hosts::{TwoHosts, output_in, wait_for_subflows, wait_until};
+
+/// What `subflow status` tells of a process.
+fn status_of(process: u32) -> Option<serde_json::Value> {
+    let output = command().args(["status", "--format", "json"]).output().expect("it starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let all: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("a list");
+    all.into_iter().find(|status| status["process"] == process)
+}
+
+#[test]
+fn a_path_manager_tells_its_connections_subflows_and_bytes_by_interface() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("told", 2);
+    (0..2).for_each(|pair| hosts.number(pair, [1, 1]));
+    let client = hosts.daemon(&hosts.client, &["--policy", "single-mesh"]);
+    let _server = hosts.daemon(&hosts.server, &["--policy", "single-mesh"]);
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 2, &client);
+    let of_interface = |name: &str| {
+        let status = status_of(client.id())?;
+        let interfaces = status["interfaces"].as_array()?;
+        interfaces.iter().find(|interface| interface["name"] == name).cloned()
+    };
+    let sent = |name: &str| of_interface(name).and_then(|found| found["sent_bytes"].as_u64()).unwrap_or(0);
+    wait_until("bytes on both", || sent("v0") > 10_000 && sent("v1") > 10_000, || client.log());
+    let status = status_of(client.id()).expect("it runs");
+    assert_eq!((status["kind"].as_str(), status["connections"].as_array().map(Vec::len)), (Some("paths"), Some(1)));
+    assert_eq!(of_interface("v1").expect("it is used")["addresses"], serde_json::json!(["10.77.1.1"]));
+    let subflows = status["connections"][0]["subflows"].as_array().expect("a list").clone();
+    assert!(subflows.len() == 2 && subflows.iter().all(|one| one["srtt_ms"].as_f64() > Some(0.0)), "{subflows:?}");
+    let shown = text(&command().arg("status").output().expect("it starts").stdout);
+    assert!(
+        shown.contains(&format!("subflow paths, process {}", client.id())) && shown.contains("10.77.1.1"),
+        "{shown}"
+    );
+    let nobody = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(command().get_program())
+        .arg("status")
+        .output()
+        .expect("it starts");
+    // A build folder may be closed to others.
+    if nobody.status.code() != Some(126) && nobody.status.code() != Some(127) {
+        assert_eq!(nobody.status.code(), Some(2), "{}", text(&nobody.stderr));
+        assert!(text(&nobody.stderr).contains("sudo"), "{}", text(&nobody.stderr));
+    }
+    transfer.complete();
+    let process = client.id();
+    assert_eq!(client.end("TERM"), Some(0));
+    assert_eq!(status_of(process), None);
+}
+
+#[test]
+fn a_proxy_tells_its_interfaces_and_leaves_no_socket() {
+    if !machine_serves() {
+        return;
+    }
+    let _alone = left_behind();
+    let hosts = hosts("proxy-told");
+    let mut running = start(&hosts.client);
+    let status = status_of(running.id()).expect("it answers");
+    assert_eq!(status["about"], "listens on 127.0.0.1:1080");
+    let names: Vec<_> = status["interfaces"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["v0", "v1"]);
+    let socket = format!("/run/subflow/status-proxy-{}", running.id());
+    assert!(std::fs::exists(&socket).expect("a file system"));
+    send_signal("-TERM", running.id());
+    assert_eq!(running.wait().expect("it ends").code(), Some(0));
+    assert!(!std::fs::exists(&socket).expect("a file system"));
+    // A killed one leaves it, and cleanup removes it.
+    let mut killed = start(&hosts.client);
+    let socket = format!("/run/subflow/status-proxy-{}", killed.id());
+    killed.kill().and_then(|()| killed.wait()).expect("killed");
+    assert!(std::fs::exists(&socket).expect("a file system") && status_of(killed.id()).is_none());
+    let cleaned = output_in(&hosts.client, command().arg("cleanup"));
+    assert!(cleaned.status.success(), "{}", text(&cleaned.stderr));
+    assert!(!std::fs::exists(&socket).expect("a file system"));
+}
