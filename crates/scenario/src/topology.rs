@@ -22,6 +22,18 @@ impl Host {
     }
 }
 
+impl Interface {
+    /// What the names of subflows with this address of its end with, to tell those of both families apart: ` IPv4` or
+    /// ` IPv6`, and nothing if it has addresses of one family only.
+    pub fn family_of(&self, address: IpAddr) -> &'static str {
+        match (self.addresses.iter().any(|other| other.is_ipv4() != address.is_ipv4()), address.is_ipv4()) {
+            (false, _) => "",
+            (true, true) => " IPv4",
+            (true, false) => " IPv6",
+        }
+    }
+}
+
 /// Whose TCP and MPTCP a host runs. The simulator always runs ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HostStack {

@@ -11,7 +11,8 @@ use super::line::Rtts;
 /// The names of a scenario.
 pub(super) struct Names {
     pub(super) flows: Vec<FlowNames>,
-    interfaces: BTreeMap<IpAddr, String>,
+    /// Names of interfaces, and what the names of subflows end with.
+    interfaces: BTreeMap<IpAddr, (String, &'static str)>,
 }
 
 /// The names of a flow and of its subflows.
@@ -43,7 +44,8 @@ impl Names {
         let interfaces = scenario.hosts.iter().flat_map(|host| {
             host.interfaces.iter().flat_map(|interface| {
                 let name = format!("{}.{}", host.name, interface.name);
-                interface.addresses.iter().map(move |&address| (address, name.clone()))
+                let named = move |&address| (address, (name.clone(), interface.family_of(address)));
+                interface.addresses.iter().map(named)
             })
         });
         let flow = |flow: &subflow_scenario::Flow| FlowNames {
@@ -73,8 +75,10 @@ impl Names {
         }
         let known = names.subflows.iter().position(|(known, _)| *known == ends);
         names.latest = known.unwrap_or_else(|| {
-            let of = |address: IpAddr| self.interfaces.get(&address).cloned().unwrap_or_else(|| address.to_string());
-            let name = format!("{}-{}", of(ends.local.ip()), of(ends.remote.ip()));
+            let of =
+                |address: IpAddr| self.interfaces.get(&address).cloned().unwrap_or_else(|| (address.to_string(), ""));
+            let [(local, family), (remote, other)] = [of(ends.local.ip()), of(ends.remote.ip())];
+            let name = format!("{local}-{remote}{}", if family.is_empty() { other } else { family });
             let count = names.alike.entry(name.clone()).or_insert(0);
             *count += 1;
             let name = quoted(&if *count == 1 { name } else { format!("{name}#{count}") });

@@ -219,15 +219,46 @@ fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
     if *count == 1 { name } else { format!("{name}#{count}") }
 }
 
-/// `host.interface-host.interface` of two ends of a subflow of `flow`.
+/// `host.interface-host.interface` of two ends of a subflow of `flow`, with the family if an interface has both.
 fn subflow_name(scenario: &Scenario, flow: &Flow, ends: Ends) -> String {
     let hosts = [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]);
-    let name = |address: IpAddr| {
-        let place = hosts.iter().find_map(|host| Some((host, host.interface_with(address)?)));
+    let address = [ends.local.ip(), ends.remote.ip()];
+    let places = addresses.map(|address| {
+        let place = hosts.iter().find_map(|host| Some((host, &host.interfaces[host.interface_with(address)?])));
         place.map_or_else(
-            || format!("{address}"),
-            |(host, interface)| format!("{}.{}", host.name, host.interfaces[interface].name),
+            || (format!("{address}"), ""),
+            |(host, interface)| (format!("{}.{}", host.name, interface.name), interface.family_of(address)),
         )
-    };
-    format!("{}-{}", name(ends.local.ip()), name(ends.remote.ip()))
+    });
+    let [(local, family), (remote, other)] = places;
+    format!("{local}-{remote}{}", if family.is_empty() { other } else { family })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::Scenario;
+    use subflow_scenario::file::Document;
+
+    use crate::simulate::{RunOptions, simulate};
+
+    #[test]
+    fn subflows_of_both_families_between_the_same_interfaces_are_told_apart() {
+        let text = "duration = \"1 s\"\n[hosts]\n\
+                    phone = [{ name = \"wifi\", address = [\"10.1.0.1\", \"2001:db8:1::1\"] }, \"lte\"]\n\
+                    server = [{ name = \"eth\", address = [\"10.2.0.1\", \"2001:db8:2::1\"] }]\n[routers]\nr = {}\n\
+                    [links.a]\nbetween = [\"phone.wifi\", \"r\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+                    [links.b]\nbetween = [\"phone.lte\", \"r\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+                    [links.c]\nbetween = [\"r\", \"server.eth\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+                    [flows.file]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"mptcp\"\nsend = \"500 kB\"\n\
+                    path_manager = \"full-mesh\"\n";
+        let document = Document::parse(Path::new("dual.toml"), text.to_owned()).expect("TOML");
+        let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let result = simulate(&scenario, 1, &RunOptions::default()).expect("it runs");
+        let mut names: Vec<&str> = result.flows[0].subflows.iter().map(|subflow| subflow.name.as_str()).collect();
+        names.sort_unstable();
+        let expected = ["phone.lte-server.eth IPv4", "phone.wifi-server.eth IPv4", "phone.wifi-server.eth IPv6"];
+        assert_eq!(names, expected);
+    }
 }
