@@ -3,12 +3,14 @@
 - Formulas: blocks of ``math`` and ``$`…`$`` within a line become MathML, which browsers draw without a script.
 - Links to files outside of the book lead to the repository.
 - A page that is only a link to such a file shows that file.
-- Blocks ``figure``, which name a file that the page's other blocks make, become that figure.
+- Blocks ``figure``, which name a file that the page's other blocks make, become that figure, if ``SUBFLOW_BOOK_FIGURES``
+  is set: this takes thousands of simulations. Otherwise a line says how to draw it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
 import sys
@@ -17,8 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
-from recipes import ROOT, Recipe, run
+from recipes import ROOT, Recipe, command, run
+
+try:
+    from latex2mathml.converter import convert
+except ImportError as error:
+    sys.exit(f"the book takes a package that is missing ({error}): pip install --group python/pyproject.toml:book")
 
 BOOK = "docs/src"
 REPOSITORY = "https://github.com/subflow/subflow"
@@ -40,8 +46,19 @@ def main() -> None:
     json.dump(book, sys.stdout)
 
 
+FIGURE = re.compile(r"^```figure\n(.+)\n```$", re.MULTILINE)
+DRAW = "SUBFLOW_BOOK_FIGURES"
+
+
 def with_figures(path: str, text: str) -> str:
     """The text of a page with its figures in place of the blocks that name them."""
+    if not os.environ.get(DRAW):
+        hint = f"*This figure is drawn if the book is built with* `{DRAW}=1 mdbook build docs`*.*\n"
+        return FIGURE.sub(lambda _: hint, text)
+    try:
+        command()
+    except FileNotFoundError as error:
+        sys.exit(f"{DRAW} is set, but the figures of {path} cannot be drawn: {error}")
     with tempfile.TemporaryDirectory() as folder:
         run(Recipe(path, "all of it", text), Path(folder))
 
@@ -51,7 +68,7 @@ def with_figures(path: str, text: str) -> str:
             drawing = drawing.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
             return f'<div class="figure">{drawing}</div>\n'
 
-        return re.sub(r"^```figure\n(.+)\n```$", figure, text, flags=re.MULTILINE)
+        return FIGURE.sub(figure, text)
 
 
 def chapters(items: list[Any]) -> Iterator[dict[str, Any]]:

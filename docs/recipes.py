@@ -24,12 +24,13 @@ LIMIT = 300
 
 def command() -> Path:
     """The command: that of SUBFLOW_COMMAND, or the newest one that was built here."""
-    if "SUBFLOW_COMMAND" in os.environ:
-        return Path(os.environ["SUBFLOW_COMMAND"])
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = [path for kind in ("release", "debug") if (path := target / kind / "subflow").exists()]
+    named = os.environ.get("SUBFLOW_COMMAND")
+    places = [Path(named)] if named else [target / kind / "subflow" for kind in ("release", "debug")]
+    built = [path for path in places if path.exists()]
     if not built:
-        raise FileNotFoundError("the command is not there: cargo build, or set SUBFLOW_COMMAND")
+        message = "the command is not built; run cargo build --release --features full, or set SUBFLOW_COMMAND to it"
+        raise FileNotFoundError(message)
     return max(built, key=lambda path: path.stat().st_mtime)
 
 

@@ -37,10 +37,35 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("book")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     build = ["mdbook", "build", str(ROOT / "docs"), "--dest-dir", str(folder)]
-    done = subprocess.run(build, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    env = os.environ | {"PATH": path, "SUBFLOW_BOOK_FIGURES": "1"}
+    done = subprocess.run(build, env=env, capture_output=True, text=True)
     said = done.stdout + done.stderr
     assert done.returncode == 0 and not re.search(r"\b(WARN|ERROR)", said), said
     return folder
+
+
+def preprocessed(page: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """What the preprocessor makes of a page."""
+    chapter = {"Chapter": {"path": "page.md", "content": page, "sub_items": []}}
+    env = {name: value for name, value in os.environ.items() if name != "SUBFLOW_BOOK_FIGURES"} | settings
+    program = [sys.executable, str(ROOT / "docs" / "preprocess.py")]
+    book = json.dumps([{}, {"items": [chapter]}])
+    return subprocess.run(program, input=book, env=env, capture_output=True, text=True)
+
+
+FIGURE = "# Page\n\n```sh\nfalse\n```\n\n```figure\nmade.svg\n```\n"
+
+
+def test_a_book_runs_no_simulations_unless_asked() -> None:
+    done = preprocessed(FIGURE, SUBFLOW_COMMAND="absent")
+    assert done.returncode == 0, done.stderr
+    assert "SUBFLOW_BOOK_FIGURES=1 mdbook build docs" in done.stdout
+
+
+def test_figures_without_a_command_are_an_error_in_a_line(tmp_path: Path) -> None:
+    done = preprocessed(FIGURE, SUBFLOW_BOOK_FIGURES="1", SUBFLOW_COMMAND=str(tmp_path / "absent"))
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert "cargo build" in done.stderr and "page.md" in done.stderr, done.stderr
 
 
 def test_every_page_is_in_the_summary() -> None:
