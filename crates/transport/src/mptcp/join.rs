@@ -55,7 +55,7 @@ impl Connection {
         };
         let Some(path) = self.take_place() else { return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES)) };
         let (in_data, in_acks) = self.config.data_acks.reserved();
-        let initial = self.rng.initial_sequence(ends, now);
+        let (initial, local) = (self.rng.initial_sequence(ends, now), ends.local.ip());
         let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
         tcp.reserve_options(in_data, in_acks);
         let ends = JoinEnds {
@@ -64,7 +64,7 @@ impl Connection {
             peer_backup: *backup,
             remote_nonce: *nonce,
             local_nonce: self.nonce(),
-            backup: false,
+            backup: self.config.backup_addresses.contains(&local),
         };
         Ok(self.add_subflow(Subflow::joining(tcp, false, ends, now)))
     }

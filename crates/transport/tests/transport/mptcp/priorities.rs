@@ -99,3 +99,38 @@ fn a_busy_sender_still_gets_its_priority_across() {
     let first = pair.sent(CLIENT, start).filter(|sent| sent.path == 0 && has_data(&sent.segment)).count();
     assert_eq!(first, 0, "only the second path carries data");
 }
+
+#[test]
+fn a_backup_of_the_answering_side_is_in_its_syn_ack_and_carries_no_data() {
+    let path = Path::default().rate(10, 100);
+    let mut setup = Setup::mptcp(1, 2).path(0, path.clone()).path(1, path);
+    let second = setup.addresses[SERVER][1];
+    setup.stacks[SERVER].multipath().backup_addresses = vec![second];
+    let mut pair = setup.connected();
+    pair.transfer(CLIENT, 3000);
+    pair.settle();
+    let answer = |option: &MptcpOption| matches!(option, MptcpOption::Join(Join::SynAck { backup: true, .. }));
+    assert!(pair.log.iter().any(|sent| sent.from == SERVER && has(&sent.segment, answer)));
+    let start = pair.now();
+    pair.transfer(CLIENT, 1_000_000);
+    pair.transfer(SERVER, 1_000_000);
+    for side in [CLIENT, SERVER] {
+        assert_eq!(carried(&pair, side, 1, start), 0, "side {side}");
+    }
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn an_initial_subflow_to_a_backup_of_the_server_becomes_a_backup_by_mp_prio() {
+    let path = Path::default().rate(10, 100);
+    let mut setup = Setup::mptcp(1, 2).path(0, path.clone()).path(1, path);
+    let first = setup.addresses[SERVER][0];
+    setup.stacks[SERVER].multipath().backup_addresses = vec![first];
+    let mut pair = setup.connected();
+    pair.transfer(CLIENT, 3000);
+    pair.settle();
+    let start = pair.now();
+    pair.transfer(CLIENT, 1_000_000);
+    assert_eq!(carried(&pair, CLIENT, 0, start), 0);
+    exchange_and_close(&mut pair);
+}
