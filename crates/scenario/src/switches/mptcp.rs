@@ -17,6 +17,14 @@ static SWITCHES: LazyLock<Vec<Switch<Stack>>> = LazyLock::new(|| {
             |s| &mut s.mptcp.max_subflows,
             "the maximum number of subflows of a connection, including the initial one",
         ),
+        switch(
+            "capable_syns",
+            whole(0..=127),
+            |s| &mut s.mptcp.capable_syns,
+            "the number of SYNs with MP_CAPABLE, the first included, after which a connection that is not answered is \
+             opened without MPTCP, in case something on the path drops these SYNs; 0: never. Linux: \
+             `net.mptcp.syn_retrans_before_tcp_fallback` + 1",
+        ),
         switch("checksum", flag(), |s| &mut s.mptcp.checksum, "whether DSS checksums are used"),
         switch(
             "opportunistic_retransmission",

@@ -63,7 +63,7 @@ fn linux_6_12() -> Stack {
     Stack {
         tcp_congestion: Cubic::default().into(),
         congestion_switches: BTreeMap::new(),
-        mptcp: mptcp::Config { tcp: Arc::new(tcp.clone()), max_subflows: 32, ..multipath },
+        mptcp: mptcp::Config { tcp: Arc::new(tcp.clone()), max_subflows: 32, capable_syns: 3, ..multipath },
         tcp,
         // Applications of the field set SCTP_NODELAY.
         sctp: sctp::Config { nagle: false, ..sctp::Config::linux() },
@@ -75,7 +75,8 @@ fn mptcp_0_91() -> Stack {
     Stack {
         tcp: tcp::Config { send_buffer: base.tcp.send_buffer, ..tcp::Config::linux_4_1() },
         congestion_switches: ["fixed_point", "two_segment_floor"].map(|key| (key, Value::Boolean(true))).into(),
-        mptcp: mptcp::Config { opportunistic_retransmission: true, penalisation: true, ..base.mptcp },
+        // `net.mptcp.mptcp_syn_retries` is 3.
+        mptcp: mptcp::Config { opportunistic_retransmission: true, penalisation: true, capable_syns: 4, ..base.mptcp },
         ..base
     }
 }

@@ -83,12 +83,15 @@ pub struct Config {
     /// Most subflows at a time, the initial one included; 64 is the most. One place of 64 stays the initial subflow's
     /// when it is over.
     pub max_subflows: usize,
+    /// The number of SYNs with MP_CAPABLE, the first included, after which a connection that is not answered is opened
+    /// without MPTCP (RFC 8684, section 3.1); 0 for no bound. Linux: 3 (`net.mptcp.syn_retrans_before_tcp_fallback` + 1).
+    pub capable_syns: u32,
     /// How long a connection without any subflow waits for a new one.
     pub without_subflow: Duration,
 }
 
 impl Config {
-    /// A connection with the defaults of Linux 6.12 for everything not named.
+    /// A connection with the defaults of Linux 6.12 for everything not named, but with one SYN with MP_CAPABLE less.
     pub fn new(congestion: Algorithm, scheduler: Scheduling, path_manager: PathManagement) -> Self {
         Self {
             tcp: Arc::new(tcp::Config::default()),
@@ -106,6 +109,7 @@ impl Config {
             subflows_open_window: false,
             backup_addresses: Vec::new(),
             max_subflows: subflow_policy::path_manager::MAX_SUBFLOWS,
+            capable_syns: 2,
             without_subflow: Duration::from_secs(60),
         }
     }

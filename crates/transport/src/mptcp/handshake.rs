@@ -82,6 +82,17 @@ impl Connection {
         connection
     }
 
+    /// SYNs with MP_CAPABLE are not answered: something on the path may drop them, and the next SYN goes without the
+    /// option. The connection is one of TCP from then on, also if an earlier SYN is answered with MP_CAPABLE (RFC 8684,
+    /// section 3.1; Linux `mptcp_active_detect_blackhole`).
+    pub(super) fn give_up_capable(&mut self, now: Instant) {
+        let most = self.config.capable_syns;
+        let tcp = &self.subflows[0].tcp;
+        if most > 0 && self.phase.is_opening() && tcp.state() == tcp::State::SynSent && tcp.syn_repeated() >= most {
+            self.fall_back(now);
+        }
+    }
+
     /// Answers a SYN, with MP_CAPABLE if the SYN has it.
     pub(crate) fn accept(
         config: Arc<Config>,

@@ -186,6 +186,8 @@ impl Connection {
         if index == 0 {
             if was == State::SynSent && self.phase.is_opening() {
                 self.on_capable_syn_ack(segment, now);
+            } else if was == State::SynSent {
+                self.on_established();
             } else if was == State::SynReceived {
                 self.on_established();
                 if self.phase.is_multipath() {

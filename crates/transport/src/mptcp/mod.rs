@@ -238,6 +238,7 @@ impl Connection {
             }
             if !self.subflows[index].is_closed() && self.subflows[index].tcp.timeout().is_some_and(|at| at <= now) {
                 self.subflows.touch(index).tcp.on_timeout(now, &mut self.congestion);
+                self.give_up_capable(now);
                 self.after_subflow_event(index, now);
             }
         }
