@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use subflow_policy::custom::FlowEnd;
 use subflow_policy::path_manager::{Address, Command, Event, FourTuple, PathManager};
+use subflow_quantity::Instant;
 
 use super::instance::{Instance, Kind, shown};
 
@@ -22,7 +23,11 @@ impl PythonPathManager {
 }
 
 impl PathManager for PythonPathManager {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
+    fn on_event(&mut self, event: &Event, _now: Instant, commands: &mut Vec<Command>) {
+        // They name no time, and runs in Python have no routes that change.
+        if matches!(event, Event::Woken | Event::RoutesChanged) {
+            return;
+        }
         Python::attach(|py| {
             let event = to_python(py, event).unwrap_or_else(|error| self.0.fail(error));
             commands.extend(self.0.call(py, (event,), |returned| read_commands(&returned)));
@@ -48,8 +53,9 @@ fn to_python<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyAny>>
         Event::RemoteAddressAdded(of) => module.getattr("RemoteAddressAdded")?.call1((address(of)?,)),
         Event::RemoteAddressRemoved { id } => module.getattr("RemoteAddressRemoved")?.call1((*id,)),
         Event::SubflowEstablished(of) => module.getattr("SubflowEstablished")?.call1((tuple(of)?,)),
-        Event::SubflowClosed(of) => module.getattr("SubflowClosed")?.call1((tuple(of)?,)),
+        Event::SubflowClosed(of) | Event::NotOpened(of) => module.getattr("SubflowClosed")?.call1((tuple(of)?,)),
         Event::PathRefused(of) => module.getattr("PathRefused")?.call1((tuple(of)?,)),
+        Event::Woken | Event::RoutesChanged => Ok(py.None().into_bound(py)),
     }
 }
 

@@ -37,8 +37,11 @@ impl CongestionControl for Same<Lia> {
 }
 
 impl PathManager for Same<FullMesh> {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        self.0.on_event(event, commands);
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>) {
+        self.0.on_event(event, now, commands);
+    }
+    fn wake_at(&self) -> Instant {
+        self.0.wake_at()
     }
 }
 

@@ -217,9 +217,10 @@ impl MptcpPathManager {
         self.netlink.ask(request, || format!("cannot {verb} an MPTCP subflow {} to {to}", from.ip())).map(drop)
     }
 
-    /// Announces an address on the connection with `token` (userspace path manager).
-    pub fn announce(&mut self, token: u32, id: u8, address: IpAddr) -> Result<()> {
-        let flags = EndpointFlags { signal: true, ..EndpointFlags::default() };
+    /// Announces an address on the connection with `token` (userspace path manager). The kernel answers joins to the address
+    /// of a `backup` with flag B, since Linux 6.10.
+    pub fn announce(&mut self, token: u32, id: u8, address: IpAddr, backup: bool) -> Result<()> {
+        let flags = EndpointFlags { signal: true, backup, ..EndpointFlags::default() };
         let endpoint = Endpoint { id: Some(id), address, port: None, flags };
         let request = self
             .request(CMD_ANNOUNCE)

@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use rustix::io::Errno;
 use subflow_policy::path_manager::{Address, Command, Event, FourTuple, PathManagement, PathManager};
+use subflow_quantity::Instant;
 
 use super::closing::{Closing, Decision};
-use super::late_removal::LateRemoval;
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
 use super::wording;
@@ -26,7 +26,8 @@ pub(super) struct Connection {
     /// Commands that the kernel does not take before the peer has shown that it has both keys.
     waiting: Vec<Command>,
     closing: Closing,
-    late_removal: LateRemoval,
+    /// Whether this host sent the first SYN.
+    client: bool,
     /// Withdrawals of addresses with which all subflows were lost. The peer's kernel would close what was kept.
     held_back: Vec<(IpAddr, Command)>,
     /// The address that is being lost, if it is that of all subflows.
@@ -37,6 +38,7 @@ pub(super) struct Connection {
 pub(super) struct Means<'a> {
     pub(super) kernel: &'a mut MptcpPathManager,
     pub(super) local: &'a LocalAddresses,
+    pub(super) now: Instant,
 }
 
 /// The two ends alone.
@@ -46,12 +48,11 @@ pub(super) fn four_tuple(ends: &SubflowEnds) -> FourTuple {
 
 impl Connection {
     /// A connection that was established over `initial`, with nothing but that.
-    pub(super) fn new(token: u32, initial: FourTuple, plan: Plan) -> Self {
+    pub(super) fn new(token: u32, initial: FourTuple, client: bool, plan: Plan) -> Self {
         let Plan { path_manager, .. } = plan;
-        let late_removal = LateRemoval::new(initial.remote.ip());
         let (subflows, waiting, closing) = (vec![initial], Vec::new(), Closing::default());
         let (held_back, loses_all) = (Vec::new(), None);
-        Self { token, initial, path_manager, subflows, waiting, closing, late_removal, held_back, loses_all }
+        Self { token, initial, path_manager, subflows, waiting, closing, client, held_back, loses_all }
     }
 
     pub(super) fn initial(&self) -> FourTuple {
@@ -64,22 +65,29 @@ impl Connection {
     }
 
     /// Begins, with the addresses that this host has and the subflows of the plan.
-    pub(super) fn establish(&mut self, client: bool, closed: bool, named: &[NamedSubflow], means: &mut Means<'_>) {
+    pub(super) fn establish(&mut self, closed: bool, named: &[NamedSubflow], means: &mut Means<'_>) {
         for subflow in named {
             self.open_named(subflow, means);
         }
         // The path manager knows the address of the initial subflow from that.
         let others = means.local.present().iter().filter(|known| known.address != self.initial.local.ip());
         let mut events: Vec<Event> = others.map(|other| Event::LocalAddressAdded(other.named())).collect();
-        events.push(Event::Established { initial: self.initial, client, initial_address_closed: closed });
+        let (initial, client) = (self.initial, self.client);
+        events.push(Event::Established { initial, client, initial_address_closed: closed });
         self.on_events(events, means);
-        if self.initial_is_backup(means.local) {
-            self.carry_out(Command::SetBackup { subflow: self.initial, backup: true }, means);
+        self.declare_backup(initial, means);
+    }
+
+    /// Tells the peer that a subflow that it did not open as a backup is one, if its address here is for backups.
+    fn declare_backup(&mut self, subflow: FourTuple, means: &mut Means<'_>) {
+        if means.local.entry(subflow.local.ip()).is_some_and(|entry| entry.backup) {
+            self.carry_out(Command::SetBackup { subflow, backup: true }, means);
         }
     }
 
-    fn initial_is_backup(&self, local: &LocalAddresses) -> bool {
-        local.entry(self.initial.local.ip()).is_some_and(|entry| entry.backup)
+    /// When the path manager is to be woken; [`Instant::MAX`] for never.
+    pub(super) fn wake_at(&self) -> Instant {
+        self.path_manager.wake_at()
     }
 
     fn open_named(&mut self, subflow: &NamedSubflow, means: &mut Means<'_>) {
@@ -102,30 +110,29 @@ impl Connection {
         let mut commands = Vec::new();
         while let Some(event) = events.pop_front() {
             self.note(&event);
-            self.path_manager.on_event(&event, &mut commands);
+            self.path_manager.on_event(&event, means.now, &mut commands);
             for command in commands.drain(..) {
                 events.extend(self.carry_out(command, means));
             }
-            match event {
-                Event::SubflowEstablished(_) => {
-                    // The withdrawal of an address that has returned would close its new subflows, too: those to the
-                    // initial address of a peer have identifier 0 again.
-                    let held_back = core::mem::take(&mut self.held_back).into_iter();
-                    let held_back = held_back.filter(|(lost, _)| means.local.entry(*lost).is_none());
-                    let kept = self.closing.take_kept().into_iter().map(Command::Close);
-                    for command in held_back.map(|(_, command)| command).chain(kept).collect::<Vec<_>>() {
-                        events.extend(self.carry_out(command, means));
-                    }
-                }
-                Event::SubflowClosed(subflow) => {
-                    if let Some(command) = self.late_removal.take(subflow) {
-                        events.extend(self.carry_out(command, means));
-                        self.late_removal.forget_repeated(subflow);
-                    }
-                }
-                _ => {}
+            if let Event::SubflowEstablished(subflow) = event {
+                events.extend(self.on_opened(subflow, means));
             }
         }
+    }
+
+    /// There is another subflow: what waited for that is done. Returns what follows.
+    fn on_opened(&mut self, subflow: FourTuple, means: &mut Means<'_>) -> Vec<Event> {
+        // A client asks for backups with their SYN. The SYN/ACK of a kernel says it since Linux 6.10.
+        if !self.client {
+            self.declare_backup(subflow, means);
+        }
+        // The withdrawal of an address that has returned would close its new subflows, too: those to the initial address
+        // of a peer have identifier 0 again.
+        let held_back = core::mem::take(&mut self.held_back).into_iter();
+        let held_back = held_back.filter(|(lost, _)| means.local.entry(*lost).is_none()).map(|(_, command)| command);
+        let kept = self.closing.take_kept().into_iter().map(Command::Close);
+        let commands: Vec<Command> = held_back.chain(kept).collect();
+        commands.into_iter().filter_map(|command| self.carry_out(command, means)).collect()
     }
 
     fn note(&mut self, event: &Event) {
@@ -140,8 +147,6 @@ impl Connection {
                 self.subflows.retain(|known| *known != subflow);
                 self.closing.forget(subflow);
             }
-            Event::RemoteAddressRemoved { id } => self.late_removal.on_withdrawn(id, &self.subflows),
-            Event::PathRefused(subflow) => self.late_removal.forget(subflow),
             _ => {}
         }
     }
@@ -199,7 +204,10 @@ impl Connection {
                 let subflow = NewSubflow { id: local.id, from, to, interface, backup };
                 (means.kernel.open_subflow(token, &subflow), Some(failed))
             }
-            Command::Announce(address) => (means.kernel.announce(token, address.id, address.address), None),
+            Command::Announce(address) => {
+                let backup = means.local.entry(address.address).is_some_and(|entry| entry.backup);
+                (means.kernel.announce(token, address.id, address.address, backup), None)
+            }
             Command::Withdraw { id } => match self.loses_all {
                 Some(address) => {
                     self.held_back.push((address, command));
@@ -229,7 +237,6 @@ impl Connection {
         match outcome {
             Ok(()) => {
                 log::debug!("{}: {}", self.name(), wording::done(&command, means.local));
-                self.late_removal.on_command(&command);
                 None
             }
             Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotConnected => {

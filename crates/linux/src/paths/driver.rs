@@ -8,11 +8,13 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use subflow_policy::path_manager::{Address, Event, FourTuple};
+use subflow_quantity::Instant;
 
 use super::connection::{Connection, Means, four_tuple};
 use super::local::{Difference, LocalAddress, LocalAddresses};
 use super::rules::{Plan, Rules};
 use super::takeover::{self, Found};
+use crate::WallClock;
 use crate::error::{Result, While};
 use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, SocketDiag, SubflowSocket};
 
@@ -23,6 +25,7 @@ pub struct Driver {
     kernel: MptcpPathManager,
     events: MptcpEvents,
     pub(super) local: LocalAddresses,
+    clock: WallClock,
     rules: Rules,
     /// Whether the addresses are still to be asked for: they went on changing.
     addresses_due: bool,
@@ -32,6 +35,8 @@ pub struct Driver {
 
 /// How soon the kernel is asked again to carry out what it did not take yet.
 const RETRY: Duration = Duration::from_millis(100);
+/// The reason of a reset that says nothing (RFC 8684, table 3).
+const UNSPECIFIED: u32 = 0;
 /// Datagrams of events that are handled before signals and addresses have their turn.
 const BATCH: usize = 64;
 
@@ -41,7 +46,8 @@ impl Driver {
         let (kernel, events) = (MptcpPathManager::open()?, MptcpEvents::open()?);
         let mut local = LocalAddresses::open()?;
         let found = local.refresh(&rules.interfaces)?;
-        let mut driver = Self { kernel, events, local, rules, addresses_due: false, connections: BTreeMap::new() };
+        let (clock, connections) = (WallClock::start(), BTreeMap::new());
+        let mut driver = Self { kernel, events, local, clock, rules, addresses_due: false, connections };
         driver.log(&found);
         driver.compare_with_kernel()?;
         Ok(driver)
@@ -61,6 +67,8 @@ impl Driver {
     /// Waits for something to happen, at most for `longest`, and handles it.
     pub fn run(&mut self, longest: Duration) -> Result<()> {
         let waiting = self.connections.values().any(Connection::is_waiting);
+        let wake_at = self.connections.values().map(Connection::wake_at).min().unwrap_or(Instant::MAX);
+        let longest = longest.min(self.clock.until(wake_at));
         let timeout = if waiting || self.addresses_due { RETRY.min(longest) } else { longest };
         let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
         let sources = [self.events.as_fd(), self.local.as_fd()];
@@ -70,6 +78,7 @@ impl Driver {
         }
         if self.local.may_have_changed()? || self.addresses_due {
             self.refresh_addresses()?;
+            self.with_all(|connection, means| connection.on_events([Event::RoutesChanged], means));
         }
         let (events, lost) = batch(|| self.events.receive())?;
         events.into_iter().for_each(|event| self.on_event(event));
@@ -80,6 +89,11 @@ impl Driver {
         if waiting {
             self.with_all(|connection, means| connection.retry(means));
         }
+        self.with_all(|connection, means| {
+            if connection.wake_at() <= means.now {
+                connection.on_events([Event::Woken], means);
+            }
+        });
         Ok(())
     }
 
@@ -115,8 +129,9 @@ impl Driver {
                 if let Some(errno) = error {
                     self.with(token, |connection, means| connection.note_error(subflow, errno, means.local));
                 }
-                // The peer does not want the path, for a reason that will not pass.
-                let refused = reset.is_some_and(|reset| !reset.transient);
+                // The peer does not want the path, for a reason that will not pass. A kernel says "unspecified" with
+                // each reset for which it has none.
+                let refused = reset.is_some_and(|reset| !reset.transient && reset.reason != UNSPECIFIED);
                 let refusal = refused.then_some(Event::PathRefused(subflow));
                 let events = refusal.into_iter().chain([Event::SubflowClosed(subflow)]);
                 self.with(token, |connection, means| connection.on_events(events, means));
@@ -135,8 +150,8 @@ impl Driver {
         let plan = (self.rules.plan)(&initial, client);
         let named = plan.subflows.clone();
         log::debug!("connection {token:08x} with {} gets {}", initial.remote, plan.path_manager.name());
-        let mut connection = Connection::new(token, initial, plan);
-        connection.establish(client, closed, &named, &mut Means { kernel: &mut self.kernel, local: &self.local });
+        let mut connection = Connection::new(token, initial, client, plan);
+        connection.establish(closed, &named, &mut self.means());
         self.connections.insert(token, connection);
     }
 
@@ -234,8 +249,8 @@ impl Driver {
         }
         let Plan { path_manager, .. } = (self.rules.plan)(&initial, found.client);
         log::debug!("taking over connection {token:08x} with {}: {} subflows", initial.remote, found.subflows.len());
-        let mut connection = Connection::new(token, initial, Plan { path_manager, subflows: Vec::new() });
-        let mut means = Means { kernel: &mut self.kernel, local: &self.local };
+        let mut connection = Connection::new(token, initial, found.client, Plan { path_manager, subflows: Vec::new() });
+        let mut means = self.means();
         connection.on_events(events, &mut means);
         gone.iter().for_each(|gone| connection.lose(gone, &mut means));
         self.connections.insert(token, connection);
@@ -270,14 +285,20 @@ impl Driver {
         changed.iter().for_each(|new| log::info!("address {} is now{}", new.address, role_text(new.backup)));
     }
 
+    /// What a connection that is not among the others yet needs.
+    fn means(&mut self) -> Means<'_> {
+        Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() }
+    }
+
     fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
+        let now = self.clock.now();
         if let Some(connection) = self.connections.get_mut(&token) {
-            work(connection, &mut Means { kernel: &mut self.kernel, local: &self.local });
+            work(connection, &mut Means { kernel: &mut self.kernel, local: &self.local, now });
         }
     }
 
     fn with_all(&mut self, work: impl Fn(&mut Connection, &mut Means<'_>)) {
-        let mut means = Means { kernel: &mut self.kernel, local: &self.local };
+        let mut means = Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() };
         self.connections.values_mut().for_each(|connection| work(connection, &mut means));
     }
 }

@@ -63,10 +63,11 @@ pub(super) struct LocalAddresses {
 }
 
 impl LocalAddresses {
-    /// Listens to changes in the calling thread's network namespace. No address is known before the first refresh.
+    /// Listens to changes of addresses and routes in the calling thread's network namespace. No address is known before the
+    /// first refresh.
     pub(super) fn open() -> Result<Self> {
         // First the listener, so that no change can fall between the two.
-        let changes = InterfaceChanges::open()?;
+        let changes = InterfaceChanges::open_with_routes()?;
         Ok(Self { control: RouteControl::open()?, changes, table: Table::default(), names: BTreeMap::new() })
     }
 

@@ -7,8 +7,8 @@
 //! | one connection: its policy, and how its commands are carried out | `connection.rs` |
 //! | which subflows are about to close, and which one stays | `closing.rs` |
 //! | connections that are there already | `takeover.rs` |
-//! | subflows that close because of an earlier REMOVE_ADDR | `late_removal.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
+//! | what the log says of subflows that cannot be opened | `refusal.rs` |
 //! | which policy and which interfaces | `rules.rs` |
 //! | commands in words, for the log; the status | `wording.rs`; `report.rs` |
 //! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
@@ -16,7 +16,6 @@
 mod closing;
 mod connection;
 mod driver;
-mod late_removal;
 mod local;
 mod lock;
 mod ownership;

@@ -8,6 +8,9 @@ use subflow_policy::path_manager::{Address, Command, FourTuple};
 use super::local::LocalAddresses;
 use crate::error::Error;
 
+/// What becomes of a subflow for which there is no route or no address yet.
+const RETRIED: &str = "; it is tried again when addresses or routes change, and with a growing delay";
+
 /// What a command has done.
 pub(super) fn done(command: &Command, local: &LocalAddresses) -> String {
     match command {
@@ -28,11 +31,15 @@ pub(super) fn refused(command: &Command, local: &LocalAddresses, error: &Error) 
         Command::Close(_) => "close",
         Command::SetBackup { .. } => "make",
     };
-    let reason = match error {
-        Error::System { source, .. } => reason(source),
-        other => other.to_string(),
+    let (reason, number) = match error {
+        Error::System { source, .. } => (reason(source), source.raw_os_error()),
+        other => (other.to_string(), None),
     };
-    format!("cannot {verb} {}: {reason}", object(command, local))
+    let follows = match (command, number) {
+        (Command::Open { .. }, Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL)) => RETRIED,
+        _ => "",
+    };
+    format!("cannot {verb} {}: {reason}{follows}", object(command, local))
 }
 
 /// Why a subflow that was requested did not open, by the error of its socket.

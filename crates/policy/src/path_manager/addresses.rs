@@ -1,5 +1,6 @@
 //! The addresses of both hosts that a path manager knows, with their address identifiers (RFC 8684).
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use super::{Address, FourTuple};
@@ -10,11 +11,18 @@ pub(super) struct Addresses {
     local: Vec<Address>,
     remote: Vec<Address>,
     initial: Option<FourTuple>,
+    /// Identifiers of local addresses that were lost, the latest last.
+    retired: VecDeque<u8>,
+    /// Gives out others.
+    identifiers: Identifiers,
 }
 
 /// The maximum number of addresses kept per host. More could not all carry a subflow ([`super::MAX_SUBFLOWS`]), and a
 /// peer must not be able to exhaust memory.
 const MAX_ADDRESSES: usize = super::MAX_SUBFLOWS;
+/// How many identifiers of lost addresses are not used again. With those in use there are fewer than there are
+/// identifiers.
+const MAX_RETIRED: usize = 64;
 
 impl Addresses {
     /// The connection is established: both addresses of the initial subflow have identifier 0 (RFC 8684, section 3.2),
@@ -23,28 +31,38 @@ impl Addresses {
     pub(super) fn establish(&mut self, initial: FourTuple, remote_closed: bool) {
         self.initial = Some(initial);
         let address = initial.local.ip();
-        let known = self.remove_local(address);
+        let known = self.local.iter().position(|known| known.address == address).map(|index| self.local.remove(index));
         self.local.insert(0, known.unwrap_or(Address { id: 0, address, port: None }));
         if !remote_closed {
             self.add_remote(Address { id: 0, address: initial.remote.ip(), port: None });
         }
     }
 
-    /// Adds an address of this host. One whose identifier is in use, or is that of the initial subflow's address, gets
-    /// the lowest free one, because the peer distinguishes addresses only by identifier.
+    /// Adds an address of this host. One whose identifier is in use, was that of another that is lost, or is that of the
+    /// initial subflow's address, gets the next free one: the peer distinguishes addresses only by identifier, and a late
+    /// REMOVE_ADDR must not meet an address that is new.
     pub(super) fn add_local(&mut self, address: Address) {
         if self.local_address(address.address).is_some() || self.local.len() == MAX_ADDRESSES {
             return;
         }
-        let free = |id: &u8| (*id != 0 || self.initial.is_none()) && self.local.iter().all(|known| known.id != *id);
-        let id = std::iter::once(address.id).chain(1..=u8::MAX).find(free);
+        let is_used = |id: u8| (id == 0 && self.initial.is_some()) || self.local.iter().any(|known| known.id == id);
+        let is_new = |id: u8| !is_used(id) && !self.retired.contains(&id);
+        let id = match is_new(address.id) {
+            true => Some(address.id),
+            false => self.identifiers.next(|id| !is_new(id)),
+        };
         self.local.extend(id.map(|id| Address { id, ..address }));
     }
 
     /// Removes an address that this host lost and returns its entry.
     pub(super) fn remove_local(&mut self, address: IpAddr) -> Option<Address> {
         let index = self.local.iter().position(|known| known.address == address)?;
-        Some(self.local.remove(index))
+        let lost = self.local.remove(index);
+        self.retired.push_back(lost.id);
+        if self.retired.len() > MAX_RETIRED {
+            self.retired.pop_front();
+        }
+        Some(lost)
     }
 
     /// Adds an address that the peer announced. It is ignored if its identifier belongs to another address: the peer
@@ -132,6 +150,22 @@ mod tests {
         addresses.add_local(address(7, "10.0.2.1"));
         addresses.add_local(address(0, "10.0.3.1"));
         assert_eq!(local_ids(&addresses)[2..], [(2, "10.0.2.1".into()), (3, "10.0.3.1".into())]);
+    }
+
+    #[test]
+    fn the_identifier_of_a_lost_address_is_not_given_to_the_next_one() {
+        let mut addresses = Addresses::default();
+        addresses.add_local(address(1, "10.0.0.1"));
+        addresses.remove_local([10, 0, 0, 1].into());
+        addresses.add_local(address(1, "10.0.0.1"));
+        assert_eq!(local_ids(&addresses), [(2, "10.0.0.1".into())]);
+        // After many others it is free again.
+        for id in 100..100 + MAX_RETIRED as u8 {
+            addresses.add_local(address(id, "10.0.1.1"));
+            addresses.remove_local([10, 0, 1, 1].into());
+        }
+        addresses.add_local(address(1, "10.0.2.1"));
+        assert_eq!(local_ids(&addresses)[1], (1, "10.0.2.1".into()));
     }
 
     #[test]

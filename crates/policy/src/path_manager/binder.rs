@@ -1,12 +1,16 @@
 //! `binder`: one subflow through each gateway.
 
-use crate::catalogue::{Catalogued, Description};
+use subflow_quantity::Instant;
+
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 use super::mesh::{Mesh, Shape};
+use super::retries::RETRY;
 use super::{Command, Event, PathManager};
 
 /// The client opens one subflow from each of its addresses to the server's initial address. Each subflow uses a gateway
-/// of its own. No addresses are announced. The network must route the packets of each address through its gateway.
+/// of its own. No addresses are announced. A subflow that failed is opened again as in a
+/// full mesh. The network must route the packets of each address through its gateway.
 ///
 /// Source: Boccassi, Fayed, Marina, Binder: A system to aggregate multiple internet gateways in community networks,
 /// MobiCom workshop on lowest cost denominator networking, 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, `binder`.
@@ -29,11 +33,18 @@ impl Catalogued for Binder {
         summary: "one subflow through each gateway of the client's interfaces",
         source: "Boccassi, Fayed, Marina, LCDNet 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, binder",
     };
+
+    const OPTIONS: &'static [Attribute<Self>] =
+        &[Attribute::flag("retry", RETRY, |own| own.0.retries_failed(), |own, retry| own.0.set_retries_failed(retry))];
 }
 
 impl PathManager for Binder {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        self.0.on_event(event, commands);
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>) {
+        self.0.on_event(event, now, commands);
+    }
+
+    fn wake_at(&self) -> Instant {
+        self.0.wake_at()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Code shared by the path managers that open subflows between pairs of addresses. They differ only in how many
 //! subflows each pair gets.
 //!
-//! - The mesh is static: a failed subflow is not opened again (as RFC 8684, section 3.4.1, requires) until one of its
-//!   two addresses is lost and returns. If the peer gave a permanent reason it is not tried even then (section 3.6).
+//! - A failed subflow is opened again with a delay that grows (`retries.rs`), or else when one of its two addresses is
+//!   lost and returns. If the peer gave a permanent reason it is not tried even then (RFC 8684, section 3.6).
 //! - A pair is a local address and a remote address **with its port**: an address announced with another port is
 //!   another pair. Addresses of different families form no pair.
 //! - If an address is lost, its subflows are closed and, if the peer knows its identifier, the address is withdrawn.
@@ -13,8 +13,11 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::num::NonZeroU8;
 
+use subflow_quantity::Instant;
+
 use super::addresses::Addresses;
-use super::subflows::{Pair, Subflows};
+use super::retries::Retries;
+use super::subflows::{Change, Pair, Subflows};
 use super::{Address, Command, Event, MAX_SUBFLOWS, PathManager};
 
 /// How many refused pairs are remembered: a peer could announce, and refuse, one address after the other.
@@ -33,6 +36,16 @@ pub(super) enum Shape {
     Gateways,
 }
 
+impl Shape {
+    /// The number of subflows of a pair that has any.
+    pub(super) fn subflows_per_pair(self) -> u8 {
+        match self {
+            Self::Full(n) | Self::Ports(n) => n.get(),
+            Self::Single | Self::Gateways => 1,
+        }
+    }
+}
+
 /// The addresses and subflows of a connection, and the shape that they should have.
 #[derive(Clone, Debug)]
 pub(super) struct Mesh {
@@ -42,8 +55,11 @@ pub(super) struct Mesh {
     initial: Option<Pair>,
     addresses: Addresses,
     subflows: Subflows,
-    /// The number of subflows that each pair has had since both of its addresses exist.
+    /// The number of subflows that each pair has had since both of its addresses exist, or since it was tried again.
     opened: Vec<(Pair, usize)>,
+    /// Whether failed subflows are opened again.
+    retries_failed: bool,
+    retries: Retries,
     /// Pairs on which the peer wants no subflow, the latest last.
     refused: VecDeque<Pair>,
     /// Identifiers of local addresses that the peer knows from an announcement or a join.
@@ -57,8 +73,9 @@ enum Role {
 }
 
 impl PathManager for Mesh {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        let requested = self.subflows.on_event(event);
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>) {
+        let change = self.subflows.on_event(event);
+        let requested = matches!(change, Change::Established { requested: true, .. });
         match *event {
             Event::Established { initial, client, initial_address_closed } if self.role.is_none() => {
                 self.role = Some(if client { Role::Client } else { Role::Server });
@@ -66,10 +83,18 @@ impl PathManager for Mesh {
                 self.addresses.establish(initial, initial_address_closed);
                 self.known_to_peer.push(0);
                 self.opened.push((initial.into(), 1));
+                // Others are open already where the connection is taken over.
+                let open: Vec<Pair> = self.subflows.open().filter(|&pair| self.has_both_ends(pair)).collect();
+                open.into_iter().for_each(|pair| self.retries.on_established(pair, now));
             }
             Event::LocalAddressAdded(address) => self.addresses.add_local(address),
             Event::LocalAddressRemoved(Address { address, .. }) => self.lose_local(address, commands),
-            Event::RemoteAddressAdded(address) => self.addresses.add_remote(address),
+            Event::RemoteAddressAdded(address) => {
+                self.addresses.add_remote(address);
+                let target = self.addresses.target(address);
+                self.retries.expedite(|failed| Some(failed.remote) == target, now);
+            }
+            Event::RoutesChanged => self.retries.expedite(|_| true, now),
             Event::RemoteAddressRemoved { id } => self.lose_remote(id, commands),
             Event::PathRefused(subflow) => self.refuse(subflow.into()),
             Event::SubflowEstablished(subflow) if requested && !self.has_both_ends(subflow.into()) => {
@@ -83,6 +108,10 @@ impl PathManager for Mesh {
             }
             _ => {}
         }
+        self.note_change(change, now);
+        for pair in self.retries.take_due(now) {
+            self.opened.retain(|(opened, _)| *opened != pair);
+        }
         match self.role {
             Some(Role::Client) => self.open_missing(commands),
             Some(Role::Server) if matches!(self.shape, Shape::Full(_) | Shape::Single) => {
@@ -90,6 +119,10 @@ impl PathManager for Mesh {
             }
             Some(Role::Server) | None => {}
         }
+    }
+
+    fn wake_at(&self) -> Instant {
+        self.retries.wake_at()
     }
 }
 
@@ -102,9 +135,29 @@ impl Mesh {
             addresses: Addresses::default(),
             subflows: Subflows::default(),
             opened: Vec::new(),
+            retries_failed: true,
+            retries: Retries::default(),
             refused: VecDeque::new(),
             known_to_peer: Vec::new(),
         }
+    }
+
+    /// Which pairs get subflows.
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(super) fn set_shape(&mut self, shape: Shape) {
+        self.shape = shape;
+    }
+
+    /// Whether failed subflows are opened again.
+    pub(super) fn retries_failed(&self) -> bool {
+        self.retries_failed
+    }
+
+    pub(super) fn set_retries_failed(&mut self, retries_failed: bool) {
+        self.retries_failed = retries_failed;
     }
 
     /// The number of subflows that are open or being opened.
@@ -115,10 +168,7 @@ impl Mesh {
 
     fn open_missing(&mut self, commands: &mut Vec<Command>) {
         let mesh: Vec<_> = self.mesh().collect();
-        let rounds = match self.shape {
-            Shape::Full(n) | Shape::Ports(n) => n.get().into(),
-            Shape::Single | Shape::Gateways => 1,
-        };
+        let rounds = self.shape.subflows_per_pair().into();
         for round in 1..=rounds {
             for &(local, remote, pair) in &mesh {
                 if self.subflows.len() >= MAX_SUBFLOWS {
@@ -144,7 +194,22 @@ impl Mesh {
         wanted && self.opened_on(pair) < round && !self.refused.contains(&pair)
     }
 
+    /// Notes for later attempts how a pair has fared. The side that accepts subflows opens none again.
+    fn note_change(&mut self, change: Change, now: Instant) {
+        match change {
+            _ if !self.retries_failed || self.role == Some(Role::Server) => {}
+            // The peer may open any number of subflows, each from another port.
+            Change::Established { pair, .. } if self.has_both_ends(pair) => self.retries.on_established(pair, now),
+            Change::Failed(pair) if !self.refused.contains(&pair) && self.has_both_ends(pair) => {
+                let is_initial = self.initial.is_some_and(|initial| initial.remote == pair.remote);
+                self.retries.on_failed(pair, !is_initial, now);
+            }
+            Change::Established { .. } | Change::Failed(_) | Change::Nothing => {}
+        }
+    }
+
     fn refuse(&mut self, pair: Pair) {
+        self.retries.forget(|failed| failed == pair);
         if !self.refused.contains(&pair) {
             self.refused.push_back(pair);
             if self.refused.len() > MAX_REFUSED {
@@ -165,6 +230,7 @@ impl Mesh {
     fn lose_local(&mut self, lost: IpAddr, commands: &mut Vec<Command>) {
         let Some(Address { id, .. }) = self.addresses.remove_local(lost) else { return };
         self.opened.retain(|(pair, _)| pair.local != lost);
+        self.retries.forget(|pair| pair.local == lost);
         if let Some(known) = self.known_to_peer.iter().position(|&known| known == id) {
             self.known_to_peer.swap_remove(known);
             commands.push(Command::Withdraw { id });
@@ -183,6 +249,7 @@ impl Mesh {
         let leads = |to: &[Address], remote| to.iter().any(|address| addresses.target(*address) == Some(remote));
         let gone = |remote| leads(&lost, remote) && !leads(addresses.remote(), remote);
         self.opened.retain(|(pair, _)| !gone(pair.remote));
+        self.retries.forget(|pair| gone(pair.remote));
         commands.extend(self.subflows.close_where(|subflow| gone(subflow.remote)).map(Command::Close));
     }
 

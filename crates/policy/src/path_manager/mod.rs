@@ -4,10 +4,10 @@
 //! the kernel.
 //!
 //! Each path manager is one file. `mesh` is the shared code of those that open subflows between pairs of addresses;
-//! `addresses` and `subflows` are the state of a connection; [`PathManagement`] lists all path managers by name.
+//! `addresses`, `subflows` and `retries` are the state of a connection; [`PathManagement`] lists all path managers by name.
 //!
 //! A path manager may rely on this: a command is executed before the next event, or fails with
-//! [`Event::SubflowClosed`]. Every requested subflow is finally reported closed. The report has the four-tuple with
+//! [`Event::SubflowClosed`] or [`Event::NotOpened`]. Every requested subflow is finally reported closed. The report has the four-tuple with
 //! which the subflow was reported established; if it never was, the addresses and the remote port are those of the
 //! command.
 //!
@@ -20,12 +20,15 @@ mod full_mesh;
 mod mesh;
 mod ndiffports;
 mod passive;
+mod retries;
 mod single_mesh;
 mod subflows;
 #[cfg(test)]
 mod test_events;
 
 use std::net::{IpAddr, SocketAddr};
+
+use subflow_quantity::Instant;
 
 use crate::FlowEnd;
 use crate::catalogue::{catalogue, dispatch};
@@ -86,11 +89,19 @@ pub enum Event {
     },
     /// A subflow became usable.
     SubflowEstablished(FourTuple),
-    /// A subflow closed or failed.
+    /// A subflow closed or failed, or could not be opened.
     SubflowClosed(FourTuple),
-    /// The peer reset a subflow for a reason that will not pass (MP_TCPRST without the T flag, RFC 8684, section 3.6):
+    /// A subflow was requested that the connection cannot have: it has as many as it may, or has fallen back to TCP, or is
+    /// about to end. It is reported in place of [`SubflowClosed`](Self::SubflowClosed).
+    NotOpened(FourTuple),
+    /// The peer reset a subflow for a reason that will not pass (MP_TCPRST without the T flag, RFC 8684, section 3.6; but
+    /// not the reason "unspecified", which Linux gives with each reset for which it has no other):
     /// no subflow is to be opened on that path again. That it closed is reported as well.
     PathRefused(FourTuple),
+    /// The routes of this host have changed: a subflow may be possible that was not before.
+    RoutesChanged,
+    /// The time of [`PathManager::wake_at`] has come.
+    Woken,
 }
 
 /// A command to the transport.
@@ -127,8 +138,13 @@ pub enum Command {
 
 /// A path manager for one connection.
 pub trait PathManager {
-    /// Processes an event and appends the resulting commands.
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>);
+    /// Processes an event that happened at `now` and appends the resulting commands. Time does not decrease between calls.
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>);
+
+    /// When it is to be told [`Event::Woken`]; [`Instant::MAX`] for never. It is asked after each event.
+    fn wake_at(&self) -> Instant {
+        Instant::MAX
+    }
 
     /// Called once, before any connection: what this path manager and its clones serve.
     fn begin(&mut self, _end: FlowEnd) {}
@@ -148,8 +164,12 @@ path_managers! { catalogue!
 
 // Every method goes to every path manager: one that overrides a default of the trait is asked.
 impl PathManager for PathManagement {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        path_managers!(dispatch! self, manager => manager.on_event(event, commands))
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>) {
+        path_managers!(dispatch! self, manager => manager.on_event(event, now, commands))
+    }
+
+    fn wake_at(&self) -> Instant {
+        path_managers!(dispatch! self, manager => manager.wake_at())
     }
 
     fn begin(&mut self, end: FlowEnd) {

@@ -2,21 +2,22 @@
 
 use std::num::NonZeroU8;
 
+use subflow_quantity::Instant;
+
 use crate::catalogue::{Attribute, Catalogued, Description};
 
 use super::mesh::{Mesh, Shape};
+use super::retries::RETRY;
 use super::{Command, Event, MAX_SUBFLOWS, PathManager};
 
 /// The client opens subflows from other source ports on the pair of addresses of the initial subflow until there are n,
 /// that one included. Nothing is announced; other addresses are not used.
 ///
-/// Source: lima2017, section 3.3.3; Linux MPTCP 0.9x, `ndiffports`, whose n is 2 by default. A failed subflow is not
-/// replaced until one of the two addresses is lost and returns.
+/// Source: lima2017, section 3.3.3; Linux MPTCP 0.9x, `ndiffports`, whose n is 2 by default and which does not replace a
+/// failed subflow. Here it is replaced as in a full mesh, or with `retry = false` when one of the two addresses is lost and
+/// returns.
 #[derive(Clone, Debug)]
-pub struct NDiffPorts {
-    n: NonZeroU8,
-    mesh: Mesh,
-}
+pub struct NDiffPorts(Mesh);
 
 impl NDiffPorts {
     /// The default n.
@@ -24,7 +25,7 @@ impl NDiffPorts {
 
     /// Creates it with this number of subflows.
     pub fn new(n: NonZeroU8) -> Self {
-        Self { n, mesh: Mesh::new(Shape::Ports(n)) }
+        Self(Mesh::new(Shape::Ports(n)))
     }
 }
 
@@ -42,25 +43,32 @@ impl Catalogued for NDiffPorts {
         source: "lima2017, section 3.3.3; Linux MPTCP 0.9x, ndiffports",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] = &[Attribute::integer(
-        "n",
-        "the number of subflows, including the initial one",
-        [1, MAX_SUBFLOWS as u64],
-        |own| u8::from(own.n).into(),
-        |own, n| *own = Self::new(NonZeroU8::new(n as u8).unwrap_or(NonZeroU8::MIN)),
-    )];
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::integer(
+            "n",
+            "the number of subflows, including the initial one",
+            [1, MAX_SUBFLOWS as u64],
+            |own| own.0.shape().subflows_per_pair().into(),
+            |own, n| own.0.set_shape(Shape::Ports(NonZeroU8::new(n as u8).unwrap_or(NonZeroU8::MIN))),
+        ),
+        Attribute::flag("retry", RETRY, |own| own.0.retries_failed(), |own, retry| own.0.set_retries_failed(retry)),
+    ];
 }
 
 impl PathManager for NDiffPorts {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        self.mesh.on_event(event, commands);
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>) {
+        self.0.on_event(event, now, commands);
+    }
+
+    fn wake_at(&self) -> Instant {
+        self.0.wake_at()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::test_events::{
-        established_as_client, established_as_server, local, lost, remote, tell, tuple, up,
+        established_as_client, established_as_server, local, lost, remote, tell, tell_after, tuple, up,
     };
     use super::*;
 
@@ -81,10 +89,16 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_subflow_is_not_replaced() {
-        let (mut manager, _) = client(2);
-        tell(&mut manager, &[up("10.0.0.1:1025", "10.9.0.1:80")]);
-        assert_eq!(tell(&mut manager, &[Event::SubflowClosed(tuple("10.0.0.1:1025", "10.9.0.1:80"))]), [""; 0]);
+    fn failed_subflows_are_replaced_after_a_second_or_not_at_all() {
+        for (retry, replaced) in [(true, 2), (false, 0)] {
+            let (mut manager, _) = client(3);
+            manager.0.set_retries_failed(retry);
+            tell(&mut manager, &[up("10.0.0.1:1025", "10.9.0.1:80"), up("10.0.0.1:1026", "10.9.0.1:80")]);
+            let failed = [1025, 1026].map(|port| tuple(&format!("10.0.0.1:{port}"), "10.9.0.1:80"));
+            assert_eq!(tell(&mut manager, &failed.map(Event::SubflowClosed)), [""; 0]);
+            assert_eq!(tell_after(&mut manager, 999, &[Event::Woken]), [""; 0]);
+            assert_eq!(tell_after(&mut manager, 1000, &[Event::Woken]), vec![SECOND_SUBFLOW; replaced]);
+        }
     }
 
     #[test]

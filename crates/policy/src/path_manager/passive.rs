@@ -1,5 +1,7 @@
 //! `default`: the initial subflow and those that the peer opens.
 
+use subflow_quantity::Instant;
+
 use crate::catalogue::{Catalogued, Description};
 
 use super::{Command, Event, PathManager};
@@ -20,7 +22,7 @@ impl Catalogued for Passive {
 }
 
 impl PathManager for Passive {
-    fn on_event(&mut self, _event: &Event, _commands: &mut Vec<Command>) {}
+    fn on_event(&mut self, _event: &Event, _now: Instant, _commands: &mut Vec<Command>) {}
 }
 
 #[cfg(test)]
@@ -37,7 +39,7 @@ mod tests {
             Event::RemoteAddressAdded(address(1, "10.9.1.1")),
             Event::LocalAddressRemoved(address(1, "10.0.1.1")),
         ] {
-            Passive.on_event(&event, &mut commands);
+            Passive.on_event(&event, Instant::ZERO, &mut commands);
         }
         assert_eq!(commands, []);
     }

@@ -1,14 +1,18 @@
 //! `single-mesh`: one subflow from each local address.
 
-use crate::catalogue::{Catalogued, Description};
+use subflow_quantity::Instant;
+
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 use super::mesh::{Mesh, Shape};
+use super::retries::RETRY;
 use super::{Command, Event, PathManager};
 
 /// Like a full mesh, but the client skips a pair if another subflow already uses its source address. Each of its
 /// addresses thus has one subflow, and the subflows of a connection do not compete for the client's links. Pairs are
 /// tried in the order in which remote addresses became known. If a subflow fails or closes, the next remote address is
-/// tried from its source address.
+/// tried from its source address. A pair that failed is tried again as in a full mesh, while no other subflow uses its
+/// source address.
 ///
 /// Source: lima2017, section 4.2, Algorithm 7 and code A.4. According to the thesis this gives min(n_s, n_d) subflows.
 /// Its code checks only the source address, which gives n_s subflows, and so does this implementation: a client with
@@ -30,11 +34,18 @@ impl Catalogued for SingleMesh {
         summary: "one subflow from every local address",
         source: "lima2017, section 4.2, Algorithm 7",
     };
+
+    const OPTIONS: &'static [Attribute<Self>] =
+        &[Attribute::flag("retry", RETRY, |own| own.0.retries_failed(), |own, retry| own.0.set_retries_failed(retry))];
 }
 
 impl PathManager for SingleMesh {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        self.0.on_event(event, commands);
+    fn on_event(&mut self, event: &Event, now: Instant, commands: &mut Vec<Command>) {
+        self.0.on_event(event, now, commands);
+    }
+
+    fn wake_at(&self) -> Instant {
+        self.0.wake_at()
     }
 }
 
@@ -68,7 +79,7 @@ mod tests {
         assert_eq!(
             tell(&mut manager, &[failed]),
             [""; 0],
-            "there is no other remote address yet, and this one is not tried again"
+            "there is no other remote address yet, and this one is not tried again at once"
         );
         assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]), ["open 10.0.1.1#1 -> 10.9.1.1:80#1"]);
     }
@@ -79,7 +90,7 @@ mod tests {
         tell(&mut manager, &[up("10.0.1.1:1025", "10.9.0.1:80")]);
         let closed = tell(&mut manager, &[lost(1, "10.0.1.1")]);
         assert_eq!(closed, ["withdraw #1", "close 10.0.1.1:1025 -> 10.9.0.1:80"]);
-        assert_eq!(tell(&mut manager, &[local(1, "10.0.1.1")]), ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+        assert_eq!(tell(&mut manager, &[local(3, "10.0.1.1")]), ["open 10.0.1.1#3 -> 10.9.0.1:80#0"]);
     }
 
     #[test]

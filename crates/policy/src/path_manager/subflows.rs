@@ -17,6 +17,17 @@ impl From<FourTuple> for Pair {
     }
 }
 
+/// What an event says of a subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nothing that needs an action.
+    Nothing,
+    /// It is established, and answers a request where `requested`.
+    Established { pair: Pair, requested: bool },
+    /// It closed without a command, or could not be opened.
+    Failed(Pair),
+}
+
 /// Subflows that are being opened, open, or being closed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subflows {
@@ -40,6 +51,11 @@ impl Subflows {
         opening + self.open.iter().filter(|&&subflow| Pair::from(subflow) == pair).count()
     }
 
+    /// The pairs of those that are open.
+    pub(super) fn open(&self) -> impl Iterator<Item = Pair> {
+        self.open.iter().map(|&subflow| subflow.into())
+    }
+
     /// Whether one of them uses this local address.
     pub(super) fn use_local(&self, local: IpAddr) -> bool {
         let opening = self.opening.iter().any(|pair| pair.local == local);
@@ -51,21 +67,29 @@ impl Subflows {
         self.opening.push(pair);
     }
 
-    /// Processes events about subflows and ignores others. Returns whether the event answers a request to open one.
-    pub(super) fn on_event(&mut self, event: &Event) -> bool {
+    /// Processes events about subflows and ignores others.
+    pub(super) fn on_event(&mut self, event: &Event) -> Change {
         match *event {
             Event::Established { initial: subflow, .. } | Event::SubflowEstablished(subflow) => {
                 if self.open.contains(&subflow) {
-                    return false;
+                    return Change::Nothing;
                 }
                 self.open.push(subflow);
-                take(&mut self.opening, |&pair| pair == subflow.into())
+                let requested = take(&mut self.opening, |&pair| pair == subflow.into());
+                Change::Established { pair: subflow.into(), requested }
             }
             Event::SubflowClosed(subflow) => {
-                let known = take(&mut self.closing, |&s| s == subflow) || take(&mut self.open, |&s| s == subflow);
-                !known && take(&mut self.opening, |&pair| pair == subflow.into())
+                let by_command = take(&mut self.closing, |&s| s == subflow);
+                let failed = !by_command
+                    && (take(&mut self.open, |&s| s == subflow)
+                        || take(&mut self.opening, |&pair| pair == subflow.into()));
+                if failed { Change::Failed(subflow.into()) } else { Change::Nothing }
             }
-            _ => false,
+            Event::NotOpened(subflow) => {
+                take(&mut self.opening, |&pair| pair == subflow.into());
+                Change::Nothing
+            }
+            _ => Change::Nothing,
         }
     }
 

@@ -3,6 +3,8 @@
 
 use std::net::SocketAddr;
 
+use subflow_quantity::{Duration, Instant};
+
 use super::{Address, Command, Event, FourTuple, PathManager};
 
 /// An address without a port.
@@ -26,12 +28,19 @@ pub(super) fn established_as_server() -> Event {
     Event::Established { initial: tuple("10.9.0.1:80", "10.0.0.1:1024"), client: false, initial_address_closed: false }
 }
 
-/// Passes the events to the path manager in order and returns the commands that follow from the last one.
+/// Passes the events to the path manager in order, at the beginning, and returns the commands that follow from the last
+/// one.
 pub(super) fn tell(manager: &mut impl PathManager, events: &[Event]) -> Vec<String> {
+    tell_after(manager, 0, events)
+}
+
+/// The same after so many milliseconds.
+pub(super) fn tell_after(manager: &mut impl PathManager, milliseconds: u64, events: &[Event]) -> Vec<String> {
+    let now = Instant::ZERO + Duration::from_millis(milliseconds);
     let mut commands = Vec::new();
     for event in events {
         commands.clear();
-        manager.on_event(event, &mut commands);
+        manager.on_event(event, now, &mut commands);
     }
     commands.iter().map(say).collect()
 }

@@ -18,7 +18,7 @@ impl Connection {
             return;
         }
         let mut commands = Vec::new();
-        while self.path_manager.next(&mut commands) {
+        while self.path_manager.next(now, &mut commands) {
             for command in commands.drain(..) {
                 self.carry_out(command, now);
             }
@@ -179,10 +179,18 @@ impl Connection {
         self.on_not_opened(request.local, request.remote, now);
     }
 
+    /// The path manager has asked to be woken at this time.
+    pub(super) fn wake_path_manager(&mut self, now: Instant) {
+        match self.phase.is_multipath() && !self.is_done() {
+            true => self.on_path_event(PathEvent::Woken, now),
+            false => self.path_manager.rest(),
+        }
+    }
+
     /// A subflow requested by the path manager could not be opened.
     fn on_not_opened(&mut self, local: IpAddr, remote: SocketAddr, now: Instant) {
         let failed = FourTuple { local: SocketAddr::new(local, 0), remote };
-        self.on_path_event(PathEvent::SubflowClosed(failed), now);
+        self.on_path_event(PathEvent::NotOpened(failed), now);
     }
 
     /// Takes as many of the subflows that wait for a port as there are free places. The others wait until the resets of

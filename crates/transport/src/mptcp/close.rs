@@ -202,7 +202,9 @@ impl Connection {
         // A join that was never authenticated was not reported as established either.
         if self.phase.is_multipath() && !was_half_open {
             let closed = FourTuple { local: ends.local, remote: ends.remote };
-            if self.subflows[index].reset_reason().is_some_and(|reason| !reason.transient) {
+            // A peer such as Linux says "unspecified" with each reset for which it has no reason.
+            let is_refusal = |reason: ResetReason| !reason.transient && reason != ResetReason::UNSPECIFIED;
+            if self.subflows[index].reset_reason().is_some_and(is_refusal) {
                 self.on_path_event(PathEvent::PathRefused(closed), now);
             }
             self.on_path_event(PathEvent::SubflowClosed(closed), now);

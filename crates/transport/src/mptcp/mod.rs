@@ -220,7 +220,8 @@ impl Connection {
             .min(self.data_timer.deadline())
             .min(self.fin.deadline())
             .min(self.announcements.deadline())
-            .min(self.withdrawals.deadline());
+            .min(self.withdrawals.deadline())
+            .min(self.path_manager.wake_at());
         let first = own.min(self.subflows.deadline());
         (first != Instant::MAX).then_some(first)
     }
@@ -257,6 +258,9 @@ impl Connection {
         }
         if self.withdrawals.deadline() <= now {
             self.repeat_withdrawals(now);
+        }
+        if self.path_manager.wake_at() <= now {
+            self.wake_path_manager(now);
         }
         if self.phase.give_up_deadline() <= now {
             self.give_up();

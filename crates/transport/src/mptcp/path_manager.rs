@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_policy::path_manager::{Command, Event, PathManagement, PathManager as _};
+use subflow_quantity::Instant;
 
 /// A subflow requested by the path manager. The host chooses its local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +31,16 @@ pub(super) struct PathManager {
     algorithm: PathManagement,
     waiting: VecDeque<Event>,
     is_processing: bool,
+    /// When the path manager is to be woken; [`Instant::MAX`] for never.
+    wake_at: Instant,
     /// Subflows that wait until the host assigns them a port.
     requests: Vec<OpenRequest>,
 }
 
 impl PathManager {
     pub(super) fn new(algorithm: PathManagement) -> Self {
-        Self { algorithm, waiting: VecDeque::new(), is_processing: false, requests: Vec::new() }
+        let wake_at = Instant::MAX;
+        Self { algorithm, waiting: VecDeque::new(), is_processing: false, wake_at, requests: Vec::new() }
     }
 
     /// Adds an event. Returns whether the caller has to process what waits, with [`next`](Self::next) until there is no
@@ -47,17 +51,42 @@ impl PathManager {
     }
 
     /// Passes the next event to the path manager, which appends its commands. Returns whether there was one.
-    pub(super) fn next(&mut self, commands: &mut Vec<Command>) -> bool {
+    pub(super) fn next(&mut self, now: Instant, commands: &mut Vec<Command>) -> bool {
         match self.waiting.pop_front() {
-            Some(event) => self.algorithm.on_event(&event, commands),
+            Some(event) => {
+                self.algorithm.on_event(&event, now, commands);
+                self.wake_at = self.algorithm.wake_at();
+            }
             None => self.is_processing = false,
         }
         self.is_processing
     }
 
+    /// When it is to be woken; [`Instant::MAX`] for never.
+    #[inline]
+    pub(super) fn wake_at(&self) -> Instant {
+        self.wake_at
+    }
+
+    /// The connection can have no further subflows: it is not woken any more.
+    pub(super) fn rest(&mut self) {
+        self.wake_at = Instant::MAX;
+    }
+
     /// A subflow is to be opened as soon as the host has assigned it a port.
     pub(super) fn request(&mut self, request: OpenRequest) {
         self.requests.push(request);
+    }
+
+    /// The identifiers of this host's addresses have changed. Subflows from an address that has none are not opened.
+    pub(super) fn renumber(&mut self, mut id_of: impl FnMut(IpAddr) -> Option<u8>) {
+        self.requests.retain_mut(|request| match id_of(request.local) {
+            Some(id) => {
+                request.local_id = id;
+                true
+            }
+            None => false,
+        });
     }
 
     /// Number of subflows that wait for a port.

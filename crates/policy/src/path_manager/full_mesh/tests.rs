@@ -1,10 +1,12 @@
 //! Sequences of events and the commands of a full mesh.
 
 use super::super::test_events::{
-    address, established_as_client, established_as_server, local, lost, remote, tell, tuple, up,
+    address, established_as_client, established_as_server, local, lost, remote, tell, tell_after, tuple, up,
 };
 use super::super::{Address, MAX_SUBFLOWS};
 use super::*;
+
+use subflow_quantity::Duration;
 
 mod properties;
 
@@ -44,7 +46,7 @@ fn a_server_announces_its_further_addresses_and_opens_nothing() {
     assert_eq!(tell(&mut manager, &[remote(1, "10.0.1.1")]), [""; 0]);
     assert_eq!(tell(&mut manager, &[local(2, "10.9.2.1")]), ["announce 10.9.2.1#2"]);
     assert_eq!(tell(&mut manager, &[Event::LocalAddressRemoved(address(1, "10.9.1.1"))]), ["withdraw #1"]);
-    assert_eq!(tell(&mut manager, &[local(1, "10.9.1.1")]), ["announce 10.9.1.1#1"]);
+    assert_eq!(tell(&mut manager, &[local(3, "10.9.1.1")]), ["announce 10.9.1.1#3"]);
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn a_subflow_that_comes_up_after_its_address_was_lost_is_closed() {
 fn an_unanswered_request_is_not_repeated_when_its_address_returns() {
     let mut manager = phone();
     tell(&mut manager, &[remote(1, "10.9.1.1"), Event::LocalAddressRemoved(address(1, "10.0.1.1"))]);
-    assert_eq!(tell(&mut manager, &[local(1, "10.0.1.1")]), ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+    assert_eq!(tell(&mut manager, &[local(2, "10.0.1.1")]), ["open 10.0.1.1#2 -> 10.9.0.1:80#0"]);
     assert_eq!(tell(&mut manager, &[up("10.0.1.1:1027", "10.9.1.1:80")]), [""; 0]);
 }
 
@@ -91,9 +93,62 @@ fn a_server_leaves_the_subflows_of_a_withdrawn_address_to_the_transport() {
 }
 
 #[test]
-fn a_failed_subflow_is_not_opened_again() {
+fn a_failed_subflow_is_opened_again_with_a_delay_that_grows() {
+    let (mut manager, again) = (phone(), ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
     let failed = Event::SubflowClosed(tuple("10.0.1.1:1025", "10.9.0.1:80"));
-    assert_eq!(tell(&mut phone(), &[failed]), [""; 0]);
+    assert_eq!(tell(&mut manager, &[failed]), [""; 0]);
+    assert_eq!(tell_after(&mut manager, 999, &[Event::Woken]), [""; 0]);
+    assert_eq!(tell_after(&mut manager, 1000, &[Event::Woken]), again);
+    let unanswered = Event::SubflowClosed(tuple("10.0.1.1:0", "10.9.0.1:80"));
+    tell_after(&mut manager, 5000, &[unanswered]);
+    assert_eq!(manager.wake_at(), Instant::ZERO + Duration::from_secs(7));
+    assert_eq!(tell_after(&mut manager, 7000, &[Event::Woken]), again);
+    assert_eq!(manager.wake_at(), Instant::MAX, "it is being opened");
+}
+
+#[test]
+fn a_change_of_routes_lets_failed_subflows_be_opened_at_once() {
+    let mut manager = phone();
+    let failed = Event::SubflowClosed(tuple("10.0.1.1:1025", "10.9.0.1:80"));
+    let opened = tell(&mut manager, &[Event::RoutesChanged, failed, Event::RoutesChanged]);
+    assert_eq!(opened, ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+    assert_eq!(tell(&mut manager, &[Event::RoutesChanged]), [""; 0]);
+}
+
+#[test]
+fn an_announced_address_that_never_answered_is_tried_again_when_it_is_announced_again() {
+    let mut manager = phone();
+    tell(&mut manager, &[remote(1, "10.9.1.1")]);
+    let unanswered = |local: &str| Event::SubflowClosed(tuple(local, "10.9.1.1:80"));
+    tell(&mut manager, &[unanswered("10.0.0.1:0"), unanswered("10.0.1.1:0")]);
+    assert_eq!(manager.wake_at(), Instant::MAX, "RFC 8684, section 3.4.1");
+    assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]).len(), 2);
+}
+
+#[test]
+fn a_subflow_that_the_connection_may_not_have_is_not_tried_again() {
+    let mut manager = FullMesh::default();
+    tell(&mut manager, &[local(1, "10.0.1.1"), established_as_client()]);
+    tell(&mut manager, &[Event::NotOpened(tuple("10.0.1.1:0", "10.9.0.1:80"))]);
+    assert_eq!((manager.wake_at(), manager.0.subflows()), (Instant::MAX, 1));
+}
+
+#[test]
+fn a_server_leaves_it_to_the_client_to_open_failed_subflows_again() {
+    let mut manager = FullMesh::default();
+    tell(&mut manager, &[established_as_server(), up("10.9.0.1:80", "10.0.1.1:1025")]);
+    tell(&mut manager, &[Event::SubflowClosed(tuple("10.9.0.1:80", "10.0.1.1:1025"))]);
+    assert_eq!(manager.wake_at(), Instant::MAX);
+}
+
+#[test]
+fn without_retry_a_failed_subflow_stays_closed_until_its_address_returns() {
+    let mut manager = phone();
+    manager.0.set_retries_failed(false);
+    tell(&mut manager, &[Event::SubflowClosed(tuple("10.0.1.1:1025", "10.9.0.1:80"))]);
+    assert_eq!(manager.wake_at(), Instant::MAX);
+    tell(&mut manager, &[lost(1, "10.0.1.1")]);
+    assert_eq!(tell(&mut manager, &[local(2, "10.0.1.1")]), ["open 10.0.1.1#2 -> 10.9.0.1:80#0"]);
 }
 
 #[test]
@@ -136,7 +191,7 @@ fn there_are_at_most_64_subflows_and_a_closed_one_is_replaced() {
     for id in 1..=70 {
         tell(&mut manager, &[remote(id, &format!("10.9.{id}.1"))]);
     }
-    assert_eq!(manager.mesh.subflows(), MAX_SUBFLOWS);
+    assert_eq!(manager.0.subflows(), MAX_SUBFLOWS);
     for id in 1..9 {
         let withdrawn = tell(&mut manager, &[local(id, &format!("10.0.{id}.1"))]);
         assert_eq!(withdrawn, [""; 0]);

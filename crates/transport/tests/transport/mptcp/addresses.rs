@@ -202,7 +202,8 @@ fn an_address_that_no_path_leads_from_costs_nothing_but_syns() {
     pair.transfer(CLIENT, 1_000_000);
     pair.run_for(secs(300));
     let tried: Vec<_> = pair.log.iter().filter(|sent| sent.path == 1).collect();
-    assert!(tried.len() == 7 && tried.iter().all(|sent| is_syn(&sent.segment)), "{}", tried.len());
+    // Each attempt takes 7 SYNs and 127 s; the next comes a second later, then two.
+    assert!(tried.len() == 20 && tried.iter().all(|sent| is_syn(&sent.segment)), "{}", tried.len());
     exchange_and_close(&mut pair);
 }
 
@@ -228,4 +229,42 @@ fn an_echo_does_not_wait_beyond_the_handshake() {
     pair.run_for(ms(45));
     assert_eq!(announcements(&pair, SERVER, false).len(), 1);
     assert_eq!(announcements(&pair, CLIENT, true).len(), 1);
+}
+
+/// A connection over two paths whose second has failed, so that its subflow was closed.
+fn with_a_failed_path() -> Pair {
+    let mut pair = with_data(Setup::mptcp(2, 1).both(|stack| stack.tcp.max_retries = 2));
+    pair.paths[1].up = false;
+    pair.write(CLIENT, 2_000_000);
+    pair.run_until("the failure", |pair| pair.established_subflows(CLIENT) == 1);
+    pair
+}
+
+#[test]
+fn a_subflow_that_failed_is_opened_again_when_its_path_works_again() {
+    let mut pair = with_a_failed_path();
+    let failed = pair.now();
+    pair.run_to(failed + ms(3500));
+    pair.paths[1].up = true;
+    pair.run_until("another subflow", |pair| pair.established_subflows(CLIENT) == 2);
+    let joins = pair.sent(CLIENT, failed).filter(|sent| sent.path == 1 && is_syn(&sent.segment));
+    let after: Vec<_> = joins.map(|sent| sent.at.since(failed).as_nanos() / 1_000_000_000).collect();
+    assert_eq!(after, [1, 2, 4], "a second after the failure, and then as a SYN is repeated");
+    pair.settle();
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_path_that_stays_failed_is_tried_until_the_end_of_the_connection_and_no_longer() {
+    let mut pair = with_a_failed_path();
+    pair.run_for(secs(600));
+    assert_eq!(pair.established_subflows(CLIENT), 1);
+    let latest = pair.sent(CLIENT, pair.now()).count();
+    assert_eq!(latest, 0);
+    let joins = |pair: &Pair| pair.log.iter().filter(|sent| sent.path == 1 && is_syn(&sent.segment)).count();
+    assert!(joins(&pair) > 10, "{}", joins(&pair));
+    exchange_and_close(&mut pair);
+    let tried = joins(&pair);
+    pair.run_for(secs(600));
+    assert_eq!(joins(&pair), tried);
 }

@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use subflow_quantity::{Duration, Instant};
+
 use super::super::super::FourTuple;
 use super::*;
 
@@ -20,6 +22,8 @@ enum Input {
     Established { client: bool, closed: bool },
     RequestSucceeds(usize),
     RequestFails(usize),
+    RequestIsNotCarriedOut(usize),
+    RoutesChange,
     SubflowDies(usize),
     PeerJoins { local: u8, remote: u8 },
 }
@@ -35,6 +39,8 @@ fn input() -> impl Strategy<Value = Input> {
         1 => any::<(bool, bool)>().prop_map(|(client, closed)| Input::Established { client, closed }),
         3 => any::<usize>().prop_map(Input::RequestSucceeds),
         1 => any::<usize>().prop_map(Input::RequestFails),
+        1 => any::<usize>().prop_map(Input::RequestIsNotCarriedOut),
+        1 => Just(Input::RoutesChange),
         1 => any::<usize>().prop_map(Input::SubflowDies),
         1 => (few.clone(), few).prop_map(|(local, remote)| Input::PeerJoins { local, remote }),
     ]
@@ -88,6 +94,8 @@ impl Transport {
                 Event::SubflowEstablished(subflow)
             }
             Input::RequestFails(n) => Event::SubflowClosed(choose(&mut self.requested, n)?),
+            Input::RequestIsNotCarriedOut(n) => Event::NotOpened(choose(&mut self.requested, n)?),
+            Input::RoutesChange => Event::RoutesChanged,
             Input::SubflowDies(n) if n % 2 == 0 => Event::SubflowClosed(choose(&mut self.closing, n)?),
             Input::SubflowDies(n) => Event::SubflowClosed(choose(&mut self.open, n)?),
             Input::PeerJoins { local, remote } => {
@@ -139,23 +147,30 @@ proptest! {
         let mut manager = FullMesh::new(NonZeroU8::new(PER_PAIR).unwrap());
         let mut transport = Transport::default();
         let mut established = false;
+        let mut now = Instant::ZERO;
         for input in inputs {
+            now += Duration::from_millis(700);
             if matches!(input, Input::Established { .. }) && std::mem::replace(&mut established, true) {
                 continue;
             }
-            let Some(event) = transport.event(&input) else { continue };
-            let mut commands = Vec::new();
-            manager.on_event(&event, &mut commands);
-            commands.into_iter().for_each(|command| transport.obey(command));
-            transport.check();
+            let inputs = [None, Some(input)].into_iter().skip(usize::from(manager.wake_at() > now));
+            for input in inputs {
+                let event = input.map_or(Some(Event::Woken), |input| transport.event(&input));
+                let Some(event) = event else { continue };
+                let mut commands = Vec::new();
+                manager.on_event(&event, now, &mut commands);
+                commands.into_iter().for_each(|command| transport.obey(command));
+                transport.check();
+                prop_assert!(manager.wake_at() > now, "it would be woken again at once");
+            }
         }
     }
 
     #[test]
     fn no_sequence_of_events_panics(events in vec(any_event(), 0..80)) {
         let mut manager = FullMesh::default();
-        for event in events {
-            manager.on_event(&event, &mut Vec::new());
+        for (second, event) in (0..).zip(events) {
+            manager.on_event(&event, Instant::ZERO + Duration::from_secs(second), &mut Vec::new());
         }
     }
 }
@@ -176,6 +191,9 @@ fn any_event() -> impl Strategy<Value = Event> {
         any::<u8>().prop_map(|id| Event::RemoteAddressRemoved { id }),
         tuple().prop_map(Event::SubflowEstablished),
         tuple().prop_map(Event::SubflowClosed),
+        tuple().prop_map(Event::NotOpened),
         tuple().prop_map(Event::PathRefused),
+        Just(Event::RoutesChanged),
+        Just(Event::Woken),
     ]
 }
