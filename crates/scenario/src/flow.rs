@@ -26,6 +26,9 @@ pub struct Flow {
     pub group: Option<String>,
     /// Interface of the host that opens the connection and sends; the initial subflow leaves here.
     pub from: InterfaceIndex,
+    /// Whether the scenario names this interface: the connection then leaves from its address, whatever happens.
+    /// Otherwise it leaves from another one if the host does not have that address when the connection is opened.
+    pub fixed_source: bool,
     /// Interface whose address the connection is opened to.
     pub to: InterfaceIndex,
     /// Port at `to`; no two flows share one on the same host.

@@ -63,6 +63,7 @@ mod notes;
 mod path_mtu;
 mod prefetch;
 mod random;
+mod reach;
 pub mod sctp;
 mod socket;
 mod stream;
@@ -76,4 +77,5 @@ pub use figures::{AbandonedMessages, Figures, PathFigures, PathState, Retransmis
 pub use host::{ConnectError, EndpointId, Host, Limits, Listener};
 pub use notes::{Note, Noted, Seen, Why};
 pub use random::{RandomError, RandomSource, SystemRandom};
+pub use reach::Reach;
 pub use udp::UdpEndpoint;

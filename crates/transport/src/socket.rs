@@ -167,6 +167,8 @@ pub(crate) trait Socket: Sized {
 
     fn add_local_address(&mut self, _address: IpAddr, _now: Instant) {}
 
+    fn move_opening(&mut self, _ends: Ends, _local: &[IpAddr]) {}
+
     fn remove_local_address(&mut self, _address: IpAddr, _now: Instant) {}
 
     fn request_subflow(&mut self, _local: IpAddr, _port: Option<u16>, _remote: SocketAddr, _backup: bool) {}

@@ -17,6 +17,11 @@ use super::traffic::CHUNK;
 /// Interval at which states are polled that cause no event.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
+/// The pause before the second attempt to connect from an address that the host does not have (RFC 6298, section 2).
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Further attempts (Linux: `net.ipv4.tcp_syn_retries`).
+const SYN_RETRIES: u32 = 6;
+
 /// Starts a thread for each end of `flow` that is on a kernel.
 pub(super) fn start<'scope, 'env>(
     flow: &'env KernelFlow,
@@ -48,7 +53,7 @@ impl Side<'_> {
             return Ok(());
         }
         let Some([options, _]) = &self.flow.options else { return self.send_datagrams() };
-        let stream = match Stream::connect(options, self.flow.local, self.flow.remote, &self.stop) {
+        let stream = match self.open(options) {
             Ok(Some(stream)) => stream,
             Ok(None) => return Ok(()),
             Err(Error::System { source, .. }) if is_an_outcome(&source) => {
@@ -67,6 +72,29 @@ impl Side<'_> {
             self.wait_for_acknowledgments(&stream);
         }
         self.finish(&stream, outcome)
+    }
+
+    /// Connects from the first end that this host has and that has a route to the peer. While there is none, it tries
+    /// again as often as a SYN is sent, and at the same times.
+    fn open(&self, options: &StreamOptions) -> Result<Option<Stream>> {
+        let (mut tries, mut pause) = (0, FIRST_PAUSE);
+        loop {
+            let mut refusal = None;
+            for &local in &self.flow.sources {
+                match Stream::connect(options, local, self.flow.remote, &self.stop) {
+                    Err(Error::System { action, source }) if lacks_source(&source) => {
+                        refusal.get_or_insert(Error::System { action, source });
+                    }
+                    outcome => return outcome,
+                }
+            }
+            tries += 1;
+            match refusal {
+                Some(error) if tries > SYN_RETRIES => return Err(error),
+                _ if !self.sleep_until(self.clock.now() + pause) => return Ok(None),
+                _ => pause = pause.saturating_mul(2),
+            }
+        }
     }
 
     /// Runs the end that listens.
@@ -124,6 +152,11 @@ impl Side<'_> {
             self.sleep_until(self.clock.now() + POLL_INTERVAL);
         }
     }
+}
+
+/// Whether a connection cannot begin because this host does not have its source address, or no route from there.
+fn lacks_source(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::NetworkUnreachable)
 }
 
 /// Whether an error is a possible outcome of a scenario, not a failure of the run.

@@ -1,6 +1,6 @@
 //! Flows with an end on a kernel: their sockets' options and listeners, and a thread for each such end.
 
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
 use rand_pcg::Pcg64Mcg;
@@ -22,6 +22,9 @@ use crate::statistics::DurationSummary;
 pub(super) struct KernelFlow {
     pub(super) flow: Flow,
     pub(super) local: SocketAddr,
+    /// The ends that the connection may leave from, the preferred one first: one is taken that the host has when it
+    /// connects.
+    pub(super) sources: Vec<SocketAddr>,
     pub(super) remote: SocketAddr,
     /// The connecting and the listening end, if they are on a kernel.
     pub(super) from: Option<KernelEnd>,
@@ -69,6 +72,7 @@ impl KernelFlow {
         Ok(Self {
             flow: flow.clone(),
             local,
+            sources: sources(scenario, flow, local),
             remote,
             from: kernel(flow.from.host).map(|_| KernelEnd::default()),
             to: kernel(flow.to.host).map(|_| KernelEnd::default()),
@@ -114,6 +118,17 @@ impl KernelFlow {
             FlowBaseline::of(None, Some(&end.figures(self.is_udp())))
         })
     }
+}
+
+/// The ends of `flow` at the host that connects: `preferred`, then, unless the scenario names the interface, those at the
+/// host's other addresses of the same family.
+fn sources(scenario: &Scenario, flow: &Flow, preferred: SocketAddr) -> Vec<SocketAddr> {
+    let all = scenario.hosts[flow.from.host].interfaces.iter().flat_map(|interface| &interface.addresses);
+    let other = |address: &&IpAddr| {
+        !flow.fixed_source && **address != preferred.ip() && address.is_ipv4() == preferred.is_ipv4()
+    };
+    let others = all.filter(other).map(|&address| SocketAddr::new(address, preferred.port()));
+    core::iter::once(preferred).chain(others).collect()
 }
 
 fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {

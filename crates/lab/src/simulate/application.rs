@@ -140,7 +140,8 @@ impl Application {
         let remote = nodes.socket_address(to.host, to.interface, self.flow.port);
         let host = nodes.transport_mut(from.host);
         let opened = match &self.connect {
-            Some(stack) => host.connect(stack, local, remote, now),
+            Some(stack) if self.flow.fixed_source => host.connect(stack, local, remote, now),
+            Some(stack) => host.connect_from_any(stack, local, remote, now),
             None => {
                 self.open_datagram_receiver(nodes, network, index);
                 let local = self.datagram_source(nodes);
@@ -173,7 +174,13 @@ impl Application {
     /// The source address of datagrams. The port identifies the flow, so that the same number serves as source port.
     fn datagram_source(&self, nodes: &Nodes) -> SocketAddr {
         let port = self.flow.source_port.unwrap_or(self.flow.port);
-        nodes.socket_address(self.flow.from.host, self.flow.from.interface, port)
+        let Flow { from, to, fixed_source, .. } = self.flow;
+        let preferred = nodes.address(from.host, from.interface);
+        let source = match fixed_source {
+            true => preferred,
+            false => nodes.transport(from.host).source(preferred, nodes.address(to.host, to.interface)),
+        };
+        SocketAddr::new(source, port)
     }
 
     /// Opens the receiving end of a flow of datagrams.

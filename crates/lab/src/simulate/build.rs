@@ -1,11 +1,12 @@
 //! Builds the network and the hosts of a scenario.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
 use subflow_scenario::{Flow, Scenario, Traffic};
-use subflow_transport::{Host, RandomSource};
+use subflow_transport::{Host, RandomSource, Reach};
 
 use super::application::Application;
 use super::nodes::Node;
@@ -95,7 +96,11 @@ pub(crate) fn build_for(
     }
     topology.routing(scenario.routing);
     let mut network = topology.build(seed).map_err(|error| RunError::Defect(error.to_string()))?;
-    let nodes = nodes(scenario, random, &hosts, &interfaces);
+    let mut nodes = nodes(scenario, random, &hosts, &interfaces);
+    // What is outside of the network has its own routes.
+    if wires == Wires::Routed {
+        set_reach(&mut nodes, scenario, &network, &interfaces);
+    }
     let world = World::new(&mut network, nodes);
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
@@ -134,6 +139,27 @@ fn nodes(
         nodes.push(Node::new(id, transport, addresses));
     }
     nodes
+}
+
+/// Tells each host with several addresses from which of them there is no route to an address of a peer.
+fn set_reach(nodes: &mut [Node], scenario: &Scenario, network: &Network, interfaces: &[Vec<InterfaceId>]) {
+    let addresses = |host: usize| {
+        let of_interface = scenario.hosts[host].interfaces.iter().zip(&interfaces[host]);
+        of_interface.flat_map(|(interface, &id)| interface.addresses.iter().map(move |&address| (address, id)))
+    };
+    let both_ways = |flow: &Flow| [(flow.from.host, flow.to.host), (flow.to.host, flow.from.host)];
+    let pairs: BTreeSet<(usize, usize)> = scenario.flows.iter().flat_map(both_ways).collect();
+    let mut unreachable = vec![Vec::new(); nodes.len()];
+    for (host, peer) in pairs.into_iter().filter(|&(host, _)| addresses(host).nth(1).is_some()) {
+        for (local, from) in addresses(host) {
+            let there = addresses(peer).filter(|(remote, _)| remote.is_ipv4() == local.is_ipv4());
+            let without_route = there.filter(|&(_, to)| network.path_delay(from, to).is_none());
+            unreachable[host].extend(without_route.map(|(remote, _)| (local, remote)));
+        }
+    }
+    for (node, pairs) in nodes.iter_mut().zip(unreachable).filter(|(_, pairs)| !pairs.is_empty()) {
+        node.transport.set_reach(Reach::without(pairs));
+    }
 }
 
 /// Addresses of a host's backup interfaces.

@@ -1,5 +1,6 @@
 //! Runs of whole scenarios, and comparisons of their results.
 
+mod addresses_and_paths;
 mod any_scenario;
 mod comparison;
 mod custom_algorithms;

@@ -131,6 +131,7 @@ impl FlowReader<'_> {
             name: name.to_owned(),
             group: None,
             from,
+            fixed_source: from_end.interface.is_some(),
             to,
             port,
             source_port: source_port(&section)?,

@@ -22,7 +22,7 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "from",
             "a host, or \"host.interface\"",
             "the host that opens the connection and sends; without an interface, its first one from which the other \
-             end can be reached",
+             end can be reached, or, when the connection is opened, the first one that the host then has (`[[timeline]]`)",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end"),
         word("protocol", &ProtocolName::ALL, Default::of("'tcp'"), "the transport protocol"),

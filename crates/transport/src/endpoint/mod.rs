@@ -267,6 +267,11 @@ impl Endpoint {
         ask!(mut self.add_local_address(address, now))
     }
 
+    /// The SYN, which is not answered yet, is sent again from the local end of `ends`. The host has the addresses `local`.
+    pub(crate) fn move_opening(&mut self, ends: Ends, local: &[IpAddr]) {
+        ask!(mut self.move_opening(ends, local))
+    }
+
     pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
         ask!(mut self.remove_local_address(address, now))
     }

@@ -3,7 +3,7 @@
 //! | concern | file |
 //! |---|---|
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
-//! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
+//! | connections that this host opens | `connect.rs`; their ports: `ports.rs`; their source addresses: `sources.rs` |
 //! | what a listener answers with | `listener.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 //! | bounds on half-open state | `limits.rs` |
@@ -16,6 +16,7 @@ mod listen;
 mod listener;
 mod look_ahead;
 mod sctp;
+mod sources;
 mod stateless;
 mod syn_cookie;
 mod tokens;
@@ -36,7 +37,7 @@ pub use listener::Listener;
 
 use crate::sctp::Secret;
 use crate::tcp::Ends;
-use crate::{Endpoint, Event, RandomSource};
+use crate::{Endpoint, Event, RandomSource, Reach};
 use connect::Ports;
 use demux::{Demux, Protocol};
 use limits::HalfOpen;
@@ -72,6 +73,7 @@ pub struct EndpointId(pub u32);
 #[derive(Clone, Debug)]
 pub struct Host {
     addresses: Vec<IpAddr>,
+    reach: Reach,
     endpoints: Slab<Endpoint>,
     demux: Demux,
     listeners: BTreeMap<(Protocol, u16), Listener>,
@@ -86,6 +88,9 @@ pub struct Host {
     /// When the last SYN cookie expires.
     cookies_until: Option<Instant>,
     ports: Ports,
+    /// Connections that this host has opened from any of its addresses and that the peer has not answered; among them
+    /// some that it has.
+    unbound: Vec<EndpointId>,
     random: RandomSource,
 }
 
@@ -96,6 +101,7 @@ impl Host {
         let random = random.into();
         Self {
             addresses,
+            reach: Reach::default(),
             endpoints: Slab::new(),
             demux: Demux::new(random.hash_seed()),
             listeners: BTreeMap::new(),
@@ -107,6 +113,7 @@ impl Host {
             secret: None,
             cookies_until: None,
             ports: Ports::default(),
+            unbound: Vec::new(),
             random,
         }
     }
@@ -260,6 +267,7 @@ impl Host {
     /// The host has lost `address`. Drain every endpoint afterwards.
     pub fn remove_address(&mut self, address: IpAddr, now: Instant) {
         self.addresses.retain(|&known| known != address);
+        self.move_openings(address);
         for id in self.endpoint_ids() {
             self.endpoint_mut(id).remove_local_address(address, now);
             self.open_requested(id, now);
@@ -276,6 +284,7 @@ impl Host {
         let endpoint = self.endpoints.remove(id.0 as usize);
         self.demux.remove(id);
         self.half_open.remove(id);
+        self.unbound.retain(|&open| open != id);
         if let Some(token) = endpoint.token() {
             self.tokens.remove(token, id);
         }

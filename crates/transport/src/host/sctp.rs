@@ -10,7 +10,7 @@ use subflow_wire::{Body, PROTOCOL_SCTP, Packet, SctpPacket};
 
 use super::{ConnectError, EndpointId, Host};
 use crate::Endpoint;
-use crate::sctp::{self, Association, Cookie, Identity, answer_init, answer_out_of_the_blue, may_open};
+use crate::sctp::{self, Association, Cookie, Identity, Sources, answer_init, answer_out_of_the_blue, may_open};
 use crate::tcp::Ends;
 
 impl Host {
@@ -27,14 +27,15 @@ impl Host {
         now: Instant,
     ) -> Result<EndpointId, ConnectError> {
         let ends = self.free_ends(PROTOCOL_SCTP, local, remote)?;
-        let (secret, locals, rng) = (self.secret(), self.sctp_addresses(local.ip(), &config), self.random.fork());
+        let (secret, locals, rng) = (self.secret(), self.sctp_sources(local.ip(), &config), self.random.fork());
         Ok(self.add_association(Association::connect(config, secret, ends, locals, rng, now)))
     }
 
     /// The addresses of an association of this host, the initial one first.
-    fn sctp_addresses(&self, initial: IpAddr, config: &sctp::Config) -> Vec<IpAddr> {
+    fn sctp_sources(&self, initial: IpAddr, config: &sctp::Config) -> Sources {
         let others = self.addresses.iter().copied().filter(|&address| address != initial);
-        core::iter::once(initial).chain(others.filter(|_| config.multihomed)).collect()
+        let addresses = core::iter::once(initial).chain(others.filter(|_| config.multihomed)).collect();
+        Sources { addresses, reach: self.reach.clone() }
     }
 
     fn add_association(&mut self, association: impl Into<Endpoint>) -> EndpointId {
@@ -129,7 +130,7 @@ impl Host {
         config: &sctp::Config,
         now: Instant,
     ) {
-        let locals = self.sctp_addresses(ends.local.ip(), config);
+        let locals = self.sctp_sources(ends.local.ip(), config).addresses;
         let (secret, identity) = (self.secret(), Identity::fresh(&mut self.random));
         let answer = answer_init(init, ends, &locals, config, &secret, identity, now);
         self.reply_sctp(answer, packet, body);
@@ -157,7 +158,7 @@ impl Host {
             self.reply_sctp(Some((cookie.remote_tag, stale)), packet, body);
             return None;
         }
-        let (locals, rng) = (self.sctp_addresses(cookie.local, &config), self.random.fork());
+        let (locals, rng) = (self.sctp_sources(cookie.local, &config), self.random.fork());
         let mut association = Association::accept(config, secret, ends, locals, &cookie, rng);
         association.handle_packet(now, &packet.ip, body);
         let id = self.add_association(association);

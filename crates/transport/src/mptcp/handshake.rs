@@ -82,6 +82,15 @@ impl Connection {
         connection
     }
 
+    /// The SYN of the initial subflow, which is not answered yet, is sent again from another address, which has identifier
+    /// 0 from now on. This host has the addresses `local`.
+    pub(crate) fn move_opening(&mut self, ends: Ends, local: &[IpAddr]) {
+        self.local_addresses = LocalAddresses::new(ends.local.ip(), local);
+        let addresses = &mut self.local_addresses;
+        self.path_manager.renumber(|address| addresses.id_for(address));
+        self.subflows.touch(0).tcp.move_opening(ends);
+    }
+
     /// SYNs with MP_CAPABLE are not answered: something on the path may drop them, and the next SYN goes without the
     /// option. The connection is one of TCP from then on, also if an earlier SYN is answered with MP_CAPABLE (RFC 8684,
     /// section 3.1; Linux `mptcp_active_detect_blackhole`).

@@ -198,6 +198,10 @@ impl Socket for Connection {
         Self::add_local_address(self, address, now);
     }
 
+    fn move_opening(&mut self, ends: Ends, local: &[IpAddr]) {
+        Self::move_opening(self, ends, local);
+    }
+
     fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
         Self::remove_local_address(self, address, now);
     }

@@ -12,6 +12,8 @@ use super::packet_size::padded;
 #[derive(Clone, Debug)]
 pub(super) struct Control {
     pub(super) destination: usize,
+    /// The address that its packet leaves from, where it answers one that arrived there.
+    pub(super) local: Option<IpAddr>,
     pub(super) chunk: Chunk,
     /// The verification tag of its packet, where it is not the peer's.
     pub(super) tag: Option<u32>,
@@ -45,17 +47,22 @@ pub(super) struct ControlQueue {
 
 impl ControlQueue {
     pub(super) fn push(&mut self, destination: usize, chunk: Chunk) {
-        self.controls.push_back(Control { destination, chunk, tag: None });
+        self.controls.push_back(Control { destination, local: None, chunk, tag: None });
     }
 
-    /// Adds a chunk that goes before all others.
-    pub(super) fn push_first(&mut self, destination: usize, chunk: Chunk) {
-        self.controls.push_front(Control { destination, chunk, tag: None });
+    /// Adds a chunk that answers a packet which arrived at the address `local`: it leaves from there.
+    pub(super) fn push_answer(&mut self, destination: usize, local: IpAddr, chunk: Chunk) {
+        self.controls.push_back(Control { destination, local: Some(local), chunk, tag: None });
+    }
+
+    /// The same, before all others.
+    pub(super) fn push_first(&mut self, destination: usize, local: IpAddr, chunk: Chunk) {
+        self.controls.push_front(Control { destination, local: Some(local), chunk, tag: None });
     }
 
     /// Adds an INIT, whose packet has the tag 0, for the first destination.
     pub(super) fn push_init(&mut self, init: Chunk) {
-        self.controls.push_back(Control { destination: 0, chunk: init, tag: Some(0) });
+        self.controls.push_back(Control { destination: 0, local: None, chunk: init, tag: Some(0) });
     }
 
     /// A packet of its own in answer to the one at hand.
@@ -76,12 +83,13 @@ impl ControlQueue {
         }
     }
 
-    /// The packet at hand is processed: the ERROR with all causes that it gave is sent to `destination`.
+    /// The packet at hand is processed: the ERROR with all causes that it gave is sent to `destination` from
+    /// `local`, where it arrived.
     #[inline]
-    pub(super) fn send_reports(&mut self, destination: usize) {
+    pub(super) fn send_reports(&mut self, destination: usize, local: IpAddr) {
         if !self.causes.is_empty() {
             let causes = core::mem::take(&mut self.causes);
-            self.push(destination, Chunk::Error(causes));
+            self.push_answer(destination, local, Chunk::Error(causes));
         }
     }
 
@@ -97,14 +105,23 @@ impl ControlQueue {
         self.controls.pop_front()
     }
 
-    /// Removes the next chunk if it may be bundled in a packet to `destination` and takes at most `room` bytes there.
-    pub(super) fn next_bundled(&mut self, destination: usize, room: u32) -> Option<Chunk> {
+    /// Removes the next chunk if it may be bundled in a packet to `destination` from `local` and takes at most `room`
+    /// bytes there. Chunks that do not answer a packet leave from `usual`.
+    pub(super) fn next_bundled(&mut self, destination: usize, [local, usual]: [IpAddr; 2], room: u32) -> Option<Chunk> {
         let next = self.controls.front()?;
-        let fits = next.destination == destination && next.is_bundled() && padded(next.chunk.length()) <= room;
+        let is_same_path = next.destination == destination && next.local.unwrap_or(usual) == local;
+        let fits = is_same_path && next.is_bundled() && padded(next.chunk.length()) <= room;
         if !fits {
             return None;
         }
         self.controls.pop_front().map(|control| control.chunk)
+    }
+
+    /// This host has lost an address: answers that wait leave from that of their destination's path.
+    pub(super) fn forget_source(&mut self, lost: IpAddr) {
+        for control in &mut self.controls {
+            control.local = control.local.filter(|&local| local != lost);
+        }
     }
 
     /// The association is over: what was to be sent is not, but for replies.

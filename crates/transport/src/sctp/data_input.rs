@@ -37,7 +37,7 @@ impl Association {
             return;
         }
         let deadline = self.config.deadline(origin.now, self.config.sack_delay);
-        self.inbound.schedule_sack(origin.destination, deadline, &self.config);
+        self.inbound.schedule_sack((origin.destination, origin.local), deadline, &self.config);
         if self.inbound.is_sack_due() {
             self.report_mark(self.inbound.sack_destination().min(self.destinations.len() - 1));
         }

@@ -11,6 +11,7 @@ use super::config::{Config, InitialThreshold};
 use super::cookie::{Cookie, Secret};
 use super::init_parameters::{Offer, Unusable, own_parameters};
 use super::input::Origin;
+use super::local_end::Sources;
 use super::packet_size::{padded, room_for_chunks};
 use super::phase::{Phase, T1};
 use super::{Association, random_tag};
@@ -98,11 +99,11 @@ impl Association {
         config: Arc<Config>,
         secret: Secret,
         ends: Ends,
-        locals: Vec<IpAddr>,
+        locals: impl Into<Sources>,
         rng: RandomSource,
         now: Instant,
     ) -> Self {
-        let mut association = Self::new(config, secret, ends, locals, rng);
+        let mut association = Self::new(config, secret, ends, locals.into(), rng);
         let t1 = T1::start(&association.config, now);
         association.phase = Phase::CookieWait { t1, prolongation: None };
         association.send_init();
@@ -114,12 +115,12 @@ impl Association {
         config: Arc<Config>,
         secret: Secret,
         ends: Ends,
-        locals: Vec<IpAddr>,
+        locals: impl Into<Sources>,
         cookie: &Cookie,
         rng: RandomSource,
     ) -> Self {
         let ends = Ends { remote: (cookie.remotes[0], ends.remote.port()).into(), ..ends };
-        let mut association = Self::new(config, secret, ends, locals, rng);
+        let mut association = Self::new(config, secret, ends, locals.into(), rng);
         association.local.set_tag(cookie.local_tag);
         association.outbound.set_initial_tsn(cookie.local_tsn);
         association.take_peer(cookie);
@@ -161,7 +162,7 @@ impl Association {
 
     fn send_init(&mut self) {
         let Phase::CookieWait { prolongation, .. } = self.phase else { return };
-        let mut parameters = own_parameters(&self.config, self.local.addresses());
+        let mut parameters = own_parameters(&self.config, &self.local.present());
         parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));
         let init = init_chunk(&self.config, self.local.tag(), self.outbound.initial_tsn(), parameters);
         self.control.push_init(Chunk::Init(Box::new(init)));

@@ -63,7 +63,8 @@ impl Association {
         }
     }
 
-    fn send_heartbeat(&mut self, index: usize, now: Instant) {
+    /// Sends a HEARTBEAT, of which an earlier one that is not answered is forgotten, and schedules the next.
+    pub(super) fn send_heartbeat(&mut self, index: usize, now: Instant) {
         let nonce = self.rng.next_u64();
         let destination = &mut self.destinations[index];
         destination.counters.heartbeats_sent += 1;
@@ -136,10 +137,11 @@ impl Association {
         destination.flight.bytes() > 0 || destination.idle.is_below(interval, now)
     }
 
-    /// A HEARTBEAT is returned to its source address, unchanged.
+    /// A HEARTBEAT is returned to its source address, from the one that it was sent to, unchanged: it asks about this
+    /// pair of addresses.
     pub(super) fn answer_heartbeat(&mut self, info: Box<[u8]>, origin: Origin) {
         if let Some(destination) = origin.destination {
-            self.control.push(destination, Chunk::HeartbeatAck(info));
+            self.control.push_answer(destination, origin.local, Chunk::HeartbeatAck(info));
         }
     }
 

@@ -84,7 +84,7 @@ impl Association {
                 }
             }
         }
-        self.control.send_reports(origin.destination.unwrap_or(self.destinations.primary()));
+        self.control.send_reports(origin.destination.unwrap_or(self.destinations.primary()), origin.local);
         self.finish_data(origin);
         if !self.phase.is_closed() {
             self.continue_shutdown(now);

@@ -26,7 +26,7 @@
 //! | arriving packets and ICMP errors; verification tags | `input.rs`; `verification_tags.rs` |
 //! | SACKs: gap blocks, what they change, misses | `sack_input.rs`, `gap_blocks.rs`, `fast_retransmit.rs` |
 //! | windows: growth, CUC, idle time | `congestion_window.rs`, `cuc.rs` |
-//! | the failure of paths | `path_failure.rs` |
+//! | the failure of paths; addresses of this host that come and go | `path_failure.rs`; `source_addresses.rs` |
 //! | where new data goes, and what is sent again or given up | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs`, `packet_size.rs` |
 //! | data that arrives, and the application that reads | `data_input.rs` |
@@ -77,6 +77,7 @@ mod retransmission_timer;
 mod rto;
 mod sack_input;
 mod socket;
+mod source_addresses;
 mod state;
 mod switches;
 mod tsn;
@@ -101,6 +102,7 @@ pub use state::{Counters, State};
 
 pub(crate) use cookie::{Cookie, Secret};
 pub(crate) use handshake::{Identity, answer_init};
+pub(crate) use local_end::Sources;
 pub(crate) use verification_tags::{answer_out_of_the_blue, may_open};
 
 use crate::RandomSource;
@@ -155,7 +157,7 @@ pub struct Association {
 }
 
 impl Association {
-    fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: RandomSource) -> Self {
+    fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Sources, mut rng: RandomSource) -> Self {
         let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
         let local = LocalEnd::new(ends.local.port(), locals, local_tag, secret);
         let remote = ends.remote.ip();

@@ -37,9 +37,12 @@ impl Association {
         }
         if self.inbound.is_sack_due() && !self.phase.is_closed() && self.peer.is_known() {
             let index = self.inbound.sack_destination().min(self.destinations.len() - 1);
+            let local = self.inbound.sack_source().unwrap_or(self.destinations[index].local);
             let room = self.room();
             let chunk = self.take_sack(room);
-            self.begin_packet_to(packet, index).chunks.push(chunk);
+            self.destinations[index].counters.packets_sent += 1;
+            let (remote, tag) = (self.destinations[index].remote, self.peer.tag());
+            self.begin_packet(packet, local, remote, tag).chunks.push(chunk);
             return true;
         }
         false
@@ -49,7 +52,8 @@ impl Association {
     /// cookie.
     fn send_control(&mut self, control: Control, packet: &mut Packet, now: Instant) {
         let index = control.destination;
-        let (local, remote) = (self.destinations[index].local, self.destinations[index].remote);
+        let (usual, remote) = (self.destinations[index].local, self.destinations[index].remote);
+        let local = control.local.unwrap_or(usual);
         let tag = control.tag.unwrap_or(self.peer.tag());
         let bundles = control.is_bundled();
         let is_cookie = matches!(control.chunk, Chunk::CookieEcho(_));
@@ -59,7 +63,7 @@ impl Association {
         if !bundles {
             return;
         }
-        while let Some(chunk) = self.control.next_bundled(index, room) {
+        while let Some(chunk) = self.control.next_bundled(index, [local, usual], room) {
             room -= padded(chunk.length());
             body.chunks.push(chunk);
         }

@@ -52,7 +52,7 @@ impl Association {
                 refuse_init(Some(init.initiate_tag), vec![ErrorCause::RestartWithNewAddresses(parameter)])
             }
             _ => {
-                answer_init(init, ends, self.local.addresses(), &self.config, self.local.secret(), identity, origin.now)
+                answer_init(init, ends, &self.local.present(), &self.config, self.local.secret(), identity, origin.now)
             }
         };
         if let Some((tag, chunk)) = answer {
@@ -105,14 +105,15 @@ impl Association {
             _ => return false,
         }
         self.peer.follow_encapsulation(origin.encapsulation);
-        self.acknowledge_cookie(source);
+        self.acknowledge_cookie(source, origin.local);
         true
     }
 
-    fn acknowledge_cookie(&mut self, source: IpAddr) {
+    /// Answers a COOKIE ECHO from `source` that arrived at the address `local`.
+    fn acknowledge_cookie(&mut self, source: IpAddr, local: IpAddr) {
         self.confirm(source);
         let destination = self.destinations.with_address(source).unwrap_or(self.destinations.primary());
-        self.control.push_first(destination, Chunk::CookieAck);
+        self.control.push_first(destination, local, Chunk::CookieAck);
     }
 
     /// The peer has lost its state and restarts; data that is not acknowledged is lost (section 5.2.4.1). This
@@ -129,8 +130,7 @@ impl Association {
             .destinations
             .with_address(source)
             .map_or(self.local.addresses()[0], |index| self.destinations[index].local);
-        let mut locals = self.local.addresses().to_vec();
-        locals.sort_by_key(|&address| address != local);
+        let locals = self.local.sources_from(local);
         let ends = Ends {
             local: SocketAddr::new(local, self.local.port()),
             remote: SocketAddr::new(source, self.peer.port()),
@@ -139,16 +139,16 @@ impl Association {
         let mut successor = Self::accept(self.config.clone(), *self.local.secret(), ends, locals, cookie, rng);
         self.peer.follow_encapsulation(origin.encapsulation);
         successor.peer.set_encapsulation(self.peer.encapsulation());
-        successor.begin_accepted(source, now);
+        successor.begin_accepted(source, origin.local, now);
         self.successor = Some(Box::new(successor));
         self.close(Closed::Reset);
         false
     }
 
     /// Acknowledges the cookie from which this association was created.
-    pub(crate) fn begin_accepted(&mut self, source: IpAddr, now: Instant) {
+    pub(crate) fn begin_accepted(&mut self, source: IpAddr, local: IpAddr, now: Instant) {
         self.on_established(now);
-        self.acknowledge_cookie(source);
+        self.acknowledge_cookie(source, local);
     }
 
     /// The association that replaced this one when the peer restarted.

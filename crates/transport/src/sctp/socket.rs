@@ -1,6 +1,7 @@
 //! An SCTP association, as all endpoints are used.
 
 use core::ops::Range;
+use std::net::IpAddr;
 
 use subflow_policy::congestion::Path;
 use subflow_quantity::{Duration, Instant};
@@ -166,6 +167,14 @@ impl Socket for Association {
         if let Some(notes) = &mut self.notes {
             notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, &[sample]));
         }
+    }
+
+    fn add_local_address(&mut self, address: IpAddr, now: Instant) {
+        self.set_local_address(address, true, now);
+    }
+
+    fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
+        self.set_local_address(address, false, now);
     }
 
     #[inline]

@@ -107,6 +107,15 @@ impl Connection {
         self.send.on_syn_sent();
     }
 
+    /// The SYN, which the peer has not answered, is sent again from the local end of `ends`: this host has lost the
+    /// address from which it was sent before.
+    pub(crate) fn move_opening(&mut self, ends: Ends) {
+        debug_assert_eq!(self.state(), super::State::SynSent);
+        (self.ends, self.ip) = (ends, ends.ip_header());
+        self.lifecycle.request_syn();
+        self.counters.retransmissions += 1;
+    }
+
     /// The timer of the SYN or SYN/ACK expired.
     pub(super) fn on_syn_timeout(&mut self) {
         if self.lifecycle.syn_repeated() >= self.config.syn_retries {

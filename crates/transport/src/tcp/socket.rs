@@ -1,6 +1,7 @@
 //! A plain TCP endpoint, as all endpoints are used.
 
 use core::ops::Range;
+use std::net::IpAddr;
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
@@ -68,6 +69,10 @@ impl Socket for TcpEndpoint {
     #[inline]
     fn stream_mut(&mut self) -> Option<&mut Stream> {
         Some(&mut self.stream)
+    }
+
+    fn move_opening(&mut self, ends: Ends, _local: &[IpAddr]) {
+        self.connection.move_opening(ends);
     }
 
     fn write(&mut self, bytes: u64) -> u64 {

@@ -13,6 +13,7 @@ mod sack_schedule;
 mod stream_order;
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{DataChunk, ForwardTsnChunk, SkippedStream};
@@ -287,9 +288,9 @@ impl Inbound {
     }
 
     /// A packet with data has been processed: its acknowledgment is sent now, or delayed until `deadline`.
-    pub(super) fn schedule_sack(&mut self, source: Option<usize>, deadline: Instant, config: &Config) {
+    pub(super) fn schedule_sack(&mut self, path: (Option<usize>, IpAddr), deadline: Instant, config: &Config) {
         let holes = self.arrivals.has_gaps() && !config.delayed_ack_cmt;
-        self.sack.schedule(source, deadline, holes, config.sack_frequency);
+        self.sack.schedule(path, deadline, holes, config.sack_frequency);
     }
 }
 

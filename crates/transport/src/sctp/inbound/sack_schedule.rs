@@ -1,6 +1,8 @@
 //! When a SACK is sent, and its contents (RFC 9260, section 6.2; DAC: Iyengar, Amer, Stewart 2006, section IV; NR-SACK:
 //! draft-tuexen-tsvwg-sctp-multipath, section 3).
 
+use std::net::IpAddr;
+
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, GapBlock, GapBlocks, NrSackChunk, SackChunk};
 
@@ -20,8 +22,9 @@ pub(super) struct SackSchedule {
     packets: u32,
     /// A SACK was sent before: the first packet is acknowledged at once.
     begun: bool,
-    /// The destination that data came from last.
+    /// The destination that data came from last, and this host's address that it was sent to.
     destination: usize,
+    local: Option<IpAddr>,
     /// The window last advertised to the peer.
     advertised_window: u64,
     /// Of the packet at hand.
@@ -40,11 +43,18 @@ impl SackSchedule {
         self.urgent |= urgent;
     }
 
-    /// A packet with data from `source` has been processed. Its acknowledgment is sent now, where there are `holes` or
+    /// A packet with data from `source` to `local` has been processed. Its acknowledgment is sent now, where there are `holes` or
     /// after `frequency` packets, or delayed until `deadline`.
-    pub(super) fn schedule(&mut self, source: Option<usize>, deadline: Instant, holes: bool, frequency: u32) {
+    pub(super) fn schedule(
+        &mut self,
+        (source, local): (Option<usize>, IpAddr),
+        deadline: Instant,
+        holes: bool,
+        frequency: u32,
+    ) {
         self.packets += 1;
         self.destination = source.unwrap_or(self.destination);
+        self.local = Some(local);
         if self.urgent || holes || self.packets >= frequency || !self.begun {
             self.due = true;
         } else if self.at.is_none() {
@@ -90,6 +100,16 @@ impl Inbound {
     /// The destination to which a SACK is sent: data came from it last.
     pub(in crate::sctp) fn sack_destination(&self) -> usize {
         self.sack.destination
+    }
+
+    /// This host's address that a SACK leaves from: data was sent to it last.
+    pub(in crate::sctp) fn sack_source(&self) -> Option<IpAddr> {
+        self.sack.local
+    }
+
+    /// This host has lost an address: nothing is sent from there any more.
+    pub(in crate::sctp) fn forget_sack_source(&mut self, lost: IpAddr) {
+        self.sack.local.take_if(|local| *local == lost);
     }
 
     /// Sends a window update after the application has read, once the window has grown by a sufficient amount (RFC

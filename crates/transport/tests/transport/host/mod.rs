@@ -8,6 +8,7 @@ mod long_lived;
 mod memory;
 mod ports;
 mod rig;
+mod sources;
 mod syn_cookies;
 mod system_random;
 mod time_wait;

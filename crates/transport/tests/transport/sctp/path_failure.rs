@@ -9,8 +9,8 @@ use subflow_transport::tcp::Closed;
 use subflow_wire::sctp::Chunk;
 
 use super::multipath::{SECOND, bytes_sent, two_paths};
-use crate::harness::sctp::{drop_first, has};
-use crate::harness::{CLIENT, Pair, SERVER, ms, secs};
+use crate::harness::sctp::{drop_first, has, has_data};
+use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms, secs};
 
 fn on_linux(config: &mut Config) {
     *config = Config { record_deliveries: true, ..Config::linux() };
@@ -266,4 +266,43 @@ fn a_silence_of_all_paths_counts_once_for_the_association() {
     pair.run_for(secs(30));
     pair.paths.iter_mut().for_each(|path| path.up = true);
     pair.run_until("the rest", |pair| pair.received(SERVER) == 20_000_000);
+}
+
+/// A client with two addresses and a server with one: path 0 and 1.
+fn two_sources() -> Pair {
+    let path = || Path::with_delay(ms(12)).rate(20, 200);
+    let mut setup = Setup::sctp(2).path(0, path()).path(1, path()).both(|stack| on_linux(stack.association()));
+    setup.addresses[SERVER].truncate(1);
+    setup.paths.truncate(2);
+    let mut pair = setup.connected();
+    pair.run_for(ms(500));
+    pair
+}
+
+#[test]
+fn data_goes_on_from_another_address_when_its_source_is_lost() {
+    for sender in [CLIENT, SERVER] {
+        let mut pair = two_sources();
+        pair.write(sender, 20_000_000);
+        pair.run_for(secs(1));
+        pair.lose_address(CLIENT, 0);
+        let (lost, before) = (pair.now(), pair.received(1 - sender));
+        pair.run_for(secs(3));
+        assert!(pair.received(1 - sender) > before + 1_000_000, "side {sender}: {}", pair.received(1 - sender));
+        assert!(pair.sent_sctp(CLIENT, lost).all(|sent| sent.path == 1));
+        pair.run_until("the data", |pair| pair.received(1 - sender) == 20_000_000);
+    }
+}
+
+#[test]
+fn an_address_that_returns_is_a_source_again() {
+    let mut pair = two_sources();
+    pair.lose_address(CLIENT, 0);
+    pair.run_for(ms(100));
+    pair.transfer(CLIENT, 100_000);
+    pair.regain_address(CLIENT, 0);
+    let back = pair.now();
+    pair.transfer(CLIENT, 100_000);
+    assert!(pair.sent_sctp(CLIENT, back).all(|sent| sent.path == 0 || !has_data(&sent.packet)));
+    assert!(pair.sent_sctp(CLIENT, back).any(|sent| sent.path == 0 && has_data(&sent.packet)));
 }

@@ -1,0 +1,116 @@
+//! Addresses that are lost, paths that fail and return, backups, and address families: cases of users, each with the
+//! value that is right (`docs/src/cases.md`).
+
+use std::path::Path;
+
+use subflow_lab::results::{FlowResult, RunResult};
+use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
+
+/// A phone with two links of 10 Mbit/s, and a server: `flow` are the keys of the flow, `events` the timeline.
+fn two_links(seconds: u32, flow: &str, events: &str) -> String {
+    format!(
+        "duration = '{seconds} s'\n[hosts]\nphone = ['wifi', 'lte']\nserver = ['eth']\n[routers]\nr = {{}}\n[links]\n\
+         wifi = {{ between = ['phone.wifi', 'r'], rate = '10 Mbit/s', delay = '10 ms' }}\n\
+         lte = {{ between = ['phone.lte', 'r'], rate = '10 Mbit/s', delay = '10 ms' }}\n\
+         s = {{ between = ['r', 'server'], rate = '100 Mbit/s' }}\n[flows.f]\n{flow}\n{events}"
+    )
+}
+
+/// An event of the timeline.
+fn event(at: &str, of: &str, what: &str) -> String {
+    format!("[[timeline]]\nat = '{at} s'\n{of}\n{what} = true\n")
+}
+
+fn run(text: String) -> RunResult {
+    let document = Document::parse(Path::new("case.toml"), text).expect("TOML");
+    let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
+    simulate(&scenario, 1, &RunOptions::default()).expect("it runs")
+}
+
+/// The goodput of a flow's subflow, in Mbit/s.
+fn goodput(flow: &FlowResult, name: &str) -> f64 {
+    let of_name = flow.subflows.iter().filter(|subflow| subflow.name.split('#').next() == Some(name));
+    of_name.map(|subflow| subflow.goodput_mbps).sum()
+}
+
+const WIFI: &str = "interface = 'phone.wifi'";
+
+#[test]
+fn an_association_goes_on_from_the_other_address_when_that_of_its_only_destination_is_lost() {
+    for ends in ["from = 'phone'\nto = 'server'", "from = 'server'\nto = 'phone'"] {
+        let flow = format!("{ends}\nprotocol = 'sctp'\nsend = '20 MB'");
+        let result = run(two_links(120, &flow, &event("5", WIFI, "down")));
+        // 160 Mbit at 9.5 Mbit/s, and one retransmission timeout of 1 s.
+        let completion = result.flows[0].completion_s.expect("it is complete");
+        assert!((17.0..22.0).contains(&completion), "{ends}: {completion} s");
+    }
+}
+
+#[test]
+fn connections_that_begin_while_an_address_is_lost_begin_from_another() {
+    let events = event("5.5", WIFI, "down") + &event("15.5", WIFI, "up");
+    for protocol in ["mptcp", "tcp", "sctp"] {
+        let flow = format!(
+            "from = 'phone'\nto = 'server'\nprotocol = '{protocol}'\ncount = 20\narrivals = '1 s'\nsend = '10 kB'"
+        );
+        let result = run(two_links(30, &flow, &events));
+        assert_eq!(result.flows.len(), 20);
+        for flow in &result.flows {
+            let completion = flow.completion_s.unwrap_or(f64::INFINITY);
+            assert!(completion < 0.3, "{protocol}, {}: {completion} s", flow.name);
+        }
+    }
+}
+
+#[test]
+fn a_connection_of_a_named_interface_waits_for_its_address() {
+    let flow = "from = 'phone.wifi'\nto = 'server'\nprotocol = 'tcp'\nsend = '10 kB'\nstart = '6 s'";
+    let result = run(two_links(30, flow, &(event("5", WIFI, "down") + &event("8", WIFI, "up"))));
+    // The SYNs leave at 0, 1, 3 s …: the third arrives.
+    assert!(result.flows[0].completion_s.is_some_and(|seconds| (3.0..3.3).contains(&seconds)), "{:?}", result.flows);
+}
+
+#[test]
+fn a_syn_under_way_is_sent_again_from_another_address_when_its_own_is_lost() {
+    let flow = "from = 'phone'\nto = 'server'\nprotocol = 'mptcp'\nsend = '10 kB'\nstart = '4.99 s'";
+    let result = run(two_links(30, flow, &event("5", WIFI, "down")));
+    assert!(result.flows[0].completion_s.is_some_and(|seconds| seconds < 0.3), "{:?}", result.flows[0].completion_s);
+}
+
+#[test]
+fn a_path_that_failed_is_used_again_when_it_works_again() {
+    let flow = "from = 'phone'\nto = 'server'\nprotocol = 'mptcp'\ntcp = { max_retries = 3 }";
+    let events = event("5", "link = 'lte'", "down") + &event("20", "link = 'lte'", "up");
+    let result = run(two_links(60, flow, &events));
+    let (total, lte) = (result.flows[0].goodput_mbps, goodput(&result.flows[0], "phone.lte-server.eth"));
+    // 9.4 Mbit/s over wifi, and over lte for 5 s and from the next SYN after 20 s on.
+    assert!((14.0..17.0).contains(&total) && lte > 5.0, "{total} Mbit/s, {lte} over lte");
+}
+
+#[test]
+fn without_retry_a_path_that_failed_stays_unused() {
+    let flow = "from = 'phone'\nto = 'server'\nprotocol = 'mptcp'\ntcp = { max_retries = 3 }\n\
+                path_manager = { name = 'full-mesh', retry = false }";
+    let events = event("5", "link = 'lte'", "down") + &event("20", "link = 'lte'", "up");
+    let result = run(two_links(60, flow, &events));
+    assert!((9.5..11.0).contains(&result.flows[0].goodput_mbps), "{}", result.flows[0].goodput_mbps);
+}
+
+#[test]
+fn a_backup_of_the_answering_side_carries_nothing_while_another_subflow_works() {
+    let text = "duration = '10 s'\n[hosts]\nphone = ['e']\nserver = { interfaces = ['e0', { name = 'e1', backup = true }] }\n\
+                [routers]\nr = {}\n[links]\n\
+                p = { between = ['phone.e', 'r'], rate = '50 Mbit/s', delay = '5 ms' }\n\
+                s0 = { between = ['r', 'server.e0'], rate = '10 Mbit/s', delay = '5 ms' }\n\
+                s1 = { between = ['r', 'server.e1'], rate = '10 Mbit/s', delay = '5 ms' }\n\
+                [flows.f]\nfrom = 'phone'\nto = 'server'\nprotocol = 'mptcp'\n";
+    let result = run(text.to_owned());
+    let flow = &result.flows[0];
+    assert_eq!(goodput(flow, "phone.e-server.e1"), 0.0);
+    assert!(goodput(flow, "phone.e-server.e0") > 9.0, "{:?}", flow.subflows);
+    let fails = event("5", "interface = 'server.e0'", "down");
+    let result = run(format!("{text}{fails}"));
+    assert!(goodput(&result.flows[0], "phone.e-server.e1") > 4.0, "it takes over: {:?}", result.flows[0].subflows);
+}
