@@ -1,7 +1,6 @@
 //! The figures of a flow, computed from those of its ends, which may be of any stack.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, Scenario, Traffic};
@@ -222,7 +221,7 @@ fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
 /// `host.interface-host.interface` of two ends of a subflow of `flow`, with the family if an interface has both.
 fn subflow_name(scenario: &Scenario, flow: &Flow, ends: Ends) -> String {
     let hosts = [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]);
-    let address = [ends.local.ip(), ends.remote.ip()];
+    let addresses = [ends.local.ip(), ends.remote.ip()];
     let places = addresses.map(|address| {
         let place = hosts.iter().find_map(|host| Some((host, &host.interfaces[host.interface_with(address)?])));
         place.map_or_else(

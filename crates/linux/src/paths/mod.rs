@@ -8,7 +8,6 @@
 //! | which subflows are about to close, and which one stays | `closing.rs` |
 //! | connections that are there already | `takeover.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
-//! | what the log says of subflows that cannot be opened | `refusal.rs` |
 //! | which policy and which interfaces | `rules.rs` |
 //! | commands in words, for the log; the status | `wording.rs`; `report.rs` |
 //! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
