@@ -3,7 +3,7 @@
 //! | concern | file |
 //! |---|---|
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
-//! | connections that this host opens | `connect.rs`; their ports: `ports.rs`; their source addresses: `sources.rs` |
+//! | connections that this host opens | `connect.rs`; their source addresses: `sources.rs` |
 //! | what a listener answers with | `listener.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 //! | bounds on half-open state | `limits.rs` |
