@@ -7,6 +7,7 @@ use subflow_report::Table;
 
 use super::LINUX612;
 use super::comparison::{BYTES, Comparison, Outcome};
+use super::delays;
 use super::measurements::{ALL, flow_name};
 use super::outage::outage;
 use crate::study::{self, Check, Claim, Results};
@@ -18,8 +19,13 @@ const SPLIT: &str = "bytes on each path";
 const STALL: &str = "stall after a failure";
 const RETURN: &str = "return of a path";
 
-pub(super) const CHECKS: [(&str, Check); 4] =
-    [(NEAR, near_the_kernel), (SPLIT, part_of_mptcp), (STALL, part_of_mptcp), (RETURN, part_of_mptcp)];
+pub(super) const CHECKS: [(&str, Check); 5] = [
+    (NEAR, near_the_kernel),
+    (SPLIT, part_of_mptcp),
+    (STALL, part_of_mptcp),
+    (RETURN, part_of_mptcp),
+    (delays::CHECK, delays::near_the_kernel),
+];
 
 /// Whether `claim` is about this row.
 fn judges(claim: &Claim, comparison: &Comparison<'_>) -> bool {

@@ -6,7 +6,7 @@ use subflow_lab::statistics::mean;
 use subflow_quantity::Duration;
 
 use super::configuration::{Configuration, Reference};
-use super::measurements::{ALL, flow_name};
+use super::measurements::{ALL, DELAYS, flow_name};
 use super::outage::{Outage, outage};
 use crate::study::{Results, Row, Sample};
 
@@ -17,12 +17,16 @@ pub(super) const TAIL: usize = 1;
 pub(super) const COMPLETION: usize = 2;
 pub(super) const RETRANSMISSIONS: usize = 3;
 const OF_FLOW: usize = 4;
-/// Those of a path, which follow: IP bytes through its queue, drops there, random losses. The goodput of each second of the
-/// first flow comes last, where there are three samples in each.
+/// Those of a path, which follow: IP bytes through its queue, drops there, random losses. Then come queue and round-trip
+/// time, and last the goodput of each second of the first flow, where there are three samples in each.
 pub(super) const BYTES: usize = 0;
 pub(super) const DROPS: usize = 1;
 pub(super) const LOSSES: usize = 2;
 const OF_PATH: usize = 3;
+/// Fewer samples of a queue or of round-trip times tell nothing of their distribution.
+const LEAST_SAMPLES: usize = 100;
+/// The share of samples that are not above the last figure of a distribution.
+const HIGH: f64 = 0.95;
 
 /// The figures of a run.
 pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
@@ -44,11 +48,36 @@ pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
     for (LinkResult { up: queue, .. }, LinkResult { up: wire, .. }) in paths {
         sample.extend([queue.bytes as f64, queue.drops as f64, wire.losses as f64]);
     }
+    sample.extend(delays(result));
     let first = result.flows.first().map(|flow| goodput(result, flow).collect::<Vec<f64>>()).unwrap_or_default();
     if first.len() > 3 {
         sample.extend(first.chunks_exact(3).filter_map(mean));
     }
     Ok(sample)
+}
+
+/// The figures of a run, by [`DELAYS`]: those of the first path's queue, and of the first flow's round trips on it. NaN
+/// where there are too few samples.
+fn delays(result: &RunResult) -> [f64; 6] {
+    let values = |of: &str, metric: &str| {
+        let series = result.series.iter().find(|series| series.of == of && series.metric == metric);
+        let points = series.into_iter().flat_map(|series| series.points());
+        points.map(|point| point.value).collect::<Vec<f64>>()
+    };
+    let first = |of: &[&str]| of.iter().map(|of| values(of, "srtt")).find(|values| !values.is_empty());
+    let [queue, srtt] =
+        [values("bottleneck1.up", "queue"), first(&["flow1", "flow1/0"]).unwrap_or_default()].map(distribution);
+    [queue[0], queue[1], queue[2], srtt[0], srtt[1], srtt[2]]
+}
+
+/// Mean, median and 95th percentile.
+fn distribution(mut values: Vec<f64>) -> [f64; 3] {
+    if values.len() < LEAST_SAMPLES {
+        return [f64::NAN; 3];
+    }
+    values.sort_by(f64::total_cmp);
+    let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
+    [mean(&values).unwrap_or(f64::NAN), at(0.5), at(HIGH)]
 }
 
 /// What a flow had delivered after a third of the run. The last sample may be missing by a rounding.
@@ -111,9 +140,18 @@ impl<'r> Outcome<'r> {
         OF_FLOW * (self.configuration.flows.len() + 1)
     }
 
+    fn behind_paths(&self) -> usize {
+        self.behind_flows() + OF_PATH * self.configuration.paths.len()
+    }
+
+    /// The mean of a figure of queue or round-trip time.
+    pub(super) fn delay(&self, figure: usize) -> Option<f64> {
+        mean(&self.samples_at(self.behind_paths() + figure)?)
+    }
+
     /// What the failure of a path cost, on average, where one failed.
     pub(super) fn outage(&self) -> Option<Outage> {
-        let seconds = self.behind_flows() + OF_PATH * self.configuration.paths.len();
+        let seconds = self.behind_paths() + DELAYS.len();
         let outages: Option<Vec<Outage>> =
             self.row.runs.iter().map(|run| outage(&self.configuration, run.get(seconds..)?)).collect();
         let outages = outages.filter(|outages| !outages.is_empty())?;
@@ -193,5 +231,17 @@ impl<'o> Comparison<'o> {
             name += &format!(", flow {}", flow_name(self.reference.flow));
         }
         name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_has_its_mean_its_median_and_its_95th_percentile() {
+        let values: Vec<f64> = (0..=200).map(f64::from).collect();
+        assert_eq!(distribution(values), [100.0, 100.0, 190.0]);
+        assert!(distribution(vec![1.0; 99]).iter().all(|value| value.is_nan()));
     }
 }

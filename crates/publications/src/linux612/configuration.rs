@@ -27,13 +27,18 @@ pub(super) struct Configuration {
     /// Whether packets get lost at random.
     pub(super) lossy: bool,
     equal_paths: bool,
+    /// Whether several flows share the path.
+    shared: bool,
+    /// Whether the senders pace.
+    paced: bool,
     /// Whether all flows are SCTP's.
     sctp: bool,
     /// 1 where means of several runs are compared, else 0.
     random: u8,
     /// 1 where distributions of runs are compared, which the H at the start of the case says, else 0.
     chaotic: u8,
-    /// 1 unless the measurements say too little to repeat it, as with SCTP over several paths: not how these were used.
+    /// 1 unless the measurements say too little to repeat it, as with SCTP over several paths: not how these were used; or
+    /// hosts and bottleneck are of another kind than ours.
     supported: u8,
     /// What the kernel did: each flow, then all of them where a row says so.
     pub(super) references: Vec<Reference>,
@@ -103,6 +108,8 @@ pub(super) struct Reference {
     pub(super) completion_s: Vec<f64>,
     /// IP bytes through the queue of each path, by path and repetition.
     pub(super) path_bytes: Vec<Vec<f64>>,
+    /// Queue and round-trip time, by [`DELAYS`](super::measurements::DELAYS) and repetition.
+    pub(super) delays: Vec<Vec<f64>>,
     /// Goodput of each second of the first repetition, in Mbit/s, where it was recorded.
     pub(super) per_second: Vec<f64>,
 }
@@ -142,8 +149,13 @@ impl Configuration {
             self.duration_s = 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b));
         }
         // A sample after each third says what the last two thirds begin with. Where a path fails, there are three in each
-        // second, so that thirds and seconds begin with one.
-        let samples = if self.failures.is_empty() { 3 } else { 3 * self.duration_s.ceil() as u32 };
+        // second, so that thirds and seconds begin with one; where queue and round-trip time were measured, 21.
+        let has_delays = self.references.iter().any(|reference| !reference.delays.concat().is_empty());
+        let samples = match (has_delays, self.failures.is_empty()) {
+            (true, _) => 21 * self.duration_s.ceil() as u32,
+            (false, true) => 3,
+            (false, false) => 3 * self.duration_s.ceil() as u32,
+        };
         self.sample_interval_s = format!("{:.9}", self.duration_s / f64::from(samples));
     }
 
@@ -168,6 +180,7 @@ impl Configuration {
                     for (mine, theirs) in mine.path_bytes.iter_mut().zip(theirs.path_bytes) {
                         mine.extend(theirs);
                     }
+                    mine.delays.iter_mut().zip(theirs.delays).for_each(|(mine, theirs)| mine.extend(theirs));
                 }
                 None => self.references.push(theirs),
             }
@@ -236,6 +249,8 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
     let shape = |path: &PathSpec| (path.rate_mbps, path.delay_ms, path.queue);
     let sctp = numbered.iter().all(|row| row.protocol == "sctp");
     let is_sctp = |row: &&Record| row.protocol == "sctp";
+    // Its cycle begins at random.
+    let is_bbr = |row: &&Record| row.cc == "bbr";
     Ok(Configuration {
         case: first.case.clone(),
         paths_text: first.paths_text.clone(),
@@ -249,10 +264,12 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         transfer: sent.is_some(),
         lossy,
         equal_paths: paths.iter().all(|path| shape(path) == shape(&paths[0])),
+        shared: numbered.len() > 1,
+        paced: first.is_paced,
         sctp,
-        random: u8::from((numbered.len() > 1 || lossy) && !is_chaotic),
+        random: u8::from((numbered.len() > 1 || lossy || numbered.iter().any(is_bbr)) && !is_chaotic),
         chaotic: u8::from(is_chaotic),
-        supported: u8::from(paths.len() == 1 || !numbered.iter().any(is_sctp)),
+        supported: u8::from(first.is_plain && (paths.len() == 1 || !numbered.iter().any(is_sctp))),
         references: rows.iter().map(reference).collect(),
         accesses,
         letter,
@@ -267,6 +284,7 @@ fn reference(row: &Record) -> Reference {
         goodput_mbps: vec![row.goodput_mbps],
         completion_s: row.completion_s.into_iter().collect(),
         path_bytes: row.path_bytes.iter().map(|bytes| bytes.iter().copied().collect()).collect(),
+        delays: row.delays.iter().map(|delay| delay.iter().copied().collect()).collect(),
         per_second: Vec::new(),
     }
 }

@@ -30,6 +30,17 @@ pub(super) const COLUMNS: [&str; 20] = [
     "flow_start_s",
 ];
 
+/// What queue and round-trip time were over time, in this order.
+pub(super) const DELAYS: [&str; 6] =
+    ["backlog_mean_pkts", "backlog_median_pkts", "backlog_p95_pkts", "srtt_mean_ms", "srtt_median_ms", "srtt_p95_ms"];
+/// What a file may say of the hosts and of the bottleneck, with what our runs have: a cell with anything else is a
+/// configuration that is not run.
+const SETTINGS: [(&str, &[&str]); 4] =
+    [("bottleneck", &["", "netem"]), ("host_qdisc", &["", "fq"]), ("gso", &["", "off"]), ("ecn", &["", "0"])];
+/// What further columns begin with that a file may have and nothing reads.
+const UNREAD: [&str; 9] =
+    ["backlog", "srtt", "marks", "min_rtt_ms", "delivered_ce", "tcp_limit_output", "udp_", "guest_cpu_idle", "boot"];
+
 /// How many of [`COLUMNS`] a file must have.
 const REQUIRED: usize = 9;
 
@@ -73,6 +84,12 @@ pub(super) struct Record {
     /// IP bytes through the queue of each path, as far as the row has them.
     pub(super) path_bytes: Vec<Option<f64>>,
     pub(super) start_s: f64,
+    /// By [`DELAYS`], as far as the row has them.
+    pub(super) delays: Vec<Option<f64>>,
+    /// Whether hosts and bottleneck are as ours.
+    pub(super) is_plain: bool,
+    /// Whether the sender's packets leave at the pacing rate, from the queue discipline `fq`.
+    pub(super) is_paced: bool,
 }
 
 /// The number of a row of all flows together.
@@ -101,8 +118,10 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Record>, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| format!("{name}:1: {error}"))?.clone();
     for column in &header {
-        if !COLUMNS.contains(&column) {
-            let known = COLUMNS.join(", ");
+        let is_setting = SETTINGS.iter().any(|(name, _)| *name == column);
+        if !COLUMNS.contains(&column) && !is_setting && !UNREAD.iter().any(|begin| column.starts_with(begin)) {
+            let known = COLUMNS.into_iter().chain(DELAYS).chain(SETTINGS.map(|(name, _)| name));
+            let known = known.collect::<Vec<&str>>().join(", ");
             return Err(format!("{name}:1: found the column {column:?}, expected only columns of {known}"));
         }
     }
@@ -182,6 +201,12 @@ impl Row<'_> {
                 self.optional("path2_bytes", "bytes, or nothing")?,
             ],
             start_s: self.optional("flow_start_s", "seconds, or nothing")?.unwrap_or(0.0),
+            delays: DELAYS
+                .iter()
+                .map(|column| self.optional(column, "a number, or nothing"))
+                .collect::<Result<_, _>>()?,
+            is_plain: SETTINGS.iter().all(|(column, ours)| ours.contains(&self.cell(column))),
+            is_paced: self.cell("host_qdisc") == "fq",
         })
     }
 
@@ -215,6 +240,8 @@ impl Row<'_> {
 
     fn path(&self, text: &str) -> Result<PathSpec, String> {
         const EXPECTED: &str = "R/D/Q: Mbit/s above 0, milliseconds and packets above 0, as in 50/20/100";
+        // The queue disciplines of some bottlenecks have limits of their own. They are not run, but their scenario is read.
+        let has_own_limit = !matches!(self.cell("bottleneck"), "" | "netem");
         let complaint = || self.complaint("paths", text, EXPECTED);
         let parts: Vec<&str> = text.split('/').collect();
         let &[rate, delay, queue] = parts.as_slice() else {
@@ -225,7 +252,13 @@ impl Row<'_> {
             loss_pct: 0.0,
             rate_mbps: self.number_in("paths", rate, EXPECTED, |x| (0.001..=100_000.0).contains(&x))?,
             delay_ms: self.number_in("paths", delay, EXPECTED, |x| x <= 100_000.0)?,
-            queue: queue.trim().parse().ok().filter(|&queue| queue > 0).ok_or_else(complaint)?,
+            queue: queue
+                .trim()
+                .parse::<u32>()
+                .ok()
+                .filter(|&queue| queue > 0 || has_own_limit)
+                .ok_or_else(complaint)?
+                .max(1),
         })
     }
 

@@ -5,12 +5,13 @@
 //! | to find | look in |
 //! |---|---|
 //! | the columns of measurements | `measurements.rs`; configurations of them: `configuration.rs` |
-//! | what is measured of a run, and a flow beside the kernel's | `comparison.rs`; what a failing path costs: `outage.rs` |
+//! | what is measured of a run, and a flow beside the kernel's | `comparison.rs`; what a failing path costs: `outage.rs`; queue and round-trip time: `delays.rs` |
 //! | how the claims are checked | `checks.rs`, `distributions.rs` |
 
 mod checks;
 mod comparison;
 mod configuration;
+mod delays;
 mod distributions;
 mod figures;
 mod measurements;
@@ -45,7 +46,7 @@ pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
 });
 
 /// The tables of the folder.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 15] = [
     "measured/A_single_tcp.csv",
     "measured/B_random_loss.csv",
     "measured/C_two_flows.csv",
@@ -57,6 +58,10 @@ const TABLES: [&str; 11] = [
     "measured/G_path_failure.csv",
     "measured/G_sctp.csv",
     "measured/H_distributions.csv",
+    "measured/K1_bbr_alone.csv",
+    "measured/K2_bbr_against.csv",
+    "measured/K4_pacing_fq.csv",
+    "measured/K7_mptcp_bbr.csv",
 ];
 
 /// The goodput of each second while a path fails.
@@ -133,7 +138,7 @@ mod tests {
     fn every_row_that_is_measured_has_a_verdict_also_in_quick_runs() {
         let all = LINUX612.invented(Effort::Hurried, |_| Vec::new());
         let outcomes = Outcome::all(&all);
-        assert_eq!(outcomes.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4 + 3);
+        assert_eq!(outcomes.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4 + 3 + (5 + 3 + 2 + 2));
         for outcome in outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic()) {
             assert!(outcome.row.cell.runs() > 0 && outcome.row.cell.is_in_quick_look);
             for row in outcome.comparisons().filter(|row| row.reference.flow != measurements::ALL) {

@@ -5,6 +5,7 @@ use subflow_report::{Cell, Table};
 
 use super::checks::{self, verdict};
 use super::comparison::{BYTES, COMPLETION, Comparison, DROPS, GOODPUT, LOSSES, Outcome, RETRANSMISSIONS, TAIL};
+use super::delays;
 use super::distributions::{self, Distribution};
 use super::measurements::{ALL, COLUMNS, flow_name};
 use super::outage::outage;
@@ -121,6 +122,7 @@ pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
         ]);
     }
     tables.extend(checks::readable(&outcomes.iter().flat_map(Outcome::comparisons).collect::<Vec<_>>()));
+    tables.extend(delays::readable(&outcomes));
     tables.extend(distributions::readable(&distributions::all(&outcomes)));
     tables
 }
