@@ -37,7 +37,8 @@ fn pacing_spaces_all_but_the_first_ten_packets_by_half_a_round_trip_per_window()
     pair.run_for(ms(200));
     let gaps = gaps(&departures(&pair, begin));
     assert!(gaps[..9].iter().all(|gap| gap.is_zero()), "{gaps:?}");
-    assert!(gaps[9..].iter().all(|gap| *gap >= Duration::from_micros(250)), "{gaps:?}");
+    // 500 us at a window of 20, 350 at 29; after a pause, half of it.
+    assert!(gaps[9..].iter().all(|gap| *gap >= Duration::from_micros(230)), "{gaps:?}");
     assert_eq!(pair.received(SERVER), 60_000);
     let mut unpaced = Setup::tcp().connected();
     let begin = unpaced.now();
@@ -85,7 +86,8 @@ fn an_application_that_sends_little_does_not_lower_the_estimate() {
         pair.transfer(CLIENT, 3 * 1448);
         pair.run_for(ms(50));
     }
-    assert_eq!(model(&pair).bandwidth, before);
+    let after = model(&pair).bandwidth;
+    assert!((before..before * 21 / 20).contains(&after), "{after} after {before}");
 }
 
 #[test]
