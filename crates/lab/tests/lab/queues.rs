@@ -91,13 +91,14 @@ fn beside_ten_downloads_a_thin_flow_waits_for_a_queue_but_not_for_one_of_flows()
 }
 
 #[test]
-fn every_aqm_marks_what_is_ecn_capable_and_drops_next_to_nothing_of_it() {
+fn every_aqm_marks_what_is_ecn_capable_and_few_packets_are_dropped_then() {
     for queue in ["red', limit = '300 packets", "codel", "fq-codel", "pie", "fq-pie", "dualpi2"] {
         let ecn = if queue == "dualpi2" { "" } else { ", ecn = true" };
         let result = crowd(&format!("{{ discipline = '{queue}'{ecn} }}"), "ecn = 'request'");
         let link = &result.links.iter().find(|link| link.name == "path").expect("the link").up;
         assert!(link.marks > 100, "{queue}: {link:?}");
-        assert!(link.drops < link.marks / 5, "{queue}: {link:?}");
+        // PIE drops also what is ECN-capable while its probability is above 10 %.
+        assert!(queue.ends_with("pie") || link.drops < link.marks / 5, "{queue}: {link:?}");
         let without = crowd(&format!("{{ discipline = '{queue}'{ecn} }}"), "ecn = 'off'");
         let link = &without.links.iter().find(|link| link.name == "path").expect("the link").up;
         assert!(link.marks == 0 && link.drops > 100, "{queue}: {link:?}");
