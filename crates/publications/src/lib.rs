@@ -39,7 +39,7 @@ use lima2017::LIMA2017;
 use linux612::LINUX612;
 use lugowski2017::LUGOWSKI2017;
 use multiflow2016::MULTIFLOW2016;
-pub use red2018::Red2018;
+use red2018::RED2018;
 use study::{Code, Folder, Study};
 
 /// A publication (or a set of measurements) with experiments that we repeat.
@@ -186,7 +186,7 @@ impl From<Problem> for ReproduceError {
 pub fn registry() -> &'static [&'static dyn Paper] {
     static PAPERS: LazyLock<Vec<&'static dyn Paper>> = LazyLock::new(|| {
         let mut papers: Vec<&'static dyn Paper> =
-            vec![&*LUGOWSKI2017, &*LIMA2017, &*LEITNER2019, &Red2018, &*MULTIFLOW2016, &*LINUX612];
+            vec![&*LUGOWSKI2017, &*LIMA2017, &*LEITNER2019, &*RED2018, &*MULTIFLOW2016, &*LINUX612];
         for name in Folder::names_in_program() {
             if papers.iter().all(|paper| paper.name() != name) {
                 // Papers live as long as the program.

@@ -1,17 +1,30 @@
 //! Why our figures are what they are, each cause from the figures that show it.
 
-use super::comparison::{Point, Quantity, average, has_loss, has_much_loss, loss, points, ratio, rtt, side_by_side};
+use super::comparison::{Point, TIME, average, has_loss, has_much_loss, loss, points, rtt, side_by_side};
 use super::{
     CUC_BY_DESTINATION, EQUAL_LOSS, FAST_RECOVERIES, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, REFERENCE, RETRANSMISSIONS,
     TIMEOUTS, TRANSFER,
 };
-use crate::study::{Results, Row};
+use crate::study::{Ratio, Results, Row};
 
 /// How many chunks the transfer is cut into: 8 388 608 bytes in messages of 1452.
 const CHUNKS: f64 = 5778.0;
 
+/// What our figures say of a cause, by the name that claims have for it.
+pub(super) fn of(name: &str, all: &Results, item: &str) -> Option<String> {
+    match name {
+        "cuts" => cuts(all, item),
+        "greatest loss" => greatest_loss(all),
+        "spared path, time" => spared_path_in_time(all),
+        "spared path, chunks" => spared_path_in_chunks(all),
+        "lost chunks" => lost_chunks(all),
+        "chunks lost twice" => chunks_lost_twice(all),
+        _ => panic!("{name}: there is no such cause; tests read each claim"),
+    }
+}
+
 /// How much more often the proposal's windows are cut in the experiment `item`.
-pub(super) fn cuts(all: &Results, item: &str) -> Option<String> {
+fn cuts(all: &Results, item: &str) -> Option<String> {
     let average = average(&points(all, item, FAST_RECOVERIES, has_loss))?;
     Some(format!("Fast recovery cuts its windows {:.1} times as often: see the note on window cuts", average.value))
 }
@@ -23,8 +36,9 @@ pub(super) fn note_on_window_cuts(all: &Results) -> String {
                     loss does. Netem's losses are random, so that a cut avoids none."
         .to_owned();
     let alone = |mode| side_by_side(all, REFERENCE, mode).into_iter().max_by_key(|(reference, _)| loss(reference));
+    let longer = |reference: &Row, mode: &Row| Ratio::by_errors(mode, reference, TRANSFER);
     if let (Some((reference, recovery)), Some((_, no_cuc))) = (alone(CUC_BY_DESTINATION), alone(NO_CUC_BY_ASSOCIATION))
-        && let (Some(longer), Some(other)) = (ratio(reference, recovery, TRANSFER), ratio(reference, no_cuc, TRANSFER))
+        && let (Some(longer), Some(other)) = (longer(reference, recovery), longer(reference, no_cuc))
     {
         note += &format!(
             " At {} ms and {} % recovery by destination alone makes {:.0} cuts instead of {:.0}, and transfers {}; \
@@ -33,8 +47,8 @@ pub(super) fn note_on_window_cuts(all: &Results) -> String {
             loss(reference),
             recovery.mean(FAST_RECOVERIES),
             reference.mean(FAST_RECOVERIES),
-            Quantity::Time.difference(longer),
-            Quantity::Time.difference(other),
+            TIME.difference(longer),
+            TIME.difference(other),
         );
     } else {
         note += " The item beyond takes the proposal apart.";
@@ -48,16 +62,16 @@ fn spared_path<'a>(all: &'a Results, index: usize) -> Option<Point<'a>> {
     points.into_iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value)).filter(|point| point.ratio.is_above_one())
 }
 
-pub(super) fn spared_path_in_time(all: &Results) -> Option<String> {
+fn spared_path_in_time(all: &Results) -> Option<String> {
     let point = spared_path(all, TRANSFER)?;
     Some(format!(
         "Without loss on path 2 they are up to {}, at {} ms, for the reason that the next finding has",
-        Quantity::Time.difference(point.ratio),
+        TIME.difference(point.ratio),
         rtt(point.reference)
     ))
 }
 
-pub(super) fn spared_path_in_chunks(all: &Results) -> Option<String> {
+fn spared_path_in_chunks(all: &Results) -> Option<String> {
     let point = spared_path(all, RETRANSMISSIONS)?;
     let of = |row: &Row| row.mean(RETRANSMISSIONS);
     Some(format!(
@@ -71,7 +85,7 @@ pub(super) fn spared_path_in_chunks(all: &Results) -> Option<String> {
 }
 
 /// The greatest equal loss alone, and how many timeouts there are in how long a transfer.
-pub(super) fn greatest_loss(all: &Results) -> Option<String> {
+fn greatest_loss(all: &Results) -> Option<String> {
     let of = |index| points(all, EQUAL_LOSS, index, has_much_loss);
     let (mut times, mut timeouts) = (of(TRANSFER), of(TIMEOUTS));
     let greatest = times.iter().map(|point| loss(point.reference)).max()?;
@@ -87,13 +101,13 @@ pub(super) fn greatest_loss(all: &Results) -> Option<String> {
     Some(format!(
         "At {greatest} % alone they are {}; much of that is waiting for timers, 1 s or more each time: the reference \
          and the proposal have so many timeouts: {}",
-        Quantity::Time.difference(average(&times)?),
+        TIME.difference(average(&times)?),
         shown.join(", ")
     ))
 }
 
 /// How many chunks chance takes with much equal loss, and how many are sent again.
-pub(super) fn lost_chunks(all: &Results) -> Option<String> {
+fn lost_chunks(all: &Results) -> Option<String> {
     let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
     Some(format!(
         "Most of them are chance's: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}; what is \
@@ -102,7 +116,7 @@ pub(super) fn lost_chunks(all: &Results) -> Option<String> {
 }
 
 /// How many chunks chance takes a second time.
-pub(super) fn chunks_lost_twice(all: &Results) -> Option<String> {
+fn chunks_lost_twice(all: &Results) -> Option<String> {
     let shown = at_extremes(all, TIMEOUTS, |p| CHUNKS * p * p / (1.0 - p))?;
     Some(format!(
         "Most timeouts are chance's, too: in either mode a chunk whose fast retransmission is lost as well waits for \

@@ -1,22 +1,13 @@
 //! How each finding of the thesis is checked against our figures, with what our figures say of the cause.
 
 use super::causes;
-use super::comparison::{
-    MUCH_LOSS_PCT, Quantity, Ratio, average, has_loss, has_much_loss, loss, points, points_of_both, ratio, rtt,
-    side_by_side, summary,
-};
-use super::{
-    BY_TIMEOUT, CUC_BY_DESTINATION, EQUAL_LOSS, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE,
-    RETRANSMISSIONS, TRANSFER,
-};
-use crate::study::{Check, Claim, Outcome, Results};
+use super::comparison::{CHUNKS, TIME, average, has_loss, loss, points, points_of_both, rtt, side_by_side, summary};
+use super::{CUC_BY_DESTINATION, METRICS, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE, TRANSFER};
+use crate::study::{Check, Claim, Outcome, Ratio, Results};
 
-pub(super) const CHECKS: [(&str, Check); 8] = [
-    ("shorter with loss on path 2", shorter_with_loss_on_path_2),
-    ("fewer retransmissions", fewer_retransmissions),
-    ("shorter with equal loss", shorter_with_equal_loss),
-    ("more retransmissions", more_retransmissions),
-    ("fewer by timeout", fewer_by_timeout),
+pub(super) const CHECKS: [(&str, Check); 5] = [
+    ("less on average", |all, claim| on_average(all, claim, is_less)),
+    ("more on average", |all, claim| on_average(all, claim, is_more)),
     ("gain grows with the RTT", gain_grows_with_rtt),
     ("no gain when near", no_gain_when_near),
     ("CUC is dispensable", cuc_is_dispensable),
@@ -30,9 +21,14 @@ const ABOUT_EQUAL: f64 = 0.05;
 const NEGLIGIBLE: f64 = 0.01;
 
 /// A verdict, the ratio that decides, and our figures with what they say of the cause.
-fn outcome<const N: usize>(verdict: Option<bool>, ratio: Ratio, sentences: [Option<String>; N]) -> Option<Outcome> {
-    let doubt = if verdict.is_none() { " More runs would tell." } else { "" };
-    Some(Outcome::new(verdict, ratio.measured(), joined(sentences) + doubt))
+fn outcome(
+    verdict: Option<bool>,
+    ratio: Ratio,
+    sentences: impl IntoIterator<Item = Option<String>>,
+) -> Option<Outcome> {
+    let doubt = verdict.is_none().then(|| " More runs would tell.".to_owned());
+    let sentences: Vec<String> = sentences.into_iter().flatten().map(|sentence| format!("{sentence}.")).collect();
+    Some(Outcome::new(verdict, ratio.measured(), sentences.join(" ") + &doubt.unwrap_or_default()))
 }
 
 /// What an average says of a finding that it lies below 1: yes where its whole interval does, by more than next to
@@ -40,7 +36,7 @@ fn outcome<const N: usize>(verdict: Option<bool>, ratio: Ratio, sentences: [Opti
 fn is_less(average: Ratio) -> Option<bool> {
     if average.is_below_one() && average.value < 1.0 - NEGLIGIBLE {
         Some(true)
-    } else if average.high() >= 1.0 && average.low() < 1.0 - NEGLIGIBLE {
+    } else if average.high >= 1.0 && average.low < 1.0 - NEGLIGIBLE {
         None
     } else {
         Some(false)
@@ -49,52 +45,20 @@ fn is_less(average: Ratio) -> Option<bool> {
 
 /// The same of a finding that it lies above 1.
 fn is_more(average: Ratio) -> Option<bool> {
-    is_less(Ratio { value: 2.0 - average.value, ..average })
+    is_less(Ratio::around(2.0 - average.value, average.half()))
 }
 
-fn shorter_with_loss_on_path_2(all: &Results, _: &Claim) -> Option<Outcome> {
-    let points = points(all, LOSS_ON_PATH_2, TRANSFER, has_loss);
+/// What the proposal makes of a metric at the claim's points, on average, and the causes that it names.
+fn on_average(all: &Results, claim: &Claim, holds: fn(Ratio) -> Option<bool>) -> Option<Outcome> {
+    let metric = METRICS.iter().position(|name| Some(*name) == claim.metric.as_deref())?;
+    let points = points(all, &claim.item, metric, |row| row.cell.has(&claim.only));
     let average = average(&points)?;
-    let verdict = is_less(average);
-    let cause = if verdict == Some(true) { None } else { causes::cuts(all, LOSS_ON_PATH_2) };
-    let summary = summary("With loss on path 2 the proposal's transfers are", &points, Quantity::Time);
-    outcome(verdict, average, [summary, cause, causes::spared_path_in_time(all)])
-}
-
-fn fewer_retransmissions(all: &Results, _: &Claim) -> Option<Outcome> {
-    let points = points(all, LOSS_ON_PATH_2, RETRANSMISSIONS, has_loss);
-    let average = average(&points)?;
-    let verdict = is_less(average);
-    let summary =
-        summary("With loss on path 2 the chunks that the proposal sends again are", &points, Quantity::Chunks);
-    outcome(verdict, average, [summary, causes::spared_path_in_chunks(all)])
-}
-
-fn shorter_with_equal_loss(all: &Results, _: &Claim) -> Option<Outcome> {
-    let points = points(all, EQUAL_LOSS, TRANSFER, has_loss);
-    let average = average(&points)?;
-    let verdict = is_less(average);
-    let summary = summary("With equal loss the proposal's transfers are", &points, Quantity::Time);
-    let causes =
-        if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::greatest_loss(all)] };
-    let [cuts, greatest] = causes;
-    outcome(verdict, average, [summary, cuts, greatest])
-}
-
-fn more_retransmissions(all: &Results, _: &Claim) -> Option<Outcome> {
-    let points = points(all, EQUAL_LOSS, RETRANSMISSIONS, has_much_loss);
-    let average = average(&points)?;
-    let verdict = is_more(average);
-    let summary = summary(&sent_again_with_much_loss(""), &points, Quantity::Chunks);
-    outcome(verdict, average, [summary, causes::lost_chunks(all)])
-}
-
-fn fewer_by_timeout(all: &Results, _: &Claim) -> Option<Outcome> {
-    let points = points(all, EQUAL_LOSS, BY_TIMEOUT, has_much_loss);
-    let average = average(&points)?;
-    let verdict = is_less(average);
-    let summary = summary(&sent_again_with_much_loss("after a timeout "), &points, Quantity::Chunks);
-    outcome(verdict, average, [summary, causes::chunks_lost_twice(all)])
+    let verdict = holds(average);
+    let words = claim.words.as_deref().unwrap_or_default();
+    let summary = summary(words, &points, if metric == TRANSFER { TIME } else { CHUNKS });
+    let unless_confirmed = claim.texts("causes_unless_confirmed").into_iter().filter(|_| verdict != Some(true));
+    let causes = unless_confirmed.chain(claim.texts("causes")).map(|cause| causes::of(cause, all, &claim.item));
+    outcome(verdict, average, [summary].into_iter().chain(causes))
 }
 
 /// A gain at the longest RTT, for certain, and a larger one the longer the RTT.
@@ -105,16 +69,13 @@ fn gain_grows_with_rtt(all: &Results, _: &Claim) -> Option<Outcome> {
     rtts.dedup();
     let at = |&ms: &i64| {
         let ratios = points.iter().filter(|point| rtt(point.reference) == ms).map(|point| point.ratio);
-        Ratio::mean(&ratios.collect::<Vec<_>>())
+        Ratio::average(&ratios.collect::<Vec<_>>())
     };
     let averages: Vec<Ratio> = rtts.iter().filter_map(at).collect();
     let (Some(first), Some(last), true) = (averages.first(), averages.last(), averages.len() > 1) else { return None };
-    let shown: Vec<String> = rtts
-        .iter()
-        .zip(&averages)
-        .map(|(ms, average)| format!("{} at {ms} ms", Quantity::Time.difference(*average)))
-        .collect();
-    let grows = averages.is_sorted_by(|a, b| a.value > b.value) && last.high() < first.low();
+    let shown: Vec<String> =
+        rtts.iter().zip(&averages).map(|(ms, average)| format!("{} at {ms} ms", TIME.difference(*average))).collect();
+    let grows = averages.is_sorted_by(|a, b| a.value > b.value) && last.high < first.low;
     let verdict = last.is_below_one() && grows;
     let shown = format!(
         "With loss on path 2 the proposal's transfers are, on average over both experiments, {}",
@@ -139,11 +100,10 @@ fn no_gain_when_near(all: &Results, _: &Claim) -> Option<Outcome> {
     let (verdict, cause) = match () {
         () if differs && average.value > 1.0 + NEGLIGIBLE => (Some(false), Some("There is no gain, but a cost")),
         () if differs && average.value < 1.0 - NEGLIGIBLE => (Some(false), Some("There is a gain")),
-        () if average.half < ABOUT_EQUAL => (Some(true), None),
+        () if average.half() < ABOUT_EQUAL => (Some(true), None),
         () => (None, None),
     };
-    let summary =
-        summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} % the proposal's transfers are"), &points, Quantity::Time);
+    let summary = summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} % the proposal's transfers are"), &points, TIME);
     outcome(verdict, average, [summary, cause.map(str::to_owned)])
 }
 
@@ -153,36 +113,24 @@ fn cuc_is_dispensable(all: &Results, _: &Claim) -> Option<Outcome> {
     let mut ratios = Vec::new();
     for (with, without) in [(REFERENCE, NO_CUC_BY_ASSOCIATION), (CUC_BY_DESTINATION, PROPOSAL)] {
         for (with, without) in side_by_side(all, with, without) {
-            let ratio = ratio(with, without, TRANSFER)?;
+            let ratio = Ratio::by_errors(without, with, TRANSFER)?;
             shown.push(format!(
                 "{} with recovery by {} at {} %",
-                Quantity::Time.difference(ratio),
+                TIME.difference(ratio),
                 with.cell.text("fast_recovery"),
                 loss(with)
             ));
             ratios.push(ratio);
         }
     }
-    let average = Ratio::mean(&ratios)?;
+    let average = Ratio::average(&ratios)?;
     let verdict = match average {
         _ if average.is_above_one() => Some(false),
-        _ if average.high() <= 1.0 + ABOUT_EQUAL => Some(true),
+        _ if average.high <= 1.0 + ABOUT_EQUAL => Some(true),
         _ => None,
     };
-    let evidence =
-        format!("Without CUC transfers are {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
+    let evidence = format!("Without CUC transfers are {} on average: {}", TIME.difference(average), shown.join(", "));
     outcome(verdict, average, [Some(evidence)])
-}
-
-/// The beginning of what is said of chunks that were sent again, of those `after` something.
-fn sent_again_with_much_loss(after: &str) -> String {
-    format!("With {MUCH_LOSS_PCT} % equal loss and more the chunks that the proposal sends again {after}are")
-}
-
-/// The sentences that there are, joined.
-fn joined<const N: usize>(sentences: [Option<String>; N]) -> String {
-    let sentences: Vec<String> = sentences.into_iter().flatten().map(|sentence| format!("{sentence}.")).collect();
-    sentences.join(" ")
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 
 mod causes;
 mod comparison;
-mod figures;
 mod findings;
-mod report;
 
 use std::sync::LazyLock;
 
@@ -15,9 +13,6 @@ use crate::study::{Code, Study};
 pub(crate) static LEITNER2019: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         checks: &findings::CHECKS,
-        rows: Some(report::rows),
-        readable: Some(report::readable),
-        figures: Some(figures::figures),
         notes: |results| vec![("window_cuts", causes::note_on_window_cuts(results))],
         ..Code::default()
     };
@@ -26,7 +21,6 @@ pub(crate) static LEITNER2019: LazyLock<Study> = LazyLock::new(|| {
 
 const LOSS_ON_PATH_2: &str = "loss-on-path-2";
 const EQUAL_LOSS: &str = "equal-loss";
-const BEYOND: &str = "beyond";
 
 /// The names of modes: CUC, version 2, and one fast recovery for the association; no CUC, and a fast recovery for each
 /// destination; and the steps between, each alone.
@@ -37,9 +31,8 @@ const NO_CUC_BY_ASSOCIATION: &str = "no CUC with recovery by association";
 
 /// What is measured, as in the paper's file: transfer time in seconds, chunks sent again, those of them after a timeout,
 /// expirations of the timer, windows cut by fast recovery.
-const METRICS: [&str; 5] = ["transfer_s", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries"];
+const METRICS: [&str; 5] = ["transfer", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries"];
 const TRANSFER: usize = 0;
 const RETRANSMISSIONS: usize = 1;
-const BY_TIMEOUT: usize = 2;
 const TIMEOUTS: usize = 3;
 const FAST_RECOVERIES: usize = 4;

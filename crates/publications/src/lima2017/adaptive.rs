@@ -1,7 +1,7 @@
 //! How our scheduler does: in each cell against the best of the fixed ones, and what the fixed ones reach by the same
 //! measure.
 
-use subflow_report::{Cell, Table};
+use subflow_report::{Axis, Cell, Figure, Table};
 
 use super::{ADAPTIVE, CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, at, cases, cell};
 use crate::study::Results;
@@ -64,11 +64,15 @@ pub(super) fn contests(all: &Results) -> Vec<Contest> {
 }
 
 /// How far below the best adaptive is, by item.
-pub(super) fn gaps_by_item(all: &Results) -> Vec<(&'static str, Vec<f64>)> {
+pub(super) fn figures(all: &Results) -> Vec<Figure> {
     let contests = contests(all);
     let of = |item| contests.iter().filter(move |contest| contest.item == item).map(Contest::gap_pct);
-    let items = [CONGESTED, DESIGN].into_iter().map(|item| (item, of(item).collect()));
-    items.filter(|(_, gaps): &(_, Vec<f64>)| !gaps.is_empty()).collect()
+    let mut gaps: Vec<(&str, Vec<f64>)> = [CONGESTED, DESIGN].map(|item| (item, of(item).collect())).to_vec();
+    gaps.retain(|(_, gaps)| !gaps.is_empty());
+    let axis = Axis::new("below the best", "%");
+    let figure = |gaps| Figure::distributions("adaptive below the best fixed scheduler", axis, gaps);
+    let of_cells = "One sample for each cell; below zero adaptive is the best.";
+    (!gaps.is_empty()).then(|| figure(gaps).section(ADAPTIVE).caption(of_cells)).into_iter().collect()
 }
 
 /// Each cell in which adaptive is not near the best, and how the fixed schedulers do by the same measure.
@@ -135,6 +139,6 @@ mod tests {
         assert!(csv.contains("\nll,32,0,32,20.0\n"), "{csv}");
         assert!(csv.contains("\nadaptive,32,28,4,10.0\n"), "{csv}");
         assert_eq!(cells.rows().len(), 4, "one for each congestion control in Exp 3");
-        assert_eq!(gaps_by_item(&all).len(), 1);
+        assert_eq!(figures(&all).len(), 1);
     }
 }

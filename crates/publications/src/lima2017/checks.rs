@@ -7,7 +7,6 @@ use subflow_lab::statistics::{Interval, mean};
 use subflow_report::Measured;
 
 use super::adaptive::{self, FAR_PCT, NEAR_PCT};
-use super::report::shown;
 use super::{CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, SECONDS, TRANSFER, at, cases, cell};
 use crate::study::{Check, Claim, Outcome, Ratio, Results, Row};
 
@@ -22,6 +21,11 @@ pub(super) const CHECKS: [(&str, Check); 9] = [
     ("long transfer", long_transfer),
     ("near the best", near_the_best),
 ];
+
+/// The mean goodput of a cell, and half its interval.
+fn shown(row: &Row) -> String {
+    row.shown(GOODPUT, 1, " ±")
+}
 
 /// A cell with full-mesh.
 fn full<'m>(measured: &'m Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<&'m Row> {
@@ -70,7 +74,7 @@ fn above_ll(
 ) -> Option<Outcome> {
     let (scheduler, congestion) = (claim.text("scheduler"), claim.texts("congestion"));
     let expected: Vec<f64> =
-        claim.arguments["percent"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+        claim.arguments["gains"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
     let gain = |&cc| Some((cc, Ratio::mean_of(&over_ll(measured, scheduler, cc)?)?));
     let gains: Vec<(&str, Ratio)> = congestion.iter().map(gain).collect::<Option<_>>()?;
     let figures = gains.iter().map(|(cc, gain)| format!("{cc} {}", gain.as_gain()));
@@ -101,7 +105,7 @@ fn order_under_loss(measured: &Results, _: &Claim) -> Option<Outcome> {
 /// Whether a scheduler is at least so many times every other one in an experiment of the design.
 fn best(measured: &Results, claim: &Claim) -> Option<Outcome> {
     let (scheduler, congestion) = (claim.text("scheduler"), claim.texts("congestion"));
-    let (case, margin) = (claim.number("case") as i64, claim.number("times"));
+    let (case, margin) = (claim.number("case") as i64, claim.number("margin"));
     let (mut ratios, mut evidence) = (Vec::new(), Vec::new());
     for cc in congestion {
         let own = full(measured, DESIGN, case, cc, scheduler)?;

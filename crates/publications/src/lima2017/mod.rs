@@ -3,14 +3,12 @@
 
 mod adaptive;
 mod checks;
-mod figures;
-mod report;
 
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Study};
+use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Study};
 use crate::{Quantity, Routers};
 
 /// The thesis.
@@ -18,9 +16,11 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         checks: &checks::CHECKS,
         is_judged,
-        rows: Some(report::rows),
-        readable: Some(report::readable),
-        figures: Some(figures::figures),
+        own: Some(|results| Own {
+            readable: adaptive::readable(results),
+            figures: adaptive::figures(results),
+            ..Own::default()
+        }),
         linux: Some(Linux {
             routers: Routers::Simulated,
             case: |cell| ["case_name", "congestion", "scheduler"].map(|name| cell.text(name)).join(", "),
@@ -54,10 +54,9 @@ const SCHEDULERS: [&str; 4] = ["ll", "lws", "lts", "hsr"];
 /// Our scheduler that switches among those.
 const ADAPTIVE: &str = "adaptive";
 
-/// The metrics by their places in the paper's file: goodput of the upload in Mbit/s, that of all TCP connections beside
-/// it, and how many seconds a transfer that ends took.
+/// The places of metrics in the paper's file: goodput of the upload in Mbit/s, and how many seconds a transfer that ends
+/// took.
 const GOODPUT: usize = 0;
-const BACKGROUND_TCP: usize = 1;
 const SECONDS: usize = 2;
 
 /// Whether a verdict on one of the thesis's three experiments rests on this cell: those with little loss are mostly
@@ -73,11 +72,6 @@ fn is_judged(cell: &Cell) -> bool {
         _ => false,
     };
     judged && scheduler != ADAPTIVE
-}
-
-/// The loss in percent of a cell of the first experiment, the number of the experiment of others.
-fn case(row: &Row) -> i64 {
-    row.cell.integer("case")
 }
 
 /// The cases of an item that were run.

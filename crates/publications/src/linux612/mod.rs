@@ -25,7 +25,7 @@ use serde_json::Value;
 use subflow_scenario::file::Problem;
 use subflow_scenario::sweep::Parameters;
 
-use crate::study::{Code, Folder, Results, Study};
+use crate::study::{Code, Folder, Own, Results, Study};
 use comparison::{Comparison, Outcome};
 use configuration::Configuration;
 
@@ -36,9 +36,11 @@ pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
         cases: Some(cases),
         checks: &checks::CHECKS,
         further_findings: |results| distributions::findings(&distributions::all(&Outcome::all(results))),
-        rows: Some(tables::rows),
-        readable: Some(tables::readable),
-        figures: Some(figures::figures),
+        own: Some(|results| Own {
+            rows: Some(tables::rows(results)),
+            readable: tables::readable(results),
+            figures: figures::figures(results),
+        }),
         notes,
         ..Code::default()
     };

@@ -9,16 +9,14 @@ use std::sync::LazyLock;
 
 use subflow_lab::statistics::{self, Interval, mean, median_interval};
 
-use crate::study::{Cell, Code, Linux, OnKernel, Results, Row, Sample, Study};
+use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Sample, Study};
 use crate::{Quantity, Routers};
 
 /// The thesis.
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         checks: &findings::CHECKS,
-        rows: Some(report::rows),
-        readable: Some(report::readable),
-        figures: Some(figures::figures),
+        own: Some(|all| Own { rows: None, readable: report::readable(all), figures: figures::figures(all) }),
         linux: Some(Linux {
             routers: Routers::Simulated,
             case: |cell| format!("{} Mbit/s, {}", cell.text("capacity_mbps"), cell.text("case")),

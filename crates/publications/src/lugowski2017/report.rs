@@ -1,62 +1,9 @@
-//! Rows, and tables to read.
+//! Tables to read.
 
-use subflow_lab::statistics::standard_deviation;
 use subflow_report::{Cell, Table};
 
-use super::{
-    capacity, deviation_of_table, deviation_of_topology, flow_name, flows, interval, latency, median, published,
-};
+use super::{capacity, deviation_of_table, deviation_of_topology, flow_name, flows, latency, median, published};
 use crate::study::{Results, Row, distinct};
-
-const COLUMNS: [&str; 15] = [
-    "table",
-    "topology",
-    "queue",
-    "latency_ms",
-    "matchup",
-    "capacity_mbps",
-    "case",
-    "flow",
-    "congestion",
-    "goodput_mbps",
-    "sd_mbps",
-    "ci95_low",
-    "ci95_high",
-    "runs",
-    "published_mbps",
-];
-
-/// All rows.
-pub(super) fn rows(all: &Results) -> Table {
-    let mut table = Table::new(COLUMNS);
-    for row in &all.rows {
-        (0..flows(row)).for_each(|flow| table.row(cells(row, flow)));
-    }
-    table
-}
-
-fn cells(row: &Row, flow: usize) -> [Cell; 15] {
-    let text = |name: &str| Cell::from(row.cell.text(name));
-    let samples = row.samples(flow);
-    let interval = interval(row, flow);
-    [
-        row.cell.item.as_str().into(),
-        text("topology"),
-        text("queue"),
-        Cell::Integer(latency(row)),
-        text("matchup"),
-        Cell::Integer(capacity(row)),
-        text("case"),
-        Cell::Integer(flow as i64),
-        flow_name(row, flow).into(),
-        median(row, flow).into(),
-        standard_deviation(&samples).into(),
-        interval.map(|interval| interval.low).into(),
-        interval.map(|interval| interval.high).into(),
-        Cell::Integer(samples.len() as i64),
-        published(row, flow).into(),
-    ]
-}
 
 /// The tables as the thesis prints them, a line for each capacity, ours and its figures side by side; then the
 /// deviations.
@@ -126,13 +73,6 @@ fn deviations(all: &Results) -> Table {
 mod tests {
     use super::super::tests::made;
     use super::*;
-
-    #[test]
-    fn rows_carry_the_published_figure_next_to_ours() {
-        let csv = rows(&made("A.1", "lia", [52.0, 44.0])).to_csv();
-        let lia = csv.lines().nth(1).expect("a row");
-        assert_eq!(lia, "A.1,bottleneck,droptail,0,vs-reno,100,lia,0,lia,52.0,0.0,52.0,52.0,2,50.0");
-    }
 
     #[test]
     fn a_table_reads_like_the_thesis_s() {

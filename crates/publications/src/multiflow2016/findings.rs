@@ -11,7 +11,7 @@ fn resilience(all: &Results, _: &Claim) -> Option<Outcome> {
     let modes = ["multiflow", "ecmp-flow", "multiflow, initial included", "disjoint", "disjoint, re-routed"];
     let survival = |mode| {
         at(mode).map(|m| {
-            let (survived, stall) = (100.0 * m.mean(SURVIVED), m.mean(STALL));
+            let (survived, stall) = (m.mean(SURVIVED), m.mean(STALL));
             format!("{mode}: {survived:.0} % survive, stalled for {stall:.2} s")
         })
     };
@@ -20,7 +20,7 @@ fn resilience(all: &Results, _: &Claim) -> Option<Outcome> {
         + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come \
            back over the default route, and with it both subflows are cut; \"disjoint\" sends them back over the \
            subflow's own path";
-    Some(Outcome::new(Some(at("multiflow")?.mean(SURVIVED) == 1.0), None, evidence))
+    Some(Outcome::new(Some(at("multiflow")?.mean(SURVIVED) == 100.0), None, evidence))
 }
 
 /// Whether our ties repair what is lost under load.

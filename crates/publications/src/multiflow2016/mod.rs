@@ -3,7 +3,6 @@
 
 mod findings;
 mod on_linux;
-mod report;
 
 use std::sync::LazyLock;
 
@@ -18,9 +17,6 @@ pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         measure: Some(measure),
         checks: &findings::CHECKS,
-        rows: Some(report::rows),
-        readable: Some(report::readable),
-        figures: Some(report::figures),
         linux: Some(Linux {
             routers: Routers::OpenVSwitch,
             case: |cell| format!("{}, {}", cell.text("case"), cell.text("mode")),
@@ -32,16 +28,11 @@ pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
     Study::in_program("multiflow2016", code)
 });
 
-/// What is measured, in the order of a sample. Goodput in Mbit/s: of the file, of all pairs together, or before the cut.
+/// The places of metrics in a sample; the paper's file says what they are.
 const GOODPUT: usize = 0;
-/// Mbit/s from the cut to the end of the run.
 const AFTER: usize = 1;
-/// The longest time without delivery after the cut, in seconds.
 const STALL: usize = 2;
-/// 1 where something was delivered in the last five seconds, else 0.
 const SURVIVED: usize = 3;
-/// Jain's index over pairs.
-const FAIRNESS: usize = 4;
 
 /// When the link is cut, when the run ends, and how far apart deliveries are looked at, in seconds.
 const CUT_S: f64 = 10.0;
@@ -54,7 +45,9 @@ fn measure(result: &RunResult) -> Result<Sample, String> {
     }
     let connections = result.flows.iter().filter(|flow| flow.protocol == "mptcp");
     let goodputs: Vec<f64> = connections.map(|flow| flow.goodput_mbps).collect();
-    Ok(vec![goodputs.iter().sum(), 0.0, 0.0, 0.0, jain_index(&goodputs).unwrap_or(1.0)])
+    let are_pairs = result.flows.iter().any(|flow| flow.name.starts_with("pair"));
+    let fairness = jain_index(&goodputs).filter(|_| are_pairs).unwrap_or(f64::NAN);
+    Ok(vec![goodputs.iter().sum(), f64::NAN, f64::NAN, f64::NAN, fairness])
 }
 
 /// What a run showed whose link was cut. It takes metrics over time.
@@ -73,8 +66,8 @@ fn after_cut(result: &RunResult) -> Sample {
         last = at;
     }
     let stall = stall.max(END_S - last - SAMPLE_S).max(0.0);
-    let survived = f64::from(u8::from(between(END_S - 5.0, END_S) > 0.0));
-    vec![between(CUT_S / 2.0, CUT_S), between(CUT_S, END_S), stall, survived, 0.0]
+    let survived = if between(END_S - 5.0, END_S) > 0.0 { 100.0 } else { 0.0 };
+    vec![between(CUT_S / 2.0, CUT_S), between(CUT_S, END_S), stall, survived, f64::NAN]
 }
 
 /// One cell.
@@ -91,11 +84,6 @@ fn interval(row: &Row, metric: usize) -> Interval {
 /// Mean goodput with half its interval, to read.
 fn shown(row: &Row) -> String {
     row.shown(GOODPUT, 2, " ± ")
-}
-
-/// Goodput published for a cell, in Mbit/s.
-fn published(row: &Row) -> Option<f64> {
-    MULTIFLOW2016.published(&row.cell, &[])
 }
 
 #[cfg(test)]

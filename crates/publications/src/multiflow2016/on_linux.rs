@@ -23,7 +23,7 @@ pub(super) fn quantities(cell: &Cell) -> Vec<Quantity> {
             Quantity { name: "goodput before the cut", of: |result| after_cut(result)[GOODPUT], ..goodput },
             other("goodput after it", "Mbit/s", |result| after_cut(result)[AFTER]),
             other("longest stall", "s", |result| after_cut(result)[STALL]),
-            other("survived", "%", |result| 100.0 * after_cut(result)[SURVIVED]),
+            other("survived", "%", |result| after_cut(result)[SURVIVED]),
         ],
         // Which path the hash of a switch takes is random: the shares of both kinds of runs are compared apart.
         "diamond" => vec![

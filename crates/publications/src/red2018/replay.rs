@@ -62,8 +62,27 @@ pub(super) const RFC8382: &str = "rfc8382";
 /// How often a detector is asked.
 pub(super) const ASKED_EVERY: Duration = Duration::from_millis(100);
 
+/// Thresholds c_s of RFC 8382; 0.1 is its own.
+pub(super) const SKEWNESS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
+
+/// What the bounds p_f, p_mad, p_s and p_d of RFC 8382 are multiplied by along its curve; 1 is its own. At 0 only paths
+/// with the same statistics are in one group, without bounds all that queue at a bottleneck.
+pub(super) const BOUNDS: [f64; 16] =
+    [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, f64::INFINITY];
+
 /// The degrees of one pair over a run; NaN where unknown.
-pub(super) type Degrees = Vec<f32>;
+pub(super) type Degrees = Vec<f64>;
+
+/// What all detectors say, pair by pair: the [`VARIANTS`], then RFC 8382 by each of [`SKEWNESS`] and of [`BOUNDS`].
+pub(super) fn all(records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
+    let rfc8382 = VARIANTS[VARIANTS.len() - 1];
+    let skewed =
+        |threshold: f64| rfc8382.build().with("threshold", Value::Fraction(threshold)).expect("it has a threshold");
+    let mut all: Vec<Degrees> = VARIANTS.iter().flat_map(|variant| replay(variant.build(), records, pairs)).collect();
+    all.extend(SKEWNESS.into_iter().flat_map(|threshold| replay(skewed(threshold), records, pairs)));
+    all.extend(replay_within(&BOUNDS, records, pairs).concat());
+    all
+}
 
 impl Variant {
     /// A new detector.
@@ -80,18 +99,14 @@ impl Variant {
     }
 }
 
-/// What `variant` says of `pairs` when `records` are shown to it.
-pub(super) fn replay_variant(variant: Variant, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
-    replay(variant.build(), records, pairs)
-}
-
 /// Shows `records` to `detector` and notes the degrees of `pairs`.
 pub(super) fn replay(detector: BottleneckDetection, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
     let mut degrees = vec![Degrees::new(); pairs.len()];
     ask_regularly(detector, records, |detector| {
         let correlations = detector.correlations();
         for (degrees, &(a, b)) in degrees.iter_mut().zip(pairs) {
-            degrees.push(correlations.between(a, b).map_or(f32::NAN, |degree| degree as f32));
+            // In single precision, as the rates on record count degrees against thresholds.
+            degrees.push(correlations.between(a, b).map_or(f64::NAN, |degree| f64::from(degree as f32)));
         }
     });
     degrees
@@ -99,7 +114,7 @@ pub(super) fn replay(detector: BottleneckDetection, records: &[PathRecord], pair
 
 /// The same of RFC 8382 with each of `scales` laid on the bounds that its grouping has: 1 in one group, 0 not. The
 /// statistics are the same ones.
-pub(super) fn replay_within(scales: &[f64], records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Vec<Degrees>> {
+fn replay_within(scales: &[f64], records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Vec<Degrees>> {
     let mut degrees = vec![vec![Degrees::new(); pairs.len()]; scales.len()];
     let paths = pairs.iter().map(|pair| pair.0.max(pair.1) + 1).max().unwrap_or(0);
     ask_regularly(Rfc8382::default(), records, |detector| {
@@ -126,11 +141,11 @@ fn ask_regularly<D: BottleneckDetector>(mut detector: D, records: &[PathRecord],
 }
 
 /// The share of `degrees` at or above `threshold`; what is unknown counts as below.
-pub(super) fn share_above<'a>(degrees: impl IntoIterator<Item = &'a Degrees>, threshold: f64) -> Option<f64> {
+pub(super) fn share_above<'a>(degrees: impl IntoIterator<Item = &'a [f64]>, threshold: f64) -> Option<f64> {
     let (mut above, mut all) = (0usize, 0usize);
     for degrees in degrees {
         all += degrees.len();
-        above += degrees.iter().filter(|degree| f64::from(**degree) >= threshold).count();
+        above += degrees.iter().filter(|degree| **degree >= threshold).count();
     }
     (all > 0).then(|| above as f64 / all as f64)
 }
@@ -156,7 +171,7 @@ mod tests {
         assert_eq!(degrees[0].len(), 9);
         assert!(degrees[0][0].is_nan(), "ten values fill no window of twenty");
         assert_eq!(degrees[0][2], 1.0);
-        assert_eq!(share_above(&degrees, 0.8), Some(8.0 / 9.0));
+        assert_eq!(share_above(degrees.iter().map(Vec::as_slice), 0.8), Some(8.0 / 9.0));
     }
 
     #[test]

@@ -25,10 +25,9 @@ use std::ops::RangeInclusive;
 use serde_json::Value;
 use subflow_lab::statistics::Interval;
 use subflow_report::Measured;
-use subflow_scenario::file::{Problem, list};
 use subflow_scenario::sweep::Parameters;
 
-use super::keys::Keys;
+use super::claims::{Bounds, Claim};
 use super::metrics::Metric;
 use super::ratio::{Ratio, all, is_between, with_doubt};
 use super::results::{Outcome, Results, Row};
@@ -72,58 +71,35 @@ struct Pair {
 
 impl Rule {
     /// The check of a claim; `None` where its name is none of these.
-    pub(super) fn read(keys: &Keys, metrics: &[Metric]) -> Result<Option<Self>, Problem> {
-        let name = keys.needed("check")?;
-        if !NAMES.contains(&name.as_str()) {
-            return Ok(None);
-        }
-        keys.only(&[
-            "statement",
-            "source",
-            "published",
-            "beyond",
-            "on_linux",
-            "check",
-            "item",
-            "where",
-            "each",
-            "compare",
-            "metric",
-            "unit",
-            "words",
-            "percent",
-            "times",
-            "bounds",
-            "along",
-        ])?;
-        let needed =
-            |key| keys.number(key)?.ok_or_else(|| keys.problem(key, format!("it is missing; {name} needs it")));
-        let kind = match name.as_str() {
-            "ahead" => Kind::Ahead(Pair::read(keys)?),
-            "equal" => Kind::Equal(Pair::read(keys)?, needed("percent")? / 100.0),
+    pub(super) fn of(claim: &Claim, metrics: &[Metric]) -> Result<Option<Self>, String> {
+        let name = claim.check.as_str();
+        let missing = |key: &str| format!("{key}: it is missing; {name} needs it");
+        let pair = || Pair::of(claim).ok_or_else(|| missing("compare, one variable with a list of two values"));
+        let share = || claim.percent.map(|percent| percent / 100.0).ok_or_else(|| missing("percent"));
+        let range = |Bounds(low, high)| low..=high;
+        let kind = match name {
+            "ahead" => Kind::Ahead(pair()?),
+            "equal" => Kind::Equal(pair()?, share()?),
             "ratio" => {
-                let pair = Pair::read(keys)?;
-                let words = keys.text("words")?;
-                let words = words.unwrap_or_else(|| format!("{} over {}", pair.name(0), pair.name(1)));
-                Kind::Ratio(pair, range(keys, "times")?, words)
+                let pair = pair()?;
+                let words = claim.words.clone().unwrap_or_else(|| format!("{} over {}", pair.name(0), pair.name(1)));
+                Kind::Ratio(pair, claim.times.map(range).ok_or_else(|| missing("times"))?, words)
             }
-            "within" => Kind::Within(range(keys, "bounds")?),
-            "rises" | "falls" => Kind::Moves(keys.needed("along")?, name == "rises"),
-            _ => Kind::Near(needed("percent")? / 100.0),
+            "within" => Kind::Within(claim.bounds.map(range).ok_or_else(|| missing("bounds"))?),
+            "rises" | "falls" => Kind::Moves(claim.along.clone().ok_or_else(|| missing("along"))?, name == "rises"),
+            "near published" => Kind::Near(share()?),
+            _ => return Ok(None),
         };
-        let wanted = keys.text("metric")?;
-        let metric = metrics.iter().position(|metric| wanted.as_ref().is_none_or(|wanted| metric.name == *wanted));
-        let names = || list(metrics.iter().map(|metric| metric.name.as_str()));
-        let metric = match (metric, wanted) {
-            (Some(metric), _) => metric,
-            // What the paper's code measures has no names.
-            (None, None) => 0,
-            (None, Some(_)) => return Err(keys.problem("metric", format!("expected one of the metrics: {}", names()))),
-        };
-        let unit = keys.text("unit")?.or_else(|| metrics.get(metric).map(|metric| metric.unit.clone()));
-        let name = metrics.get(metric).map_or_else(String::new, |metric| metric.name.clone());
-        let (item, only, each) = (keys.needed("item")?, keys.table("where")?, combinations(keys)?);
-        Ok(Some(Self { kind, metric, name, unit: unit.unwrap_or_default(), item, only, each }))
+        if let Some(key) = claim.arguments.keys().next() {
+            return Err(format!("{key}: there is no such key"));
+        }
+        let wanted = claim.metric.as_ref();
+        let known = metrics.iter().position(|metric| wanted.is_none_or(|wanted| metric.name == *wanted));
+        let metric =
+            known.ok_or_else(|| format!("metric: found {wanted:?}, expected the name of one of the metrics"))?;
+        let unit = claim.unit.clone().unwrap_or_else(|| metrics[metric].unit().to_owned());
+        let (item, only, name) = (claim.item.clone(), claim.only.clone(), metrics[metric].name.clone());
+        Ok(Some(Self { kind, metric, name, unit, item, only, each: combinations(claim) }))
     }
 
     /// What our figures say of the claim; `None` where none of its cells was run.
@@ -251,17 +227,10 @@ impl Rule {
 }
 
 impl Pair {
-    fn read(keys: &Keys) -> Result<Self, Problem> {
-        let mut variables = keys.table("compare")?.into_iter();
-        let (Some((variable, values)), None) = (variables.next(), variables.next()) else {
-            return Err(
-                keys.problem("compare", "expected one variable with two values, as in { mode = [\"a\", \"b\"] }")
-            );
-        };
-        match values.as_array().map(Vec::as_slice) {
-            Some([a, b]) => Ok(Self { variable, values: [a.clone(), b.clone()] }),
-            _ => Err(keys.problem("compare", format!("{variable}: found {values}, expected a list of two values"))),
-        }
+    fn of(claim: &Claim) -> Option<Self> {
+        let compare = claim.compare.as_ref()?;
+        let [a, b] = compare.value.as_array()?.as_slice() else { return None };
+        Some(Self { variable: compare.name.clone(), values: [a.clone(), b.clone()] })
     }
 
     fn name(&self, which: usize) -> String {
@@ -278,28 +247,15 @@ fn is_above((low, high): (f64, f64), (least, most): (f64, f64)) -> Option<bool> 
     }
 }
 
-/// The two numbers of a key.
-fn range(keys: &Keys, key: &str) -> Result<RangeInclusive<f64>, Problem> {
-    match keys.numbers(key)?.as_slice() {
-        &[low, high] if low <= high => Ok(low..=high),
-        _ => Err(keys.problem(key, "expected two numbers, the smaller one first; the second may be inf")),
-    }
-}
-
 /// All combinations of the values of `each`; one that is empty without any.
-fn combinations(keys: &Keys) -> Result<Vec<Parameters>, Problem> {
+fn combinations(claim: &Claim) -> Vec<Parameters> {
     let mut all = vec![Parameters::new()];
-    for (name, values) in keys.table("each")? {
-        let Some(values) = values.as_array() else {
-            return Err(keys.problem("each", format!("{name}: found {values}, expected a list of values")));
-        };
-        let with = |one: &Parameters, value: &Value| {
-            let further = [(name.clone(), value.clone())];
-            one.clone().into_iter().chain(further).collect()
-        };
+    for (name, values) in &claim.each {
+        let with =
+            |one: &Parameters, value: &Value| one.clone().into_iter().chain([(name.clone(), value.clone())]).collect();
         all = all.iter().flat_map(|one| values.iter().map(|value| with(one, value))).collect();
     }
-    Ok(all)
+    all
 }
 
 /// What a combination is called.

@@ -1,102 +1,98 @@
-//! Claims: what a publication says, or we beyond it, and the check of each.
+//! Claims: what a publication says, or we beyond it.
 
+use indexmap::IndexMap;
+use serde::Deserialize;
 use serde_json::Value;
 use subflow_report::Finding;
-use subflow_scenario::file::Problem;
 use subflow_scenario::sweep::Parameters;
 
-use super::checks::Rule;
-use super::keys::Keys;
+use super::experiment::{Variable, yes};
 use super::results::{Outcome, Results};
 
 /// A finding of the publication, or of ours beyond it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Claim {
-    statement: String,
+    pub(super) statement: String,
     source: String,
     published: Option<String>,
     beyond: bool,
     /// Whether it is checked against figures of runs on Linux, too.
+    #[serde(default = "yes")]
     pub(crate) on_linux: bool,
     /// The name of its check.
     pub(crate) check: String,
-    /// The check, if it is one that all papers share.
-    pub(crate) rule: Option<Rule>,
-    /// What is said where its cells were not run; `None` leaves the claim out then.
-    if_not_run: Option<String>,
-    /// All keys of the claim.
+    /// What is said where it is not confirmed.
+    why: String,
+    /// Which cells it is about, for checks that all papers may use: `checks.rs` explains these keys.
+    pub(crate) item: String,
+    #[serde(rename = "where")]
+    pub(crate) only: Parameters,
+    pub(crate) each: IndexMap<String, Vec<Value>>,
+    pub(crate) compare: Option<Variable>,
+    pub(crate) metric: Option<String>,
+    pub(crate) unit: Option<String>,
+    pub(crate) words: Option<String>,
+    pub(crate) percent: Option<f64>,
+    pub(crate) times: Option<Bounds>,
+    pub(crate) bounds: Option<Bounds>,
+    pub(crate) along: Option<String>,
+    /// All other keys: those of a check of the paper's code.
+    #[serde(flatten)]
     pub(crate) arguments: Parameters,
+}
+
+/// From a number to one that is not smaller.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "[f64; 2]")]
+pub(crate) struct Bounds(pub(crate) f64, pub(crate) f64);
+
+impl TryFrom<[f64; 2]> for Bounds {
+    type Error = &'static str;
+
+    fn try_from([low, high]: [f64; 2]) -> Result<Self, Self::Error> {
+        let is_right = low <= high;
+        is_right.then_some(Self(low, high)).ok_or("expected two numbers, the smaller one first; the second may be inf")
+    }
 }
 
 /// Checks a claim; `None` where its cells were not run.
 pub(crate) type Check = fn(&Results, &Claim) -> Option<Outcome>;
 
 impl Claim {
-    pub(super) fn read(keys: &Keys, rule: Option<Rule>, not_run: Option<&str>) -> Result<Self, Problem> {
-        let item = keys.text("item")?.unwrap_or_default();
-        Ok(Self {
-            statement: keys.needed("statement")?,
-            source: keys.text("source")?.unwrap_or_default(),
-            published: keys.text("published")?,
-            beyond: keys.is("beyond", false)?,
-            on_linux: keys.is("on_linux", true)?,
-            check: keys.needed("check")?,
-            rule,
-            if_not_run: not_run.map(|text| text.replace("${item}", &item)),
-            arguments: keys.all(),
-        })
+    /// Its finding by an outcome, with words before the statement. Without an outcome its cells were not run, of which
+    /// `not_run` is said.
+    pub(super) fn finding(&self, before: &str, outcome: Option<Outcome>, not_run: Option<&str>) -> Option<Finding> {
+        let statement = format!("{before}{}", self.statement);
+        let finding = match outcome {
+            None => Finding::new(statement, None, not_run?.replace("${item}", &self.item)),
+            Some(Outcome { verdict, measured, mut evidence, alternatives }) => {
+                if verdict != Some(true) && !self.why.is_empty() {
+                    evidence += &format!(". {}", self.why);
+                }
+                Finding { alternatives, ..Finding::new(statement, verdict, evidence).measured(measured) }
+            }
+        };
+        let (source, published) = (self.source.clone(), self.published.clone());
+        Some(Finding { source, published, beyond: self.beyond, ..finding })
     }
 
-    /// What our figures say of it, by its rule or the function of its name among `checks`; `None` where its cells were not
-    /// run.
-    fn judge(&self, checks: &[(&str, Check)], results: &Results) -> Option<Outcome> {
-        match &self.rule {
-            Some(rule) => rule.judge(results),
-            None => checks.iter().find(|(name, _)| *name == self.check).and_then(|(_, check)| check(results, self)),
-        }
-    }
-
-    /// Its finding.
-    pub(super) fn finding(&self, checks: &[(&str, Check)], results: &Results) -> Option<Finding> {
-        match self.judge(checks, results) {
-            Some(outcome) => Some(self.judged(&self.statement, outcome)),
-            None => Some(self.described(Finding::new(&self.statement, None, self.if_not_run.clone()?))),
-        }
-    }
-
-    /// The same of runs on Linux.
-    pub(super) fn finding_on_linux(&self, checks: &[(&str, Check)], results: &Results) -> Option<Finding> {
-        let outcome = self.judge(checks, results).filter(|_| self.on_linux)?;
-        Some(self.judged(&format!("On Linux: {}", self.statement), outcome))
-    }
-
-    fn judged(&self, statement: &str, Outcome { verdict, measured, evidence }: Outcome) -> Finding {
-        self.described(Finding::new(statement, verdict, evidence).measured(measured))
-    }
-
-    fn described(&self, finding: Finding) -> Finding {
-        let finding = finding.source(&self.source);
-        let finding = if self.beyond { finding.beyond() } else { finding };
-        match &self.published {
-            Some(figure) => finding.published(figure),
-            None => finding,
-        }
-    }
-
-    /// A key of it as text, for functions that check it: tests run each of them.
+    /// A key as text, for functions of papers that check it: tests run each of them.
     pub(crate) fn text(&self, key: &str) -> &str {
-        self.arguments.get(key).and_then(Value::as_str).unwrap_or_else(|| panic!("{}: no {key}", self.statement))
+        self.argument(key).as_str().unwrap_or_default()
     }
 
-    /// A key of it as a number.
+    /// A key as a number.
     pub(crate) fn number(&self, key: &str) -> f64 {
-        self.arguments.get(key).and_then(Value::as_f64).unwrap_or_else(|| panic!("{}: no {key}", self.statement))
+        self.argument(key).as_f64().unwrap_or(f64::NAN)
     }
 
-    /// A key of it as a list of texts.
+    /// A key as a list of texts.
     pub(crate) fn texts(&self, key: &str) -> Vec<&str> {
-        let list = self.arguments.get(key).and_then(Value::as_array);
-        let list = list.unwrap_or_else(|| panic!("{}: no {key}", self.statement));
-        list.iter().filter_map(Value::as_str).collect()
+        self.argument(key).as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn argument(&self, key: &str) -> &Value {
+        self.arguments.get(key).unwrap_or_else(|| panic!("{}: no {key}", self.statement))
     }
 }

@@ -1,26 +1,15 @@
-//! The experiments of a paper's file, and what their cells have in common.
+//! The experiments of a paper's file.
 
+use serde::Deserialize;
 use serde_json::Value;
-use subflow_scenario::file::Problem;
 use subflow_scenario::sweep::Parameters;
 
 use super::effort::Effort;
-use super::keys::Keys;
 use super::template::fill_all;
-use crate::Item;
-
-/// What all experiments have.
-#[derive(Clone, Debug)]
-pub(crate) struct Common {
-    pub(crate) variables: Parameters,
-    pub(crate) set: Parameters,
-    /// Lists of values that several sweeps name.
-    pub(crate) axes: Parameters,
-    pub(crate) draws: Vec<Draw>,
-}
 
 /// A variable that differs from run to run. Draws from one stream are made one after the other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Draw {
     pub(crate) variable: String,
     pub(crate) stream: String,
@@ -31,43 +20,75 @@ pub(crate) struct Draw {
 }
 
 /// A set of cells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Experiment {
     /// A template of the item's name.
     pub(crate) item: String,
-    pub(crate) scenario: String,
+    /// That of the paper where it has none.
+    pub(crate) scenario: Option<String>,
     pub(crate) variables: Parameters,
     pub(crate) set: Parameters,
     pub(crate) each: Vec<Each>,
     /// Variables, joined by commas, and their values, which may depend on the effort.
     pub(crate) sweep: Parameters,
     /// Whether the paper's code has further variables of its cells.
-    pub(crate) has_cases: bool,
+    pub(crate) cases: bool,
     /// Whether the publication has it: verdicts under other choices are about these.
-    pub(crate) is_published: bool,
+    pub(crate) published: bool,
     /// Whether metrics over time are measured.
     pub(crate) series: bool,
+    /// Whether every sample of each path is recorded, for the paper's code. No store keeps such runs.
+    pub(crate) records: bool,
     /// Whether a run ends when its first flow has completed.
     pub(crate) until_complete: bool,
     /// Whether its runs are part of a quick look at all items.
-    pub(crate) is_in_quick_look: bool,
+    #[serde(default = "yes")]
+    pub(crate) quick_look: bool,
     /// For runs on Linux: none that is simulated alone.
     pub(crate) on_linux: bool,
 }
 
+/// The value of keys that are true unless they are given.
+pub(super) fn yes() -> bool {
+    true
+}
+
 /// Changes of the scenario for each of several values of a variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Each {
-    pub(crate) variable: String,
-    /// A template of a list, or of a number above all values.
-    pub(crate) of: Value,
+    /// A variable, and a template of a list of its values, or of a number above all of them.
+    pub(crate) of: Variable,
     /// Variables and the values that they need to have.
+    #[serde(default, rename = "where")]
     pub(crate) only: Parameters,
     pub(crate) set: Parameters,
 }
 
+/// A table with one variable.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Parameters")]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: Value,
+}
+
+impl TryFrom<Parameters> for Variable {
+    type Error = &'static str;
+
+    fn try_from(variables: Parameters) -> Result<Self, Self::Error> {
+        let mut variables = variables.into_iter();
+        match (variables.next(), variables.next()) {
+            (Some((name, value)), None) => Ok(Self { name, value }),
+            _ => Err("expected one variable with its values, as in { n = 4 }"),
+        }
+    }
+}
+
 /// A choice other than that of the figures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Choice {
     pub(crate) name: String,
     /// Another scenario.
@@ -76,112 +97,36 @@ pub(crate) struct Choice {
     pub(crate) set: Parameters,
     /// Other values of axes that several sweeps have.
     pub(crate) axes: Parameters,
+    /// The items whose verdicts can depend on it; all unless given.
+    pub(crate) items: Vec<String>,
+    /// With such variables cells are among the figures. Their verdicts are those under this choice, without further runs.
+    #[serde(rename = "where")]
+    pub(crate) shown: Parameters,
 }
 
-impl Common {
-    pub(super) fn read(root: &Keys) -> Result<Self, Problem> {
-        Ok(Self {
-            variables: root.table("variables")?,
-            set: root.table("set")?,
-            axes: root.table("axes")?,
-            draws: root.tables("draws", Draw::read)?,
-        })
-    }
-}
-
-impl Draw {
-    fn read(keys: &Keys) -> Result<Self, Problem> {
-        keys.only(&["variable", "stream", "values", "count"])?;
-        let values = keys.list("values")?;
-        let [Some(least), Some(most)] = [0, 1].map(|index| values.get(index).and_then(Value::as_u64)) else {
-            return Err(keys.problem("values", "expected the smallest and the largest, whole numbers from 0"));
-        };
-        if least > most {
-            return Err(keys.problem("values", format!("found {least} before {most}, expected the smallest first")));
-        }
-        let count = keys.all().swap_remove("count");
-        Ok(Self { variable: keys.needed("variable")?, stream: keys.needed("stream")?, values: [least, most], count })
-    }
-}
-
-impl Experiment {
-    pub(super) fn read(keys: &Keys, scenario: Option<&str>, items: &[Item]) -> Result<Self, Problem> {
-        keys.only(&[
-            "item",
-            "scenario",
-            "variables",
-            "set",
-            "each",
-            "sweep",
-            "cases",
-            "published",
-            "series",
-            "until_complete",
-            "quick_look",
-            "on_linux",
-        ])?;
-        let item = keys.needed("item")?;
-        if !item.contains("${") && !items.iter().any(|known| known.name == item) {
-            let names: Vec<&str> = items.iter().map(|item| item.name.as_str()).collect();
-            return Err(keys.problem("item", format!("found {item:?}, expected one of {}", names.join(", "))));
-        }
-        let scenario = keys.text("scenario")?.or_else(|| scenario.map(str::to_owned));
-        Ok(Self {
-            item,
-            scenario: scenario
-                .ok_or_else(|| keys.problem("scenario", "neither the experiment nor the paper has one"))?,
-            variables: keys.table("variables")?,
-            set: keys.table("set")?,
-            each: keys.tables("each", Each::read)?,
-            sweep: keys.table("sweep")?,
-            has_cases: keys.is("cases", false)?,
-            is_published: keys.is("published", false)?,
-            series: keys.is("series", false)?,
-            until_complete: keys.is("until_complete", false)?,
-            is_in_quick_look: keys.is("quick_look", true)?,
-            on_linux: keys.is("on_linux", false)?,
-        })
+impl Choice {
+    /// Whether verdicts on an item can depend on it.
+    pub(crate) fn is_about(&self, item: &str) -> bool {
+        self.items.is_empty() || self.items.iter().any(|one| one == item)
     }
 }
 
 impl Each {
-    fn read(keys: &Keys) -> Result<Self, Problem> {
-        keys.only(&["of", "where", "set"])?;
-        let mut of = keys.table("of")?.into_iter();
-        let (Some((variable, values)), None) = (of.next(), of.next()) else {
-            return Err(keys.problem("of", "expected one variable with its values, as in { n = 4 }"));
-        };
-        Ok(Self { variable, of: values, only: keys.table("where")?, set: keys.table("set")? })
-    }
-
     /// The values of its variable.
     pub(crate) fn values(&self, variables: &Parameters) -> Result<Vec<Value>, String> {
-        match fill_all(&self.of, variables)? {
+        match fill_all(&self.of.value, variables)? {
             Value::Array(values) => Ok(values),
             Value::Number(number) => match number.as_u64().filter(|number| *number <= MOST_VALUES) {
                 Some(number) => Ok((0..number).map(Value::from).collect()),
-                None => Err(format!("found {number} values of {}, expected at most {MOST_VALUES}", self.variable)),
+                None => Err(format!("found {number} values of {}, expected at most {MOST_VALUES}", self.of.name)),
             },
-            other => Err(format!("{}: found {other}, expected a list or a number", self.variable)),
+            other => Err(format!("{}: found {other}, expected a list or a number", self.of.name)),
         }
     }
 }
 
 /// More are no list of hosts but a mistake.
 const MOST_VALUES: u64 = 100_000;
-
-impl Choice {
-    pub(super) fn read(keys: &Keys) -> Result<Self, Problem> {
-        keys.only(&["name", "scenario", "variables", "set", "axes"])?;
-        Ok(Self {
-            name: keys.needed("name")?,
-            scenario: keys.text("scenario")?,
-            variables: keys.table("variables")?,
-            set: keys.table("set")?,
-            axes: keys.table("axes")?,
-        })
-    }
-}
 
 /// The values of `entries` at this effort.
 pub(crate) fn at(entries: &Parameters, effort: Effort) -> Parameters {

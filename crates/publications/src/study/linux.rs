@@ -3,8 +3,8 @@
 use subflow_report::Finding;
 
 use super::Study;
+use super::cell::Cell;
 use super::effort::Effort;
-use super::grid::Cell;
 use super::results::{Row, Sample};
 use crate::{Emulation, Measured, Quantity, Routers};
 
@@ -60,7 +60,9 @@ impl Study {
         };
         let rows = self.cells_on_linux(Effort::Full).into_iter().filter_map(row).collect();
         let results = self.results_of(rows);
-        let claims = self.description.claims.iter();
-        claims.filter_map(|claim| claim.finding_on_linux(self.code.checks, &results)).collect()
+        let claims = self.description.claims.iter().zip(&self.rules).filter(|(claim, _)| claim.on_linux);
+        claims
+            .filter_map(|(claim, rule)| claim.finding("On Linux: ", self.judge(claim, rule, &results), None))
+            .collect()
     }
 }

@@ -7,61 +7,67 @@
 //! | `flows` | which flows: a name, or the beginning of names before a `*`; all flows unless given |
 //! | `of` | of several flows: their `sum` unless given, their `mean`, Jain's index as `fairness`, or a figure of `each` |
 //! | `needed` | whether a run without it fails |
+//! | `decimals` | how many people are shown; 2 unless given |
 
+use serde::{Deserialize, Deserializer, de};
 use subflow_lab::results::metrics::FLOW;
 use subflow_lab::results::{FlowResult, RunResult};
 use subflow_lab::statistics::{jain_index, mean};
-use subflow_scenario::file::{Problem, did_you_mean};
+use subflow_scenario::file::did_you_mean;
 
-use super::keys::Keys;
 use super::results::Sample;
 
 type OfFlow = subflow_lab::results::metrics::Metric<FlowResult>;
 
 /// A figure of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Metric {
     pub(crate) name: String,
-    pub(crate) unit: String,
-    columns: Vec<&'static OfFlow>,
+    unit: Option<String>,
+    /// None where the paper's code measures it.
+    #[serde(default, rename = "column", deserialize_with = "columns")]
+    pub(crate) columns: Vec<&'static OfFlow>,
+    #[serde(default = "all_flows")]
     flows: String,
+    #[serde(default)]
     of: Of,
-    is_needed: bool,
+    #[serde(default)]
+    needed: bool,
+    /// How many decimals people are shown.
+    #[serde(default = "two")]
+    pub(super) decimals: usize,
 }
 
 /// What of several flows it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Of {
+    #[default]
     Sum,
     Mean,
     Fairness,
     Each,
 }
 
+fn all_flows() -> String {
+    "*".to_owned()
+}
+
+fn two() -> usize {
+    2
+}
+
 impl Metric {
-    pub(super) fn read(keys: &Keys) -> Result<Self, Problem> {
-        keys.only(&["name", "unit", "column", "flows", "of", "needed"])?;
-        let columns = keys.texts("column")?.iter().map(|name| column(keys, name)).collect::<Result<Vec<_>, _>>()?;
-        let Some(first) = columns.first() else {
-            return Err(keys.problem("column", "it is missing, expected the name of a metric such as \"goodput_mbps\""));
-        };
-        let of = match keys.text("of")?.as_deref() {
-            None | Some("sum") => Of::Sum,
-            Some("mean") => Of::Mean,
-            Some("fairness") => Of::Fairness,
-            Some("each") => Of::Each,
-            Some(other) => {
-                return Err(keys.problem("of", format!("found {other:?}, expected sum, mean, fairness or each")));
-            }
-        };
-        Ok(Self {
-            name: keys.needed("name")?,
-            unit: keys.text("unit")?.unwrap_or_else(|| if of == Of::Fairness { "" } else { first.unit }.to_owned()),
-            flows: keys.text("flows")?.unwrap_or_else(|| "*".to_owned()),
-            is_needed: keys.is("needed", false)?,
-            columns,
-            of,
-        })
+    /// Its unit, that of its first column unless given.
+    pub(crate) fn unit(&self) -> &str {
+        let usual = if self.of == Of::Fairness { "" } else { self.columns.first().map_or("", |column| column.unit) };
+        self.unit.as_deref().unwrap_or(usual)
+    }
+
+    /// Whether it is a figure of each flow.
+    pub(crate) fn is_of_each(&self) -> bool {
+        self.of == Of::Each
     }
 
     fn is_of(&self, flow: &FlowResult) -> bool {
@@ -84,7 +90,7 @@ impl Metric {
             Of::Fairness => jain_index(&figures),
             Of::Sum | Of::Each => figures.into_iter().reduce(|sum, figure| sum + figure),
         };
-        if self.is_needed && figure.is_none() {
+        if self.needed && figure.is_none() {
             return Err(format!("no flow {} has {}", self.flows, self.columns[0].column));
         }
         sample.push(figure.unwrap_or(f64::NAN));
@@ -99,10 +105,25 @@ pub(super) fn measure(metrics: &[Metric], result: &RunResult) -> Result<Sample, 
     Ok(sample)
 }
 
-fn column(keys: &Keys, name: &str) -> Result<&'static OfFlow, Problem> {
+/// The name of a metric of flows, or a list of such names.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the name of a metric of flows, or a list of names")]
+enum Names {
+    One(String),
+    Several(Vec<String>),
+}
+
+fn columns<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<&'static OfFlow>, D::Error> {
+    let names = match Names::deserialize(names)? {
+        Names::One(name) => vec![name],
+        Names::Several(names) => names,
+    };
     let all = || FLOW.iter().copied().flatten();
-    all().find(|metric| metric.column == name).ok_or_else(|| {
-        let help = did_you_mean(name, all().map(|metric| metric.column), "the table flows of results has them");
-        keys.problem("column", format!("found {name:?}, expected the name of a metric of flows")).help(help)
-    })
+    let column = |name: &String| {
+        all().find(|metric| metric.column == *name).ok_or_else(|| {
+            let help = did_you_mean(name, all().map(|metric| metric.column), "the table flows of results has them");
+            de::Error::custom(format_args!("found {name:?}, expected the name of a metric of flows\n{help}"))
+        })
+    };
+    names.iter().map(column).collect()
 }

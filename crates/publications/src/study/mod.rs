@@ -5,14 +5,16 @@
 //! | to find | look in |
 //! |---|---|
 //! | the files of a folder | `folder.rs`; published tables: `published.rs` |
-//! | what `paper.toml` may contain | `description.rs`, `experiment.rs`; how its tables are read: `keys.rs` |
+//! | what `paper.toml` may contain | `description.rs`, `experiment.rs`; how it is read: `reader.rs` |
 //! | values that depend on variables | `template.rs`; on how much is run: `effort.rs` |
-//! | the cells of an experiment, and their scenarios | `grid.rs` |
+//! | the cells of an experiment | `grid.rs`; a cell and its scenario: `cell.rs` |
 //! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs` |
-//! | cells with their runs | `results.rs`; tables and figures of them: `tables.rs` |
+//! | cells with their runs | `results.rs` |
+//! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
 //! | claims and their verdicts | `claims.rs`; checks that all papers may use: `checks.rs`; ratios of means: `ratio.rs` |
 //! | runs on Linux | `linux.rs` |
 
+mod cell;
 mod checks;
 mod claims;
 mod description;
@@ -20,13 +22,15 @@ mod effort;
 mod experiment;
 mod folder;
 mod grid;
-mod keys;
 mod linux;
 mod metrics;
+mod panels;
 mod published;
 mod ratio;
+mod reader;
 mod results;
 mod runs;
+mod show;
 mod tables;
 mod template;
 
@@ -38,25 +42,30 @@ use subflow_report::{Figure, Finding, Reproduction, Table};
 use subflow_scenario::file::{Problem, list};
 use subflow_scenario::sweep::Parameters;
 
+pub(crate) use cell::Cell;
 pub(crate) use claims::{Check, Claim};
 pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
 pub(crate) use folder::Folder;
-pub(crate) use grid::Cell;
 pub(crate) use linux::{Linux, OnKernel};
-pub(crate) use ratio::Ratio;
+pub(crate) use ratio::{Ratio, all as all_hold};
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
+pub(crate) use template::fill;
 
 use crate::{Done, Emulation, Item, Measured, Paper, ReproduceError, Request};
+use checks::Rule;
 use description::Description;
 use grid::cells;
 use published::Published;
 use runs::Runs;
+use show::View;
 
 /// A paper that is a folder.
 pub(crate) struct Study {
     pub(crate) folder: Folder,
     pub(crate) description: Description,
+    /// The checks of its claims, but of those that have a function.
+    rules: Vec<Option<Rule>>,
     published: Published,
     code: Code,
 }
@@ -65,8 +74,15 @@ pub(crate) struct Study {
 type Measure = fn(&RunResult) -> Result<Sample, String>;
 /// Reads variables of cells from measured tables: those of the folder, or a file.
 type Cases = fn(&Folder, Option<&Path>) -> Result<Vec<Parameters>, Problem>;
-/// Tables to read, with their titles.
-type Readable = fn(&Results) -> Vec<(String, Table)>;
+/// The tables and figures that are made by code.
+#[derive(Default)]
+pub(crate) struct Own {
+    /// All rows, in place of those that the paper's file declares.
+    pub(crate) rows: Option<Table>,
+    /// Tables to read, with their titles, and figures: after those that the file declares.
+    pub(crate) readable: Vec<(String, Table)>,
+    pub(crate) figures: Vec<Figure>,
+}
 
 /// What of a paper is no data. The default is that of a paper that is data alone.
 pub(crate) struct Code {
@@ -80,10 +96,7 @@ pub(crate) struct Code {
     pub(crate) further_findings: fn(&Results) -> Vec<Finding>,
     /// Whether a verdict under other choices rests on this cell of a published experiment.
     pub(crate) is_judged: fn(&Cell) -> bool,
-    /// All rows.
-    pub(crate) rows: Option<fn(&Results) -> Table>,
-    pub(crate) readable: Option<Readable>,
-    pub(crate) figures: Option<fn(&Results) -> Vec<Figure>>,
+    pub(crate) own: Option<fn(&Results) -> Own>,
     /// Variables of the notes.
     pub(crate) notes: fn(&Results) -> Vec<(&'static str, String)>,
     /// Its experiments on Linux, if it has any.
@@ -98,9 +111,7 @@ impl Default for Code {
             checks: &[],
             further_findings: |_| Vec::new(),
             is_judged: |_| true,
-            rows: None,
-            readable: None,
-            figures: None,
+            own: None,
             notes: |_| Vec::new(),
             linux: None,
         }
@@ -125,20 +136,25 @@ impl Study {
     /// A file of the folder is wrong.
     pub(crate) fn new(folder: Folder, code: Code) -> Result<Self, Problem> {
         let description = Description::read(&folder)?;
+        let wrong = |message: String| Problem::nowhere(format!("{}: {message}", folder.name));
         let own = || code.checks.iter().map(|(name, _)| *name);
-        for claim in description.claims.iter().filter(|claim| claim.rule.is_none()) {
-            if !own().any(|name| name == claim.check) {
+        let rule = |claim: &Claim| match Rule::of(claim, &description.metrics) {
+            Ok(None) if !own().any(|name| name == claim.check) => {
                 let known = list(checks::NAMES.into_iter().chain(own()));
-                let message = format!("{}: claims: there is no check {:?}", folder.name, claim.check);
-                return Err(Problem::nowhere(message).help(format!("there are: {known}")));
+                let message = format!("claims: there is no check {:?}", claim.check);
+                Err(wrong(message).help(format!("there are: {known}")))
             }
-        }
-        if description.metrics.is_empty() && code.measure.is_none() {
-            let message = format!("{}: paper.toml has no metrics, expected what is measured of a run", folder.name);
+            rule => rule.map_err(|problem| wrong(format!("claims, {:?}: {problem}", claim.statement))),
+        };
+        let rules = description.claims.iter().map(rule).collect::<Result<_, _>>()?;
+        let is_measured =
+            !description.metrics.is_empty() && description.metrics.iter().all(|of| !of.columns.is_empty());
+        if !is_measured && code.measure.is_none() {
+            let message = "paper.toml: metrics: a column is missing, expected what is measured of a run".to_owned();
             let help = "for example:\n[[metrics]]\nname = \"goodput\"\ncolumn = \"goodput_mbps\"";
-            return Err(Problem::nowhere(message).help(help));
+            return Err(wrong(message).help(help));
         }
-        Ok(Self { published: Published::read(&folder)?, folder, description, code })
+        Ok(Self { published: Published::read(&folder)?, folder, description, rules, code })
     }
 
     /// The cells of simulated experiments that are `wanted`.
@@ -151,8 +167,7 @@ impl Study {
     ) -> Result<Vec<Cell>, Problem> {
         let mut found = Vec::new();
         for experiment in self.description.experiments.iter().filter(|experiment| !experiment.on_linux) {
-            found
-                .extend(cells(&self.description.common, experiment, effort, choice, cases)?.into_iter().filter(wanted));
+            found.extend(cells(&self.description, experiment, effort, choice, cases)?.into_iter().filter(wanted));
         }
         Ok(found)
     }
@@ -160,7 +175,7 @@ impl Study {
     /// The cells of experiments on Linux, which only papers in the program have.
     fn cells_on_linux(&self, effort: Effort) -> Vec<Cell> {
         let experiments = self.description.experiments.iter().filter(|experiment| experiment.on_linux);
-        let cells = |experiment| cells(&self.description.common, experiment, effort, None, &[]);
+        let cells = |experiment| cells(&self.description, experiment, effort, None, &[]);
         experiments.flat_map(|experiment| cells(experiment).expect("tests read each cell of the program")).collect()
     }
 
@@ -177,16 +192,6 @@ impl Study {
         Results { rows, runs: 0, published: self.published.clone() }
     }
 
-    /// Runs cells, for a paper that does not leave all of them to its study.
-    pub(crate) fn run(
-        &self,
-        cells: Vec<Cell>,
-        request: &Request,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Results, ReproduceError> {
-        Runs::new(&self.folder, &|result: &RunResult| self.measure(result), request, progress).of(cells)
-    }
-
     /// The results of cells that are to be run.
     fn results(&self, runs: &Runs<'_>, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
         Ok(Results { published: self.published.clone(), ..runs.of(cells)? })
@@ -201,12 +206,39 @@ impl Study {
 
     /// The findings, as far as cells were run.
     pub(crate) fn findings(&self, results: &Results) -> Vec<Finding> {
-        let claims = self.description.claims.iter();
-        let findings = claims.filter_map(|claim| claim.finding(self.code.checks, results));
+        let not_run = self.description.claims_not_run.as_deref();
+        let finding =
+            |(claim, rule): (&Claim, &Option<Rule>)| claim.finding("", self.judge(claim, rule, results), not_run);
+        let findings = self.description.claims.iter().zip(&self.rules).filter_map(finding);
         findings.chain((self.code.further_findings)(results)).collect()
     }
 
-    /// Adds the verdicts under each of the choices.
+    /// What figures say of a claim, by its rule or the function of its name; `None` where its cells were not run.
+    fn judge(&self, claim: &Claim, rule: &Option<Rule>, results: &Results) -> Option<Outcome> {
+        match rule {
+            Some(rule) => rule.judge(results),
+            None => {
+                let (_, check) = self.code.checks.iter().find(|(name, _)| *name == claim.check)?;
+                check(results, claim)
+            }
+        }
+    }
+
+    /// The findings of `results`, with the verdicts under choices that are among these.
+    fn findings_and_verdicts(&self, results: &Results) -> Vec<Finding> {
+        let shown: Vec<&Choice> = self.description.choices.iter().filter(|choice| !choice.shown.is_empty()).collect();
+        if shown.is_empty() {
+            return self.findings(results);
+        }
+        let mut findings = self.findings(&results.only(|row| !shown.iter().any(|choice| row.cell.has(&choice.shown))));
+        for choice in shown {
+            let others = self.findings(&results.only(|row| row.cell.has(&choice.shown)));
+            findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others));
+        }
+        findings
+    }
+
+    /// Adds the verdicts under each of the choices that take further runs.
     fn compare_choices(
         &self,
         findings: &mut [Finding],
@@ -214,10 +246,11 @@ impl Study {
         runs: &Runs<'_>,
     ) -> Result<(), ReproduceError> {
         let is_only_this = request.is_only_sensitivity();
-        let wanted = |cell: &Cell| {
-            cell.is_published && (is_only_this || request.wants(&cell.item)) && (self.code.is_judged)(cell)
-        };
-        for choice in &self.description.choices {
+        for choice in self.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
+            let wanted = |cell: &Cell| {
+                let is_asked_for = is_only_this || request.wants(&cell.item);
+                cell.is_published && is_asked_for && choice.is_about(&cell.item) && (self.code.is_judged)(cell)
+            };
             let cells = self.cells(Effort::of(request).alternatives(), Some(choice), &[], &wanted)?;
             let others = self.findings(&self.results(runs, cells)?);
             findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others));
@@ -267,7 +300,7 @@ impl Paper for Study {
     }
 
     fn keeps_runs(&self) -> bool {
-        true
+        self.description.experiments.iter().all(|experiment| !experiment.records)
     }
 
     fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
@@ -280,17 +313,25 @@ impl Paper for Study {
         let measure = |result: &RunResult| self.measure(result);
         let runs = Runs::new(&self.folder, &measure, request, progress);
         let results = self.results(&runs, self.cells(effort, None, &self.cases(request)?, &wanted)?)?;
-        let mut findings = self.findings(&results);
+        let mut findings = self.findings_and_verdicts(&results);
         if request.wants_alternatives() {
             self.compare_choices(&mut findings, request, &runs)?;
         }
-        let metrics = &self.description.metrics;
-        let Code { rows, readable, figures, .. } = &self.code;
+        let Description { metrics, reference, rows, tables, figures, .. } = &self.description;
+        let view = View { results: &results, metrics, reference: reference.as_ref(), sign: " ± " };
+        let own = self.code.own.map(|own| own(&results));
+        // The usual tables and figures are for papers that have no other.
+        let is_declared = |is_empty: bool| own.is_none() || !is_empty;
+        let mut all_tables = if is_declared(tables.is_empty()) { tables::readable(tables, view) } else { Vec::new() };
+        let mut all_figures = if is_declared(figures.is_empty()) { panels::figures(figures, view) } else { Vec::new() };
+        let own = own.unwrap_or_default();
+        all_tables.extend(own.readable);
+        all_figures.extend(own.figures);
         let reproduction = Reproduction {
             paper: self.folder.name.clone(),
-            table: rows.map_or_else(|| tables::rows(metrics, &results), |rows| rows(&results)),
-            readable: readable.map_or_else(|| tables::readable(metrics, &results), |readable| readable(&results)),
-            figures: figures.map_or_else(|| tables::figures(metrics, &results), |figures| figures(&results)),
+            table: own.rows.unwrap_or_else(|| tables::rows(rows, view)),
+            readable: all_tables,
+            figures: all_figures,
             findings,
             notes: self.notes(effort, &results)?,
         };

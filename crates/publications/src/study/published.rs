@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use subflow_scenario::file::Problem;
 
+use super::cell::Cell;
 use super::folder::Folder;
-use super::grid::Cell;
 
 /// The tables of a paper.
 #[derive(Clone, Debug, Default)]
@@ -76,21 +76,24 @@ impl Table {
 }
 
 #[cfg(test)]
-impl Published {
-    /// The rows that are of none of `cells`.
-    pub(super) fn unused(&self, cells: &[Cell]) -> Vec<&[String]> {
-        self.0.iter().flat_map(|table| table.unused(cells)).collect()
-    }
-}
+mod tests {
+    use super::*;
 
-#[cfg(test)]
-impl Table {
-    fn unused(&self, cells: &[Cell]) -> Vec<&[String]> {
-        let is_of = |values: &[String], cell: &Cell| {
-            let known = self.columns.iter().zip(values).filter(|(name, _)| cell.variables.contains_key(*name));
-            known.clone().count() > 1 && known.into_iter().all(|(name, value)| cell.says(name, value))
-        };
-        let unused = |(values, _): &&(Vec<String>, f64)| !cells.iter().any(|cell| is_of(values, cell));
-        self.rows.iter().filter(unused).map(|(values, _)| values.as_slice()).collect()
+    impl Published {
+        /// The rows that are of none of `cells`.
+        pub(in crate::study) fn unused(&self, cells: &[Cell]) -> Vec<&[String]> {
+            self.0.iter().flat_map(|table| table.unused(cells)).collect()
+        }
+    }
+
+    impl Table {
+        fn unused(&self, cells: &[Cell]) -> Vec<&[String]> {
+            let is_of = |values: &[String], cell: &Cell| {
+                let known = self.columns.iter().zip(values).filter(|(name, _)| cell.variables.contains_key(*name));
+                known.clone().count() > 1 && known.into_iter().all(|(name, value)| cell.says(name, value))
+            };
+            let unused = |(values, _): &&(Vec<String>, f64)| !cells.iter().any(|cell| is_of(values, cell));
+            self.rows.iter().filter(unused).map(|(values, _)| values.as_slice()).collect()
+        }
     }
 }

@@ -11,8 +11,8 @@ use super::results::{Outcome, Row};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) value: f64,
-    low: f64,
-    high: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Ratio {
@@ -25,6 +25,53 @@ impl Ratio {
         Self { value: a.mean(metric) / b.mean(metric), low: of_a.low.max(0.0) / of_b.high, high }
     }
 
+    /// The same by the delta method, which is for small errors: `None` where a mean has no interval, or that of `b` is zero or
+    /// uncertain by half of itself.
+    pub(crate) fn by_errors(a: &Row, b: &Row, metric: usize) -> Option<Self> {
+        let figure = |row: &Row| {
+            let (mean, interval) = (row.mean(metric), row.interval(metric)?);
+            let half = (interval.high - interval.low) / 2.0;
+            Some((mean, if half == 0.0 { 0.0 } else { half / mean }))
+        };
+        let ((a, error), (b, error_of_b)) = (figure(a)?, figure(b)?);
+        // The relative variances of independent means add up.
+        let of = |value: f64| Self::around(value, value * error.hypot(error_of_b));
+        (b != 0.0 && error_of_b < 0.5).then(|| of(a / b))
+    }
+
+    /// A ratio with half of its interval.
+    pub(crate) fn around(value: f64, half: f64) -> Self {
+        Self { value, low: value - half, high: value + half }
+    }
+
+    /// The mean of ratios of independent measurements; `None` without any.
+    pub(crate) fn average(ratios: &[Self]) -> Option<Self> {
+        let value = mean(&ratios.iter().map(|ratio| ratio.value).collect::<Vec<_>>())?;
+        let squares: f64 = ratios.iter().map(|ratio| ratio.half().powi(2)).sum();
+        Some(Self::around(value, squares.sqrt() / ratios.len() as f64))
+    }
+
+    /// Half of its interval.
+    pub(crate) fn half(self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The whole interval lies below 1.
+    pub(crate) fn is_below_one(self) -> bool {
+        self.high < 1.0
+    }
+
+    /// The whole interval lies above 1.
+    pub(crate) fn is_above_one(self) -> bool {
+        self.low > 1.0
+    }
+
+    /// To read, with a star where its interval leaves 1 out.
+    pub(crate) fn marked(self) -> String {
+        let star = if self.is_below_one() || self.is_above_one() { "*" } else { "" };
+        format!("{:.2}{star}", self.value)
+    }
+
     /// The mean of ratios from cells that differ in what does not matter, with the interval of that mean.
     pub(crate) fn mean_of(ratios: &[f64]) -> Option<Self> {
         let value = mean(ratios)?;
@@ -33,7 +80,8 @@ impl Ratio {
         Some(Self { value, low, high })
     }
 
-    fn measured(self) -> Measured {
+    /// As the figure that decides a finding.
+    pub(crate) fn measured(self) -> Measured {
         let is_known = self.high.is_finite();
         let interval = is_known.then_some(Interval { low: self.low, high: self.high, confidence: 0.95 });
         Measured::new(self.value, interval, "times")
@@ -84,7 +132,7 @@ pub(super) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -
 
 /// Whether all of `parts` hold: one that fails refutes the whole, one that is open leaves it open, and so do parts that
 /// are missing, where it is not `complete`.
-pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
+pub(crate) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
     let parts: Vec<_> = parts.into_iter().collect();
     match () {
         () if parts.contains(&Some(false)) => Some(false),
@@ -133,6 +181,22 @@ mod tests {
         assert_eq!(about(&[9.0, 11.2]), Some(true));
         assert_eq!(about(&[10.0, 12.0]), None);
         assert_eq!(about(&[11.9, 12.0]), Some(false));
+    }
+
+    #[test]
+    fn errors_of_independent_means_add_up() {
+        // Intervals of 12.7 times the standard error, which two runs differ by.
+        let by_errors = |a: &[f64], b: &[f64]| Ratio::by_errors(&measured(a), &measured(b), 0);
+        let ratio = by_errors(&[8.0, 8.0], &[10.0, 10.4]).expect("small errors");
+        let error = 12.706 * 0.2 / 10.2;
+        assert!((ratio.value - 8.0 / 10.2).abs() < 1e-12 && (ratio.half() - ratio.value * error).abs() < 1e-4);
+        assert!(
+            !ratio.is_below_one() && Ratio::around(0.8, 0.1).is_below_one() && Ratio::around(1.2, 0.1).is_above_one()
+        );
+        assert_eq!(by_errors(&[1.0, 1.0], &[0.0, 0.0]), None);
+        assert_eq!(by_errors(&[33.0, 42.0], &[0.2, 0.4]), None, "next to nothing");
+        let both = Ratio::average(&[Ratio::around(0.8, 0.04), Ratio::around(1.0, 0.03)]).expect("two ratios");
+        assert!((both.value - 0.9).abs() < 1e-12 && (both.half() - 0.025).abs() < 1e-12);
     }
 
     #[test]

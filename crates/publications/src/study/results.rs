@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use subflow_lab::statistics::{Interval, mean, mean_interval};
-use subflow_report::Measured;
+use subflow_report::{Alternative, Measured};
 
-use super::grid::Cell;
+use super::cell::Cell;
 use super::published::Published;
 
 /// The figures of one run, in the order of the paper's metrics; NaN where the run has none.
@@ -52,6 +52,23 @@ impl Row {
     }
 }
 
+impl Row {
+    /// A row for each flow of its runs, where a sample has a figure of each. Its variables `congestion0`, `congestion1`, …
+    /// are `congestion` of these; the number is the variable `flow`.
+    pub(crate) fn by_flow(&self) -> Vec<Self> {
+        let of_flow = |flow: usize| {
+            let number = flow.to_string();
+            let mut cell = self.cell.clone();
+            let named =
+                |(name, value): (&String, &Value)| Some((name.strip_suffix(&number)?.to_owned(), value.clone()));
+            cell.variables.extend(self.cell.variables.iter().filter_map(named));
+            cell.variables.insert("flow".to_owned(), flow.into());
+            Self { cell, runs: self.runs.iter().map(|run| vec![run[flow]]).collect() }
+        };
+        (0..self.runs.first().map_or(0, Vec::len)).map(of_flow).collect()
+    }
+}
+
 /// All cells that were run, in the order of the paper's file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
@@ -71,16 +88,24 @@ pub(crate) struct Outcome {
     pub(crate) measured: Option<Measured>,
     /// All figures, in words.
     pub(crate) evidence: String,
+    /// What other readings of the publication give.
+    pub(crate) alternatives: Vec<Alternative>,
 }
 
 impl Outcome {
     /// A verdict with the figure that decides, and all figures.
     pub(crate) fn new(verdict: Option<bool>, measured: impl Into<Option<Measured>>, evidence: String) -> Self {
-        Self { verdict, measured: measured.into(), evidence }
+        Self { verdict, measured: measured.into(), evidence, alternatives: Vec::new() }
     }
 }
 
 impl Results {
+    /// The rows that are `wanted`, alone.
+    pub(crate) fn only(&self, wanted: impl Fn(&Row) -> bool) -> Self {
+        let rows = self.rows.iter().filter(|row| wanted(row)).cloned().collect();
+        Self { rows, runs: self.runs, published: self.published.clone() }
+    }
+
     /// The cells of an item.
     pub(crate) fn of<'a>(&'a self, item: &str) -> impl Iterator<Item = &'a Row> + use<'a> {
         let item = item.to_owned();
@@ -92,6 +117,11 @@ impl Results {
         self.of(item).find(|row| wanted.iter().all(|(name, value)| row.cell.variables.get(*name) == Some(value)))
     }
 
+    /// The cell that differs from that of `row` only in variables that vary together with `name`, which has `value` there.
+    pub(crate) fn beside(&self, row: &Row, name: &str, value: &Value) -> Option<&Row> {
+        self.rows.iter().find(|other| other.cell.is(name, value.clone()) && row.cell.is_beside(&other.cell, name))
+    }
+
     /// The values of a variable in an item, in the order of their first occurrence.
     pub(crate) fn values(&self, item: &str, name: &str) -> Vec<Value> {
         distinct(self.of(item).map(|row| row.cell.variables[name].clone()))
@@ -101,6 +131,13 @@ impl Results {
     pub(crate) fn items(&self) -> Vec<&str> {
         distinct(self.rows.iter().map(|row| row.cell.item.as_str()))
     }
+}
+
+/// `rows` by the values of variables, in the order of their first occurrence.
+pub(crate) fn groups<'r>(rows: &[&'r Row], variables: &[String]) -> Vec<Vec<&'r Row>> {
+    let values = |row: &Row| variables.iter().map(|name| row.cell.variables.get(name).cloned()).collect::<Vec<_>>();
+    let of = |wanted: &Vec<Option<Value>>| rows.iter().copied().filter(|row| values(row) == *wanted).collect();
+    distinct(rows.iter().map(|row| values(row))).iter().map(of).collect()
 }
 
 /// Each value once, in the order of their first occurrence.

@@ -14,10 +14,10 @@ use subflow_scenario::file::Problems;
 use subflow_scenario::sweep::{Job, Plan, Point, SeriesKept};
 use subflow_store::{Key, Record, Settings, Store, fill_with};
 
+use super::cell::Cell;
 use super::folder::Folder;
-use super::grid::Cell;
 use super::published::Published;
-use super::results::{Results, Row, Sample};
+use super::results::{Results, Row, Sample, distinct};
 use crate::{ReproduceError, Request};
 
 /// What is measured of a run.
@@ -56,10 +56,9 @@ impl<'a> Runs<'a> {
     /// Does the runs of `cells` that have not been done, and returns the results of all.
     pub(crate) fn of(&self, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
         let mut identities: Vec<Vec<Identity>> = vec![Vec::new(); cells.len()];
-        for kind in [(false, false), (true, false), (false, true)] {
+        for kind in distinct(cells.iter().map(Kind::of)) {
             let mut points = Points::default();
-            let is_of = |cell: &Cell| (cell.series, cell.until_complete) == kind;
-            for (cell, identities) in cells.iter().zip(&mut identities).filter(|(cell, _)| is_of(cell)) {
+            for (cell, identities) in cells.iter().zip(&mut identities).filter(|(cell, _)| Kind::of(cell) == kind) {
                 *identities = points.add(cell, self.folder)?;
             }
             self.run(points, kind)?;
@@ -76,21 +75,18 @@ impl<'a> Runs<'a> {
         Ok(Results { rows, runs, published: Published::default() })
     }
 
-    fn run(
-        &self,
-        Points { mut plan, jobs, .. }: Points,
-        (series, until_complete): (bool, bool),
-    ) -> Result<(), ReproduceError> {
+    fn run(&self, Points { mut plan, jobs, .. }: Points, kind: Kind) -> Result<(), ReproduceError> {
         let Some(plan) = &mut plan else { return Ok(()) };
+        let Kind { series, records, until_complete } = kind;
         plan.series = if series { SeriesKept::All } else { SeriesKept::None };
         let identity = |job: &Job| (plan.points[job.point].digest, job.seed);
         let mut jobs: Vec<Job> =
             jobs.into_iter().filter(|job| !self.done.borrow().contains_key(&identity(job))).collect();
         jobs.iter_mut().enumerate().for_each(|(run, job)| job.run = run);
-        let options = RunOptions { series, stop: self.request.stop.clone(), ..RunOptions::default() };
+        let options = RunOptions { series, paths: records, stop: self.request.stop.clone(), ..RunOptions::default() };
         let simulate = if until_complete { simulate_until_complete } else { simulate };
         let run = |job| run_job_with(plan, job, &options, simulate);
-        let samples = match &self.request.store {
+        let samples = match self.request.store.as_ref().filter(|_| !records) {
             None => {
                 let measure = self.measure;
                 let one = |&job: &Job| measured(measure, plan, job, run(job)?).map(Some);
@@ -137,6 +133,20 @@ impl<'a> Runs<'a> {
 
 fn measured(measure: Measure<'_>, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
     measure(&result).map_err(|problem| RunError::Result(problem).in_job(plan, job))
+}
+
+/// What runs are done alike: those of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind {
+    series: bool,
+    records: bool,
+    until_complete: bool,
+}
+
+impl Kind {
+    fn of(cell: &Cell) -> Self {
+        Self { series: cell.series, records: cell.records, until_complete: cell.until_complete }
+    }
 }
 
 /// The points of a plan, and the runs of each.

@@ -1,102 +1,134 @@
-//! Tables and figures of papers without their own: each metric by the variables that are swept.
+//! Tables of a paper: those that its file declares, or of each metric by the variables that are swept.
 
-use serde_json::Value;
-use subflow_report::{Axis, Bars, Cell, Figure, Table};
+use indexmap::IndexMap;
+use serde::Deserialize;
+use subflow_report::{Cell, Table};
+use subflow_scenario::sweep::Parameters;
 
-use super::metrics::Metric;
-use super::results::{Results, Row, distinct};
+use super::results::{Row, distinct, groups};
+use super::show::{Show, Statistic, View};
 
-/// A row for each cell: item, variables, runs, and each metric with its interval and the published figure.
-pub(super) fn rows(metrics: &[Metric], all: &Results) -> Table {
-    let variables = distinct(all.rows.iter().flat_map(|row| row.cell.swept.iter()));
-    let is_published = |(place, metric): (usize, &Metric)| {
-        all.rows.iter().any(|row| all.published.of_metric(&row.cell, place, &metric.name).is_some())
-    };
-    let published: Vec<bool> = metrics.iter().enumerate().map(is_published).collect();
-    let mut columns = vec!["item".to_owned()];
-    columns.extend(variables.iter().map(|name| (*name).clone()));
-    columns.push("runs".to_owned());
-    for (Metric { name, .. }, is_published) in metrics.iter().zip(&published) {
-        columns.extend([name.clone(), format!("{name}_ci95_low"), format!("{name}_ci95_high")]);
-        columns.extend(is_published.then(|| format!("{name}_published")));
+/// Columns by their headings.
+pub(crate) type Columns = IndexMap<String, Show>;
+
+/// A table to read.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Readable {
+    /// A template of its title.
+    title: String,
+    /// The items that have it; all unless given.
+    items: Vec<String>,
+    /// There is a table for each combination of the values of these variables.
+    each: Vec<String>,
+    /// Which cells it has.
+    #[serde(rename = "where")]
+    only: Parameters,
+    /// It has a line for each combination of the values of these variables; for each cell unless given.
+    lines: Vec<String>,
+    columns: Columns,
+    /// The variable whose values stand side by side.
+    across: Option<String>,
+    /// What stands there.
+    show: Option<Show>,
+    /// Lines that follow each line whose first cell has the metric, by what they begin with.
+    further: Columns,
+    /// What stands between a mean and half its interval.
+    sign: Option<String>,
+}
+
+impl Readable {
+    /// All that it shows.
+    pub(super) fn shows(&self) -> impl Iterator<Item = &Show> {
+        self.columns.values().chain(&self.show).chain(self.further.values())
     }
-    let mut table = Table::new(columns.iter().map(String::as_str));
-    for row in &all.rows {
-        let mut cells = vec![Cell::from(row.cell.item.as_str())];
-        cells.extend(variables.iter().map(|name| variable(row, name)));
-        cells.push(Cell::Integer(row.runs.len() as i64));
-        for (place, (metric, is_published)) in metrics.iter().zip(&published).enumerate() {
-            let interval = row.interval(place);
-            let mean = row.has(place).then(|| row.mean(place));
-            cells.extend([mean.into(), interval.map(|of| of.low).into(), interval.map(|of| of.high).into()]);
-            cells.extend(is_published.then(|| all.published.of_metric(&row.cell, place, &metric.name).into()));
+
+    fn of(&self, rows: &[&Row], view: View<'_>) -> (String, Table) {
+        let view = View { sign: self.sign.as_deref().unwrap_or(view.sign), ..view };
+        let across = self.across.as_deref();
+        let beside = match across.filter(|_| self.show.is_some()) {
+            Some(name) => distinct(rows.iter().map(|row| row.cell.text(name))),
+            None => Vec::new(),
+        };
+        let mut table = Table::new(self.columns.keys().chain(&beside).map(String::as_str));
+        let lines =
+            if self.lines.is_empty() { rows.iter().map(|row| vec![*row]).collect() } else { groups(rows, &self.lines) };
+        for line in lines {
+            let at = |value: &str| line.iter().find(|row| across.is_none_or(|name| row.cell.says(name, value)));
+            let cell = |show: &Show, value: Option<&str>| {
+                let row = value.map_or(line.first(), at);
+                row.map_or(Cell::Empty, |row| view.cell(row, show))
+            };
+            let side_by_side = |show| beside.iter().map(move |value| cell(show, Some(value.as_str())));
+            let first = self.columns.values().map(|show| cell(show, show.at.as_deref()));
+            table.row(first.chain(self.show.iter().flat_map(side_by_side)));
+            for (name, show) in &self.further {
+                if show.metric().is_some_and(|metric| line[0].has(view.place(metric))) {
+                    let first = self.columns.keys().enumerate();
+                    let first = first.map(|(index, _)| if index == 0 { name.as_str().into() } else { Cell::Empty });
+                    table.row(first.chain(side_by_side(show)));
+                }
+            }
         }
-        table.row(cells);
+        (rows[0].cell.fill(&self.title), table)
+    }
+}
+
+/// A row for each cell, or for each flow of cells where a metric is one of each flow.
+pub(super) fn rows(columns: &Columns, view: View<'_>) -> Table {
+    let columns = if columns.is_empty() { &usual_columns(view) } else { columns };
+    let mut table = Table::new(columns.keys().map(String::as_str));
+    let by_flow = view.metrics.iter().any(|metric| metric.is_of_each());
+    for row in &view.results.rows {
+        let of_flows = if by_flow { row.by_flow() } else { Vec::new() };
+        for row in if by_flow { &of_flows[..] } else { std::slice::from_ref(row) } {
+            table.row(columns.values().map(|show| view.cell(row, show)));
+        }
     }
     table
 }
 
-/// A table for each item: a line for each cell, means with half their intervals, and published figures in brackets.
-pub(super) fn readable(metrics: &[Metric], all: &Results) -> Vec<(String, Table)> {
-    let of_item = |item: &str| {
-        let variables = distinct(all.of(item).flat_map(|row| row.cell.swept.iter()));
-        let headings = metrics.iter().map(heading);
-        let headings: Vec<String> = variables.iter().map(|name| (*name).clone()).chain(headings).collect();
-        let mut table = Table::new(headings.iter().map(String::as_str));
-        for row in all.of(item) {
-            let variables = variables.iter().map(|name| variable(row, name));
-            let figures = metrics.iter().enumerate().map(|(place, metric)| shown(all, row, place, metric));
-            table.row(variables.chain(figures));
-        }
-        table
-    };
-    all.items().into_iter().map(|item| (format!("{item}: means ± half their 95 % intervals"), of_item(item))).collect()
-}
-
-/// The value of a variable, as a number if it is one.
-fn variable(row: &Row, name: &str) -> Cell {
-    match row.cell.variables.get(name) {
-        Some(Value::Number(number)) => match number.as_i64() {
-            Some(whole) => Cell::Integer(whole),
-            None => number.as_f64().into(),
-        },
-        _ => row.cell.text(name).into(),
+/// Item, variables, runs, and each metric with its interval and the published figure.
+fn usual_columns(view: View<'_>) -> Columns {
+    let rows = &view.results.rows;
+    let mut columns = Columns::from([("item".to_owned(), Show::default())]);
+    let variables = distinct(rows.iter().flat_map(|row| row.cell.swept()));
+    columns.extend(variables.into_iter().map(|name| (name.clone(), Show::variable(name))));
+    columns.insert("runs".to_owned(), Show::runs());
+    for (place, metric) in view.metrics.iter().enumerate() {
+        let figure = |suffix: &str, of| (format!("{}{suffix}", metric.name), Show::of(of, &metric.name));
+        columns.extend([figure("", Statistic::Mean), figure("_ci95_low", Statistic::Low)]);
+        columns.extend([figure("_ci95_high", Statistic::High)]);
+        let is_published = rows.iter().any(|row| view.published(row, place).is_some());
+        columns.extend(is_published.then(|| figure("_published", Statistic::Published)));
     }
+    columns
 }
 
-fn heading(metric: &Metric) -> String {
-    if metric.unit.is_empty() { metric.name.clone() } else { format!("{}, {}", metric.name, metric.unit) }
-}
-
-fn shown(all: &Results, row: &Row, place: usize, metric: &Metric) -> Cell {
-    let ours = match (row.has(place), row.interval(place)) {
-        (false, _) => String::new(),
-        (true, None) => format!("{:.2}", row.mean(place)),
-        (true, Some(_)) => row.shown(place, 2, " ± "),
-    };
-    match all.published.of_metric(&row.cell, place, &metric.name) {
-        Some(published) => format!("{ours} ({published})").into(),
-        None => ours.into(),
-    }
-}
-
-/// Bars for each item and metric; the values of the variable that varies fastest stand side by side.
-pub(super) fn figures(metrics: &[Metric], all: &Results) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    for item in all.items() {
-        for (place, metric) in metrics.iter().enumerate() {
-            let mut bars = Bars::new(Axis::new(&metric.name, &metric.unit));
-            for row in all.of(item).filter(|row| row.has(place)) {
-                let values: Vec<String> = row.cell.swept.iter().map(|name| row.cell.text(name)).collect();
-                let (series, group) =
-                    values.split_last().map_or_else(Default::default, |(last, rest)| (last.clone(), rest.join(", ")));
-                bars.add(group, series, row.mean(place), Some(row.ends(place)));
-            }
-            if !bars.bars.is_empty() {
-                let figure = Figure::bars(format!("{item}: {}", metric.name), bars);
-                figures.push(figure.section(item).caption("Means with 95 % intervals."));
+/// The tables to read, item by item.
+pub(super) fn readable(declared: &[Readable], view: View<'_>) -> Vec<(String, Table)> {
+    let mut tables = Vec::new();
+    for item in view.results.items() {
+        let usual = [usual_table(view, item)];
+        for table in if declared.is_empty() { &usual } else { declared } {
+            if table.items.is_empty() || table.items.iter().any(|one| one == item) {
+                let rows: Vec<&Row> = view.results.of(item).filter(|row| row.cell.has(&table.only)).collect();
+                let groups = groups(&rows, &table.each);
+                tables.extend(groups.iter().map(|rows| table.of(rows, view)));
             }
         }
     }
-    figures
+    tables
+}
+
+/// A line for each cell: means with half their intervals, and published figures in brackets.
+fn usual_table(view: View<'_>, item: &str) -> Readable {
+    let variables = distinct(view.results.of(item).flat_map(|row| row.cell.swept()));
+    let variables = variables.into_iter().map(|name| (name.clone(), Show::variable(name)));
+    let figures = view.metrics.iter().map(|metric| {
+        let unit = if metric.unit().is_empty() { String::new() } else { format!(", {}", metric.unit()) };
+        (format!("{}{unit}", metric.name), Show::of(Statistic::Means, &metric.name))
+    });
+    let title = "${item}: means ± half their 95 % intervals".to_owned();
+    Readable { title, columns: variables.chain(figures).collect(), ..Readable::default() }
 }

@@ -30,20 +30,7 @@ pub(crate) fn fill_all(value: &Value, variables: &Parameters) -> Result<Value, S
     resolved(value, variables, 0)
 }
 
-/// A value of a paper's file as that of a variable.
-pub(crate) fn to_json(value: &Toml) -> Value {
-    match value {
-        Toml::String(text) => text.value().as_str().into(),
-        Toml::Integer(number) => (*number.value()).into(),
-        Toml::Float(number) => (*number.value()).into(),
-        Toml::Boolean(is_so) => (*is_so.value()).into(),
-        Toml::Array(values) => values.iter().map(to_json).collect(),
-        Toml::InlineTable(entries) => entries.iter().map(|(key, value)| (key.to_owned(), to_json(value))).collect(),
-        Toml::Datetime(time) => time.to_string().into(),
-    }
-}
-
-/// The inverse of [`to_json`].
+/// A value as TOML has it, for changes of a scenario.
 pub(crate) fn to_toml(value: &Value) -> Toml {
     match value {
         Value::String(text) => text.as_str().into(),

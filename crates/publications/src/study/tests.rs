@@ -8,7 +8,7 @@ use crate::lima2017::LIMA2017;
 use crate::linux612::LINUX612;
 use crate::lugowski2017::LUGOWSKI2017;
 use crate::multiflow2016::MULTIFLOW2016;
-use crate::red2018::FOLDER as RED2018;
+use crate::red2018::RED2018;
 
 fn studies() -> [&'static Study; 6] {
     [&LEITNER2019, &LIMA2017, &LINUX612, &LUGOWSKI2017, &MULTIFLOW2016, &RED2018]
@@ -40,14 +40,13 @@ fn every_cell_is_a_scenario_whose_runs_differ_only_if_it_says_so() {
 #[test]
 fn every_choice_changes_a_published_cell() {
     for study in studies() {
-        let digests = |choice: Option<&Choice>| {
-            let wanted = |cell: &Cell| cell.is_published && (study.code.is_judged)(cell);
-            let cells = study.cells(Effort::QuickAlternatives, choice, &[], &wanted).expect("good cells");
+        let digests = |other: Option<&Choice>, choice: &Choice| {
+            let wanted = |cell: &Cell| cell.is_published && choice.is_about(&cell.item) && (study.code.is_judged)(cell);
+            let cells = study.cells(Effort::QuickAlternatives, other, &[], &wanted).expect("good cells");
             cells.iter().map(|cell| digest(study, cell, 1)).collect::<Vec<_>>()
         };
-        let usual = digests(None);
-        for choice in &study.description.choices {
-            assert_ne!(digests(Some(choice)), usual, "{}: {}", study.folder.name, choice.name);
+        for choice in study.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
+            assert_ne!(digests(Some(choice), choice), digests(None, choice), "{}: {}", study.folder.name, choice.name);
         }
     }
 }

@@ -1,0 +1,196 @@
+//! Figures of a paper: those that its file declares, or bars of each metric.
+
+use serde::Deserialize;
+use subflow_report::{Axis, Bars, Boxes, Curve, CurvePoint, Curves, Figure, Reference};
+use subflow_scenario::sweep::Parameters;
+
+use super::metrics::Metric;
+use super::ratio::Ratio;
+use super::results::{Row, distinct, groups};
+use super::show::View;
+
+/// One or more figures of the same kind.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Panel {
+    kind: Kind,
+    /// The items that have it; all unless given.
+    items: Vec<String>,
+    /// There are figures for each combination of the values of these variables.
+    each: Vec<String>,
+    /// Which cells they have.
+    #[serde(rename = "where")]
+    only: Parameters,
+    /// A figure for each of these.
+    of: Vec<Subject>,
+    /// The x axis of curves: a variable.
+    x: Option<Along>,
+    /// A template of the names of curves, or of what has the same colour in each group.
+    series: String,
+    /// A template of the names of groups.
+    group: String,
+    /// A line at a value.
+    mark: Option<Mark>,
+    /// Whether it is the ratio to the paper's reference, not the mean.
+    ratio: bool,
+    caption: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Bars,
+    Boxes,
+    Curves,
+    Distributions,
+}
+
+/// What a figure is of.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subject {
+    /// A template.
+    title: String,
+    metric: String,
+    /// The words at its axis, and the unit; the metric's unless given.
+    label: Option<String>,
+    unit: Option<String>,
+    /// Further metrics beside it, by the group that their bars are in; that of the first is `group`.
+    #[serde(default)]
+    beside: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Along {
+    variable: String,
+    label: String,
+    unit: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mark {
+    label: String,
+    at: f64,
+}
+
+/// The figures of all items, in their order.
+pub(super) fn figures(declared: &[Panel], view: View<'_>) -> Vec<Figure> {
+    let usual = [usual(view.metrics)];
+    let panels = if declared.is_empty() { &usual } else { declared };
+    let mut figures = Vec::new();
+    for item in view.results.items() {
+        for panel in panels.iter().filter(|panel| panel.items.is_empty() || panel.items.iter().any(|one| one == item)) {
+            let rows: Vec<&Row> = view.results.of(item).filter(|row| row.cell.has(&panel.only)).collect();
+            for rows in groups(&rows, &panel.each) {
+                figures.extend(panel.of.iter().filter_map(|subject| panel.figure(subject, &rows, view)));
+            }
+        }
+    }
+    figures
+}
+
+/// Bars for each metric; the values of the variable that varies fastest stand side by side.
+fn usual(metrics: &[Metric]) -> Panel {
+    let subject = |metric: &Metric| Subject {
+        title: format!("${{item}}: {}", metric.name),
+        metric: metric.name.clone(),
+        label: None,
+        unit: None,
+        beside: Vec::new(),
+    };
+    let caption = "Means with 95 % intervals.".to_owned();
+    Panel { of: metrics.iter().map(subject).collect(), caption, ..Panel::default() }
+}
+
+impl Panel {
+    /// The names of metrics that it has.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = &str> {
+        let beside = self.of.iter().flat_map(|subject| &subject.beside).map(|(_, metric)| metric);
+        self.of.iter().map(|subject| &subject.metric).chain(beside).map(String::as_str)
+    }
+
+    /// None where no cell has the metric.
+    fn figure(&self, subject: &Subject, rows: &[&Row], view: View<'_>) -> Option<Figure> {
+        let place = view.place(&subject.metric);
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.has(place)).collect();
+        let first = &rows.first()?.cell;
+        let metric = &view.metrics[place];
+        let axis = Axis::new(
+            subject.label.as_deref().unwrap_or(&metric.name),
+            subject.unit.as_deref().unwrap_or(metric.unit()),
+        );
+        let title = first.fill(&subject.title);
+        let figure = match self.kind {
+            Kind::Bars => Figure::bars(title, self.bars(axis, subject, &rows, view)),
+            Kind::Boxes => Figure::boxes(title, self.boxes(axis, &rows, place)),
+            Kind::Distributions => {
+                let samples = rows.iter().map(|row| (row.cell.fill(&self.series), row.samples(place)));
+                Figure::distributions(title, axis, samples)
+            }
+            Kind::Curves => {
+                let point = |row: &Row, x: f64| {
+                    let (y, ends) = match self.ratio {
+                        false => (row.mean(place), row.ends(place)),
+                        true => view.ratio(row, place).map(|Ratio { value, low, high }| (value, (low, high)))?,
+                    };
+                    Some(CurvePoint { x, y, interval: Some(ends) })
+                };
+                Figure::curves(title, self.curves(axis, &rows, &point)?)
+            }
+        };
+        Some(figure.section(first.item.as_str()).caption(self.caption.as_str()))
+    }
+
+    fn bars(&self, axis: Axis, subject: &Subject, rows: &[&Row], view: View<'_>) -> Bars {
+        let mut bars = Bars::new(axis);
+        bars.references.extend(self.mark.iter().map(Mark::line));
+        for row in rows {
+            let (group, series) = match self.series.is_empty() {
+                false => (row.cell.fill(&self.group), row.cell.fill(&self.series)),
+                true => {
+                    let mut values: Vec<String> = row.cell.swept().map(|name| row.cell.text(name)).collect();
+                    let series = values.pop().unwrap_or_default();
+                    (values.join(", "), series)
+                }
+            };
+            let beside = subject.beside.iter().map(|(group, metric)| (group, metric));
+            for (group, metric) in [(&group, &subject.metric)].into_iter().chain(beside) {
+                let place = view.place(metric);
+                bars.add(group, &series, row.mean(place), Some(row.ends(place)));
+            }
+        }
+        bars
+    }
+
+    /// A sample for each cell, the mean of its runs.
+    fn boxes(&self, axis: Axis, rows: &[&Row], place: usize) -> Boxes {
+        let mut boxes = Boxes::new(axis);
+        let name = |row: &Row| (row.cell.fill(&self.group), row.cell.fill(&self.series));
+        for (group, series) in distinct(rows.iter().map(|row| name(row))) {
+            let of = rows.iter().filter(|row| name(row) == (group.clone(), series.clone()));
+            boxes.add(&group, &series, &of.map(|row| row.mean(place)).collect::<Vec<_>>());
+        }
+        boxes
+    }
+
+    fn curves(&self, y: Axis, rows: &[&Row], point: &dyn Fn(&Row, f64) -> Option<CurvePoint>) -> Option<Curves> {
+        let Along { variable, label, unit } = self.x.as_ref()?;
+        let mut curves = Curves::new(Axis::new(label, unit), y);
+        for name in distinct(rows.iter().map(|row| row.cell.fill(&self.series))) {
+            let of_it = rows.iter().filter(|row| row.cell.fill(&self.series) == name);
+            let points = of_it.filter_map(|row| point(row, row.cell.number(variable))).collect();
+            curves.add(Curve { points, ..Curve::new(name) });
+        }
+        curves.references.extend(self.mark.iter().map(Mark::line));
+        Some(curves)
+    }
+}
+
+impl Mark {
+    fn line(&self) -> Reference {
+        Reference::Value { label: self.label.clone(), at: self.at }
+    }
+}

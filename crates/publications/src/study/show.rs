@@ -1,0 +1,181 @@
+//! What a column of a table shows of a cell, as a paper's file writes it.
+//!
+//! | written | what it is |
+//! |---|---|
+//! | `item`, `runs` | the item, the number of runs |
+//! | `NAME` | the variable of this name |
+//! | `text ${NAME}` | a text with variables |
+//! | `STATISTIC METRIC` | a statistic of a metric's runs |
+//! | `STATISTIC METRIC @ VALUE` | that of the cell in the line whose variable `across` has this value |
+//!
+//! | statistic | what it is |
+//! |---|---|
+//! | `mean`, `low`, `high` | the mean, and the ends of its 95 % interval (Student's t) |
+//! | `median`, `median-low`, `median-high` | the same of the median |
+//! | `sd` | the standard deviation |
+//! | `published` | the published figure |
+//! | `ratio`, `ratio-half` | the ratio of the mean to that of the paper's `reference`, and half its interval |
+//! | `marked-ratio` | the ratio to read, with a star where its interval leaves 1 out |
+//! | `value` | the mean to read |
+//! | `means` | the mean with half its interval to read, and the published figure in brackets |
+
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
+use serde_json::Value;
+use subflow_lab::statistics::{mean, median, median_interval, standard_deviation};
+use subflow_report::Cell;
+
+use super::experiment::Variable;
+use super::metrics::Metric;
+use super::ratio::Ratio;
+use super::results::{Results, Row};
+
+/// What is shown of a cell.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Show {
+    what: What,
+    /// The value of the variable `across` that the cell has.
+    pub(super) at: Option<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+enum What {
+    #[default]
+    Item,
+    Runs,
+    Variable(String),
+    Text(String),
+    Figure(Statistic, String),
+}
+
+/// A statistic of a metric's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Statistic {
+    Mean,
+    Low,
+    High,
+    Median,
+    MedianLow,
+    MedianHigh,
+    Sd,
+    Published,
+    Ratio,
+    RatioHalf,
+    MarkedRatio,
+    Value,
+    Means,
+}
+
+impl TryFrom<String> for Show {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (what, at) = text.split_once(" @ ").map_or((text.as_str(), None), |(what, at)| (what, Some(at.to_owned())));
+        let what = match what.split_once(' ') {
+            _ if what.contains("${") => What::Text(what.to_owned()),
+            None if what == "item" => What::Item,
+            None if what == "runs" => What::Runs,
+            None => What::Variable(what.to_owned()),
+            Some((statistic, metric)) => {
+                let statistic = Statistic::deserialize(statistic.into_deserializer());
+                What::Figure(statistic.map_err(|error: Error| error.to_string())?, metric.to_owned())
+            }
+        };
+        Ok(Self { what, at })
+    }
+}
+
+impl Show {
+    pub(super) fn of(statistic: Statistic, metric: &str) -> Self {
+        Self { what: What::Figure(statistic, metric.to_owned()), at: None }
+    }
+
+    pub(super) fn runs() -> Self {
+        Self { what: What::Runs, at: None }
+    }
+
+    pub(super) fn variable(name: &str) -> Self {
+        Self { what: What::Variable(name.to_owned()), at: None }
+    }
+
+    /// The name of its metric, if it is of one.
+    pub(super) fn metric(&self) -> Option<&str> {
+        if let What::Figure(_, metric) = &self.what { Some(metric) } else { None }
+    }
+}
+
+/// What is shown, besides a row.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) results: &'a Results,
+    pub(super) metrics: &'a [Metric],
+    pub(super) reference: Option<&'a Variable>,
+    /// What stands between a mean and half its interval.
+    pub(super) sign: &'a str,
+}
+
+impl View<'_> {
+    pub(super) fn cell(&self, row: &Row, show: &Show) -> Cell {
+        match &show.what {
+            What::Item => row.cell.item.as_str().into(),
+            What::Runs => Cell::Integer(row.runs.len() as i64),
+            What::Text(text) => row.cell.fill(text).into(),
+            What::Variable(name) => match row.cell.variables.get(name) {
+                Some(Value::Number(number)) => number.as_i64().map_or(number.as_f64().into(), Cell::Integer),
+                _ => row.cell.text(name).into(),
+            },
+            What::Figure(statistic, metric) => self.figure(row, *statistic, self.place(metric)),
+        }
+    }
+
+    /// The place of a metric in samples.
+    pub(super) fn place(&self, name: &str) -> usize {
+        self.metrics.iter().position(|metric| metric.name == name).expect("the file was checked for its name")
+    }
+
+    fn figure(&self, row: &Row, statistic: Statistic, place: usize) -> Cell {
+        let (samples, interval) = (row.samples(place), row.interval(place));
+        let of_median = median_interval(&samples, 0.95);
+        match statistic {
+            Statistic::Mean => mean(&samples).into(),
+            Statistic::Low => interval.map(|of| of.low).into(),
+            Statistic::High => interval.map(|of| of.high).into(),
+            Statistic::Median => median(&samples).into(),
+            Statistic::MedianLow => of_median.map(|of| of.low).into(),
+            Statistic::MedianHigh => of_median.map(|of| of.high).into(),
+            Statistic::Sd => standard_deviation(&samples).into(),
+            Statistic::Published => self.published(row, place).into(),
+            Statistic::Ratio => self.ratio(row, place).map(|ratio| ratio.value).into(),
+            Statistic::RatioHalf => self.ratio(row, place).map(Ratio::half).into(),
+            Statistic::MarkedRatio => self.ratio(row, place).map_or(Cell::Empty, |ratio| ratio.marked().into()),
+            Statistic::Value => mean(&samples).map_or(Cell::Empty, |mean| self.decimal(mean, place).into()),
+            Statistic::Means => self.means(row, place).into(),
+        }
+    }
+
+    fn decimal(&self, value: f64, place: usize) -> String {
+        format!("{value:.*}", self.metrics[place].decimals)
+    }
+
+    pub(super) fn published(&self, row: &Row, place: usize) -> Option<f64> {
+        self.results.published.of_metric(&row.cell, place, &self.metrics[place].name)
+    }
+
+    /// The ratio to the paper's reference, which has none itself.
+    pub(super) fn ratio(&self, row: &Row, place: usize) -> Option<Ratio> {
+        let Variable { name, value } = self.reference.filter(|of| !row.cell.is(&of.name, of.value.clone()))?;
+        Ratio::by_errors(row, self.results.beside(row, name, value)?, place)
+    }
+
+    fn means(&self, row: &Row, place: usize) -> String {
+        let ours = match (row.has(place), row.interval(place)) {
+            (false, _) => String::new(),
+            (true, None) => self.decimal(row.mean(place), place),
+            (true, Some(_)) => row.shown(place, self.metrics[place].decimals, self.sign),
+        };
+        self.published(row, place).map_or(ours.clone(), |published| format!("{ours} ({published})"))
+    }
+}
