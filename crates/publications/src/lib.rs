@@ -12,7 +12,6 @@
 //! assert_eq!(request.items.len(), 1);
 //! ```
 
-mod alternatives;
 mod emulation;
 mod leitner2019;
 mod lima2017;
@@ -182,20 +181,27 @@ impl From<Problem> for ReproduceError {
     }
 }
 
-/// All papers, in the order of lists: those with code, then those that are a folder alone.
+/// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    static PAPERS: LazyLock<Vec<&'static dyn Paper>> = LazyLock::new(|| {
-        let mut papers: Vec<&'static dyn Paper> =
-            vec![&*LUGOWSKI2017, &*LIMA2017, &*LEITNER2019, &*RED2018, &*MULTIFLOW2016, &*LINUX612];
+    static PAPERS: LazyLock<Vec<&'static dyn Paper>> =
+        LazyLock::new(|| studies().iter().map(|study| *study as &'static dyn Paper).collect());
+    &PAPERS
+}
+
+/// Those with code, then those that are a folder alone.
+fn studies() -> &'static [&'static Study] {
+    static STUDIES: LazyLock<Vec<&'static Study>> = LazyLock::new(|| {
+        let mut studies: Vec<&Study> =
+            vec![&LUGOWSKI2017, &LIMA2017, &LEITNER2019, &RED2018, &MULTIFLOW2016, &LINUX612];
         for name in Folder::names_in_program() {
-            if papers.iter().all(|paper| paper.name() != name) {
-                // Papers live as long as the program.
-                papers.push(Box::leak(Box::new(Study::in_program(name, Code::default()))));
+            if studies.iter().all(|study| study.folder.name != name) {
+                // They live as long as the program.
+                studies.push(Box::leak(Box::new(Study::in_program(name, Code::default()))));
             }
         }
-        papers
+        studies
     });
-    &PAPERS
+    &STUDIES
 }
 
 /// The paper of this name.

@@ -7,30 +7,6 @@ use super::Routers;
 use super::measurement::{ATTEMPTS, Measured, mean_of};
 use crate::Paper;
 
-const COLUMNS: [&str; 21] = [
-    "item",
-    "case",
-    "figure",
-    "unit",
-    "published",
-    "simulated_runs",
-    "simulated",
-    "simulated_ci95_low",
-    "simulated_ci95_high",
-    "simulated_quartile1",
-    "simulated_median",
-    "simulated_quartile3",
-    "valid_runs",
-    "emulated",
-    "emulated_ci95_low",
-    "emulated_ci95_high",
-    "emulated_quartile1",
-    "emulated_median",
-    "emulated_quartile3",
-    "deviation_percent",
-    "invalid_runs",
-];
-
 pub(super) fn reproduction(paper: &dyn Paper, measured: &[Measured]) -> Reproduction {
     let mut findings = paper.findings_on_linux(measured);
     let items = items(measured);
@@ -56,8 +32,17 @@ fn of<'a>(measured: &'a [Measured], item: &str) -> Vec<&'a Measured> {
     measured.iter().filter(|measured| measured.emulation.item == item).collect()
 }
 
+/// The columns of samples, of the `kind` that they are of.
+fn columns_of(kind: &str) -> [String; 6] {
+    ["", "_ci95_low", "_ci95_high", "_quartile1", "_median", "_quartile3"].map(|suffix| format!("{kind}{suffix}"))
+}
+
 fn rows(measured: &[Measured]) -> Table {
-    let mut table = Table::new(COLUMNS);
+    let (simulated, emulated) = (columns_of("simulated"), columns_of("emulated"));
+    let simulated = ["simulated_runs"].into_iter().chain(simulated.iter().map(String::as_str));
+    let emulated = ["valid_runs"].into_iter().chain(emulated.iter().map(String::as_str));
+    let columns = ["item", "case", "figure", "unit", "published"].into_iter().chain(simulated).chain(emulated);
+    let mut table = Table::new(columns.chain(["deviation_percent", "invalid_runs"]));
     for measured in measured {
         for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
             let (simulated, emulated) = (measured.simulated(index), measured.emulated(index));

@@ -135,7 +135,7 @@ fn cuc_is_dispensable(all: &Results, _: &Claim) -> Option<Outcome> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use subflow_report::Finding;
+    use subflow_report::{Chart, Finding};
 
     use super::super::LEITNER2019;
     use super::*;
@@ -176,6 +176,18 @@ pub(super) mod tests {
         assert_eq!(verdicts(&Results::default()), vec![None; 8]);
         let evidence = &findings(&Results::default())[7].evidence;
         assert!(evidence.contains("beyond"), "{evidence}");
+    }
+
+    #[test]
+    fn each_rtt_has_its_curves_and_ratios_tell_what_the_proposal_changes() {
+        let figures = LEITNER2019.shown(&made(0.8)).figures;
+        assert_eq!(figures.len(), 2 * (2 * 5 + 4) + 1, "two experiments at two RTTs, and what lies beyond");
+        let Chart::Curves(times) = &figures[0].chart else { panic!("curves") };
+        assert_eq!(times.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["reference", "proposal"]);
+        assert_eq!(times.curves[0].points.len(), 4, "a point for each loss");
+        let Chart::Curves(ratios) = &figures[10].chart else { panic!("curves") };
+        assert_eq!(ratios.curves.len(), 2);
+        assert!((ratios.curves[0].points[1].y - 0.8).abs() < 1e-9);
     }
 
     #[test]

@@ -100,6 +100,7 @@ fn at(all: &Results, item: &str, case: i64, congestion: &str, scheduler: &str) -
 
 #[cfg(test)]
 mod tests {
+    use subflow_report::Chart;
     use subflow_scenario::HostStack;
 
     use super::*;
@@ -131,6 +132,49 @@ mod tests {
             ["loss5", "rate5", "latency5"].map(|name| row.cell.integer(name))
         };
         assert_eq!([1, 2, 3, 5, 8].map(of), [[0, 10, 5], [0, 10, 80], [0, 100, 5], [12, 10, 5], [12, 100, 80]]);
+    }
+
+    #[test]
+    fn a_row_names_the_cell_and_its_figures() {
+        let rows =
+            LIMA2017.shown(&made(MESH, |cell| cell.integer("case") as f64 * 10.0)).rows.expect("they are declared");
+        let csv = rows.to_csv();
+        let first = csv.lines().nth(1).expect("a row");
+        assert!(first.starts_with("mesh,Exp 1,lia,ll,full-mesh,11.0,1.414214,"), "{first}");
+        assert_eq!(csv.lines().count(), 65);
+    }
+
+    #[test]
+    fn tables_fit_and_have_a_line_for_each_case() {
+        for item in [CONGESTED, DESIGN, MESH, "background", TRANSFER] {
+            let tables = LIMA2017.shown(&made(item, |_| 123.4)).readable;
+            assert!(tables.len() >= CONGESTION.len());
+            for (title, table) in tables {
+                let text = table.to_text();
+                assert!(text.lines().all(|line| line.chars().count() <= 110), "{title}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn curves_run_over_loss_and_have_an_interval_at_each_point() {
+        let figures = LIMA2017.shown(&made(CONGESTED, |cell| (100 - cell.integer("case")) as f64)).figures;
+        assert_eq!(figures.len(), 4 + 1 + 1, "a figure for each congestion control, the boxes, and adaptive");
+        let Chart::Curves(curves) = &figures[0].chart else { panic!("curves") };
+        assert_eq!(curves.curves.len(), 5);
+        let point = curves.curves[0].points[6];
+        let (low, high) = point.interval.expect("two runs");
+        assert_eq!((point.x, point.y), (6.0, 95.0));
+        assert!(low < 95.0 && high > 95.0);
+    }
+
+    #[test]
+    fn meshes_stand_side_by_side_in_each_experiment() {
+        let figures = LIMA2017.shown(&made(MESH, |_| 50.0)).figures;
+        assert_eq!(figures.len(), 4);
+        let Chart::Bars(bars) = &figures[0].chart else { panic!("bars") };
+        let first: Vec<_> = bars.bars[..3].iter().map(|bar| (bar.group.as_str(), bar.series.as_str())).collect();
+        assert_eq!(first, [("Exp 1", "full-mesh"), ("Exp 1", "single-mesh"), ("Exp 2", "full-mesh")]);
     }
 
     #[test]

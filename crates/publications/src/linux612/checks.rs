@@ -1,7 +1,6 @@
 //! How close to the kernel is close enough: the claims of `paper.toml` about rows, and about what MPTCP is compared by
 //! beside goodput and completion.
 
-use serde_json::Value;
 use subflow_lab::statistics::mean;
 use subflow_report::Table;
 
@@ -30,10 +29,9 @@ pub(super) const CHECKS: [(&str, Check); 5] = [
 /// Whether `claim` is about this row.
 fn judges(claim: &Claim, comparison: &Comparison<'_>) -> bool {
     let flow = comparison.reference.flow;
-    let wanted = claim.arguments.get("where").and_then(Value::as_object);
     claim.check == NEAR
         && if claim.text("flows") == "first" { flow == 1 } else { flow != ALL }
-        && wanted.into_iter().flatten().all(|(name, value)| comparison.outcome.row.cell.is(name, value.clone()))
+        && comparison.outcome.row.cell.has(&claim.only)
 }
 
 /// The claim that judges a row; `None` where figures are only put side by side.
@@ -45,17 +43,17 @@ pub(super) fn claim_of(comparison: &Comparison<'_>) -> Option<&'static Claim> {
 fn deviation(claim: &Claim, (ours, kernel): (f64, f64)) -> (f64, String) {
     let percent = (ours / kernel - 1.0) * 100.0;
     let milliseconds = (ours - kernel) * 1e3;
-    match claim.arguments.contains_key("percent") {
-        true => (percent.abs() / claim.number("percent"), format!("{percent:+.2} %")),
-        false => (milliseconds.abs() / claim.number("milliseconds"), format!("{milliseconds:+.2} ms")),
+    match claim.percent {
+        Some(bound) => (percent.abs() / bound, format!("{percent:+.2} %")),
+        None => (milliseconds.abs() / claim.number("milliseconds"), format!("{milliseconds:+.2} ms")),
     }
 }
 
 /// Whether `ours` is near enough.
 fn admits(claim: &Claim, (ours, kernel): (f64, f64)) -> bool {
-    match claim.arguments.contains_key("percent") {
-        true => (ours - kernel).abs() <= kernel * claim.number("percent") / 100.0,
-        false => (ours - kernel).abs() * 1e3 <= claim.number("milliseconds"),
+    match claim.percent {
+        Some(bound) => (ours - kernel).abs() <= kernel * bound / 100.0,
+        None => (ours - kernel).abs() * 1e3 <= claim.number("milliseconds"),
     }
 }
 
@@ -115,7 +113,7 @@ impl Part {
 
     fn is_met(&self) -> bool {
         let claim = LINUX612.description.claims.iter().find(|claim| claim.check == self.check);
-        claim.is_some_and(|claim| self.deviation_pct().abs() <= claim.number("percent"))
+        claim.and_then(|claim| claim.percent).is_some_and(|bound| self.deviation_pct().abs() <= bound)
     }
 }
 

@@ -15,8 +15,7 @@ pub(super) struct Configuration {
     pub(super) paths: Vec<PathSpec>,
     /// The flows in the order of their numbers.
     pub(super) flows: Vec<FlowSpec>,
-    /// The hosts, and the links of the clients among them.
-    hosts: Vec<HostSpec>,
+    /// The links of the clients.
     accesses: Vec<Access>,
     /// A path that loses everything from 10 s to 20 s, if one does.
     pub(super) failures: Vec<Failure>,
@@ -68,12 +67,6 @@ pub(super) struct FlowSpec {
 struct Subflow {
     from: String,
     to: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct HostSpec {
-    name: String,
-    interfaces: Vec<String>,
 }
 
 /// The link of an interface of a client to its path.
@@ -243,7 +236,6 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
     let (first, numbered) = (&rows[0], numbered(rows)?);
     let paths = &first.paths;
     let (sent, failure) = (sent_size(&first.case)?, failure(&first.case, paths)?);
-    let accesses = accesses(&numbered, paths);
     let letter: String = first.case.chars().take(1).collect();
     let (lossy, is_chaotic) = (paths.iter().any(|path| path.loss_pct > 0.0), letter == "H");
     let shape = |path: &PathSpec| (path.rate_mbps, path.delay_ms, path.queue);
@@ -257,7 +249,6 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         loss_text: first.loss_text.clone(),
         paths: paths.clone(),
         flows: numbered.iter().zip(1..).map(|(row, n)| flow(row, n, numbered.len() > 1, sent)).collect(),
-        hosts: hosts(numbered.len(), &accesses, paths),
         failures: failure.into_iter().collect(),
         duration_s: first.duration_s,
         sample_interval_s: String::new(),
@@ -271,7 +262,7 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         chaotic: u8::from(is_chaotic),
         supported: u8::from(first.is_plain && (paths.len() == 1 || !numbered.iter().any(is_sctp))),
         references: rows.iter().map(reference).collect(),
-        accesses,
+        accesses: accesses(&numbered, paths),
         letter,
     })
 }
@@ -320,16 +311,6 @@ fn accesses(flows: &[&Record], paths: &[PathSpec]) -> Vec<Access> {
     let interfaces = |row: &Record| 1..=if row.protocol == "mptcp" { 2 } else { 1 };
     let of_client = |(row, client): (&&Record, usize)| interfaces(row).map(move |n| access(client, n, &paths[0]));
     flows.iter().zip(1..).flat_map(of_client).collect()
-}
-
-fn hosts(clients: usize, accesses: &[Access], paths: &[PathSpec]) -> Vec<HostSpec> {
-    let interfaces = |client: usize| accesses.iter().filter(move |access| access.client == client);
-    let client = |client: usize| HostSpec {
-        name: format!("client{client}"),
-        interfaces: interfaces(client).map(|access| format!("c{}", access.n)).collect(),
-    };
-    let interfaces = paths.iter().map(|path| format!("s{}", path.n)).collect();
-    (1..=clients).map(client).chain([HostSpec { name: "server".to_owned(), interfaces }]).collect()
 }
 
 /// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one full packet

@@ -13,10 +13,9 @@ mod comparison;
 mod configuration;
 mod delays;
 mod distributions;
-mod figures;
 mod measurements;
 mod outage;
-mod tables;
+mod report;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -37,9 +36,10 @@ pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
         checks: &checks::CHECKS,
         further_findings: |results| distributions::findings(&distributions::all(&Outcome::all(results))),
         own: Some(|results| Own {
-            rows: Some(tables::rows(results)),
-            readable: tables::readable(results),
-            figures: figures::figures(results),
+            rows: Some(report::rows(results)),
+            readable: report::readable(results),
+            figures: report::figures(results),
+            ..Own::default()
         }),
         notes,
         ..Code::default()

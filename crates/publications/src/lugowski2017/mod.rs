@@ -1,13 +1,12 @@
 //! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. The experiments and the
 //! thesis's tables A.1 to A.17 are in `papers/lugowski2017/`.
 
-mod figures;
 mod findings;
-mod report;
 
 use std::sync::LazyLock;
 
-use subflow_lab::statistics::{self, Interval, mean, median_interval};
+use subflow_lab::statistics::{self, mean};
+use subflow_report::{Axis, Bars, Figure, Table};
 
 use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Sample, Study};
 use crate::{Quantity, Routers};
@@ -16,7 +15,11 @@ use crate::{Quantity, Routers};
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         checks: &findings::CHECKS,
-        own: Some(|all| Own { rows: None, readable: report::readable(all), figures: figures::figures(all) }),
+        own: Some(|all| Own {
+            readable: vec![("Mean absolute deviation from the thesis, in % of capacity".to_owned(), deviations(all))],
+            first_figures: vec![deviations_by_table(all)],
+            ..Own::default()
+        }),
         linux: Some(Linux {
             routers: Routers::Simulated,
             case: |cell| format!("{} Mbit/s, {}", cell.text("capacity_mbps"), cell.text("case")),
@@ -52,15 +55,6 @@ fn flows(row: &Row) -> usize {
     row.runs.first().map_or(0, Sample::len)
 }
 
-/// The congestion control of a flow.
-fn flow_name(row: &Row, flow: usize) -> String {
-    row.cell.text(&format!("congestion{flow}"))
-}
-
-fn latency(row: &Row) -> i64 {
-    row.cell.integer("latency_ms")
-}
-
 fn capacity(row: &Row) -> i64 {
     row.cell.integer("capacity_mbps")
 }
@@ -68,11 +62,6 @@ fn capacity(row: &Row) -> i64 {
 /// The median goodput of a flow.
 fn median(row: &Row, flow: usize) -> f64 {
     statistics::median(&row.samples(flow)).unwrap_or(0.0)
-}
-
-/// The interval of that median.
-fn interval(row: &Row, flow: usize) -> Option<Interval> {
-    median_interval(&row.samples(flow), 0.95)
 }
 
 /// What the thesis prints for a flow.
@@ -112,6 +101,32 @@ fn deviation_of_topology(all: &Results, bottleneck: bool) -> Option<f64> {
     deviation(all.rows.iter().filter(|row| row.cell.is("topology", "bottleneck") == bottleneck))
 }
 
+/// The mean absolute deviations, to read.
+fn deviations(all: &Results) -> Table {
+    let mut table = Table::new(["of", "deviation"]);
+    for name in all.items() {
+        if let Some(deviation) = deviation_of_table(all, name) {
+            table.row([name.into(), deviation.into()]);
+        }
+    }
+    for (name, bottleneck) in [("bottleneck, all", true), ("half-bottleneck, all", false)] {
+        if let Some(deviation) = deviation_of_topology(all, bottleneck) {
+            table.row([name.into(), deviation.into()]);
+        }
+    }
+    table
+}
+
+fn deviations_by_table(all: &Results) -> Figure {
+    let mut bars = Bars::new(Axis::new("mean absolute deviation", "% of capacity"));
+    for table in all.items() {
+        if let Some(deviation) = deviation_of_table(all, table) {
+            bars.add(table, "deviation", deviation, None);
+        }
+    }
+    Figure::bars("Deviation from the thesis, by table", bars)
+}
+
 /// Mean share of the first flow over a table's capacities.
 fn mean_share(all: &Results, table: &str, case: &str) -> Option<f64> {
     mean(&all.of(table).filter(|row| row.cell.is("case", case)).map(first_share).collect::<Vec<_>>())
@@ -124,6 +139,8 @@ fn at<'a>(all: &'a Results, table: &str, case: &str, capacity_mbps: i64) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use subflow_report::Chart;
+
     use super::*;
     use crate::study::Effort;
     use crate::{Paper, Request};
@@ -145,6 +162,24 @@ mod tests {
         let lia = at(&all, "A.1", "lia", 100).expect("it was made");
         assert_eq!(deviation([lia].into_iter()), Some(1.5));
         assert_eq!((total(lia), lia.runs.len()), (96.0, 2));
+    }
+
+    #[test]
+    fn tables_and_figures_have_ours_and_the_thesis_s() {
+        let Own { rows, readable, figures, .. } = LUGOWSKI2017.shown(&made("A.1", "lia", [52.0, 44.0]));
+        let csv = rows.expect("rows are declared").to_csv();
+        let lia = csv.lines().nth(1).expect("a row");
+        assert_eq!(lia, "A.1,bottleneck,droptail,0,vs-reno,100,lia,0,lia,52.0,0.0,52.0,52.0,2,50.0");
+        let text = readable[0].1.to_text();
+        assert!(text.contains("lia : reno") && text.contains("52.0 : 44.0 (50 : 45)"), "{text}");
+        assert_eq!(readable.len(), 2, "the table and the deviations");
+        assert_eq!(figures.len(), 1 + 4, "the deviations, and a figure for each algorithm");
+        let Chart::Curves(curves) = &figures[1].chart else { panic!("curves") };
+        let names: Vec<&str> = curves.curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(names, ["lia", "lia, thesis", "reno", "reno, thesis"]);
+        assert_eq!(curves.curves[0].colour, curves.curves[1].colour);
+        // A.1 prints 50 for LIA at 100 Mbit/s.
+        assert_eq!((curves.curves[0].points[0].y, curves.curves[1].points[0].y), (52.0, 50.0));
     }
 
     #[test]

@@ -41,6 +41,22 @@
 //! name = "loss of acknowledgments"
 //! set = { "links.a.loss.down" = "${loss} %" }
 //!
+//! [rows]                               # the table of all cells, by headings: `show.rs` says what may stand there
+//! loss = "loss"
+//! goodput_mbps = "mean goodput"
+//!
+//! [[tables]]                           # tables to read: `tables.rs`
+//! title = "${item}: goodput in Mbit/s"
+//! lines = ["loss"]
+//! columns = { "loss, %" = "loss" }
+//! across = "mode"
+//! show = "means goodput"
+//!
+//! [[figures]]                          # `panels.rs`
+//! group = "${loss} %"
+//! series = "${mode}"
+//! of = [{ title = "${item}", metric = "goodput" }]
+//!
 //! [[claims]]
 //! statement = "the new mode is ahead"
 //! source = "figure 1"

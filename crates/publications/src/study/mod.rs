@@ -82,6 +82,8 @@ pub(crate) struct Own {
     /// Tables to read, with their titles, and figures: after those that the file declares.
     pub(crate) readable: Vec<(String, Table)>,
     pub(crate) figures: Vec<Figure>,
+    /// Figures before those that the file declares.
+    pub(crate) first_figures: Vec<Figure>,
 }
 
 /// What of a paper is no data. The default is that of a paper that is data alone.
@@ -267,6 +269,23 @@ impl Study {
         self.results_of(cells.into_iter().map(row).collect())
     }
 
+    /// All tables and figures: those that the file declares and those of the code, or the usual ones.
+    pub(crate) fn shown(&self, results: &Results) -> Own {
+        let Description { metrics, reference, rows, tables, figures, .. } = &self.description;
+        let view = View { results, metrics, reference: reference.as_ref(), sign: " ± " };
+        let is_without_code = self.code.own.is_none();
+        let mut shown = self.code.own.map_or_else(Own::default, |own| own(results));
+        shown.rows.get_or_insert_with(|| tables::rows(rows, view));
+        if is_without_code || !tables.is_empty() {
+            shown.readable.splice(0..0, tables::readable(tables, view));
+        }
+        if is_without_code || !figures.is_empty() {
+            shown.first_figures.extend(panels::figures(figures, view));
+        }
+        shown.figures.splice(0..0, std::mem::take(&mut shown.first_figures));
+        shown
+    }
+
     fn notes(&self, effort: Effort, results: &Results) -> Result<Vec<String>, Problem> {
         let all_runs = [("all_runs", results.runs.to_string())];
         let further = all_runs.into_iter().chain((self.code.notes)(results));
@@ -317,21 +336,12 @@ impl Paper for Study {
         if request.wants_alternatives() {
             self.compare_choices(&mut findings, request, &runs)?;
         }
-        let Description { metrics, reference, rows, tables, figures, .. } = &self.description;
-        let view = View { results: &results, metrics, reference: reference.as_ref(), sign: " ± " };
-        let own = self.code.own.map(|own| own(&results));
-        // The usual tables and figures are for papers that have no other.
-        let is_declared = |is_empty: bool| own.is_none() || !is_empty;
-        let mut all_tables = if is_declared(tables.is_empty()) { tables::readable(tables, view) } else { Vec::new() };
-        let mut all_figures = if is_declared(figures.is_empty()) { panels::figures(figures, view) } else { Vec::new() };
-        let own = own.unwrap_or_default();
-        all_tables.extend(own.readable);
-        all_figures.extend(own.figures);
+        let Own { rows, readable, figures, .. } = self.shown(&results);
         let reproduction = Reproduction {
             paper: self.folder.name.clone(),
-            table: own.rows.unwrap_or_else(|| tables::rows(rows, view)),
-            readable: all_tables,
-            figures: all_figures,
+            table: rows.unwrap_or_default(),
+            readable,
+            figures,
             findings,
             notes: self.notes(effort, &results)?,
         };

@@ -1,6 +1,7 @@
 //! Figures of a paper: those that its file declares, or bars of each metric.
 
 use serde::Deserialize;
+use subflow_lab::statistics::{median, median_interval};
 use subflow_report::{Axis, Bars, Boxes, Curve, CurvePoint, Curves, Figure, Reference};
 use subflow_scenario::sweep::Parameters;
 
@@ -31,9 +32,23 @@ pub(crate) struct Panel {
     group: String,
     /// A line at a value.
     mark: Option<Mark>,
-    /// Whether it is the ratio to the paper's reference, not the mean.
-    ratio: bool,
+    /// What of the runs it shows.
+    statistic: Of,
+    /// What stands behind the name of a curve in that of the published figures, which have the same colour; none without.
+    published: Option<String>,
+    /// A template of the section that they are in; the item unless given.
+    section: Option<String>,
     caption: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Of {
+    #[default]
+    Mean,
+    Median,
+    /// The ratio to the paper's reference.
+    Ratio,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -73,7 +88,8 @@ struct Along {
 #[serde(deny_unknown_fields)]
 struct Mark {
     label: String,
-    at: f64,
+    /// The diagonal where it is at none.
+    at: Option<f64>,
 }
 
 /// The figures of all items, in their order.
@@ -130,18 +146,14 @@ impl Panel {
                 let samples = rows.iter().map(|row| (row.cell.fill(&self.series), row.samples(place)));
                 Figure::distributions(title, axis, samples)
             }
-            Kind::Curves => {
-                let point = |row: &Row, x: f64| {
-                    let (y, ends) = match self.ratio {
-                        false => (row.mean(place), row.ends(place)),
-                        true => view.ratio(row, place).map(|Ratio { value, low, high }| (value, (low, high)))?,
-                    };
-                    Some(CurvePoint { x, y, interval: Some(ends) })
-                };
-                Figure::curves(title, self.curves(axis, &rows, &point)?)
+            Kind::Curves if metric.is_of_each() => {
+                let flows: Vec<Row> = rows.iter().flat_map(|row| row.by_flow()).collect();
+                Figure::curves(title, self.curves(axis, &flows.iter().collect::<Vec<_>>(), place, view)?)
             }
+            Kind::Curves => Figure::curves(title, self.curves(axis, &rows, place, view)?),
         };
-        Some(figure.section(first.item.as_str()).caption(self.caption.as_str()))
+        let section = self.section.as_ref().map_or_else(|| first.item.clone(), |section| first.fill(section));
+        Some(figure.section(section).caption(self.caption.as_str()))
     }
 
     fn bars(&self, axis: Axis, subject: &Subject, rows: &[&Row], view: View<'_>) -> Bars {
@@ -176,21 +188,51 @@ impl Panel {
         boxes
     }
 
-    fn curves(&self, y: Axis, rows: &[&Row], point: &dyn Fn(&Row, f64) -> Option<CurvePoint>) -> Option<Curves> {
+    fn curves(&self, y: Axis, rows: &[&Row], place: usize, view: View<'_>) -> Option<Curves> {
         let Along { variable, label, unit } = self.x.as_ref()?;
         let mut curves = Curves::new(Axis::new(label, unit), y);
-        for name in distinct(rows.iter().map(|row| row.cell.fill(&self.series))) {
-            let of_it = rows.iter().filter(|row| row.cell.fill(&self.series) == name);
-            let points = of_it.filter_map(|row| point(row, row.cell.number(variable))).collect();
-            curves.add(Curve { points, ..Curve::new(name) });
+        for (colour, name) in distinct(rows.iter().map(|row| row.cell.fill(&self.series))).into_iter().enumerate() {
+            let of_it = || rows.iter().filter(|row| row.cell.fill(&self.series) == name);
+            let point = |row: &&Row| {
+                let (y, ends) = self.value(row, place, view)?;
+                Some(CurvePoint { x: row.cell.number(variable), y, interval: Some(ends) })
+            };
+            let ours = Curve { points: of_it().filter_map(point).collect(), ..Curve::new(&name) };
+            let Some(published) = &self.published else {
+                curves.add(ours);
+                continue;
+            };
+            curves.add(ours.colour(colour));
+            let theirs = of_it().filter_map(|row| Some((row.cell.number(variable), view.published(row, place)?)));
+            let theirs = Curve::new(format!("{name}, {published}")).with_points(theirs).colour(colour).published();
+            if !theirs.points.is_empty() {
+                curves.add(theirs);
+            }
         }
         curves.references.extend(self.mark.iter().map(Mark::line));
         Some(curves)
+    }
+
+    /// What is shown of a cell, with the ends of its interval.
+    fn value(&self, row: &Row, place: usize, view: View<'_>) -> Option<(f64, (f64, f64))> {
+        match self.statistic {
+            Of::Mean => Some((row.mean(place), row.ends(place))),
+            Of::Ratio => view.ratio(row, place).map(|Ratio { value, low, high }| (value, (low, high))),
+            Of::Median => {
+                let samples = row.samples(place);
+                let median = median(&samples)?;
+                Some((median, median_interval(&samples, 0.95).map_or((median, median), |of| (of.low, of.high))))
+            }
+        }
     }
 }
 
 impl Mark {
     fn line(&self) -> Reference {
-        Reference::Value { label: self.label.clone(), at: self.at }
+        let label = self.label.clone();
+        self.at.map_or_else(
+            || Reference::Diagonal { label: label.clone() },
+            |at| Reference::Value { label: label.clone(), at },
+        )
     }
 }

@@ -191,7 +191,7 @@ mod tests {
         let error = 12.706 * 0.2 / 10.2;
         assert!((ratio.value - 8.0 / 10.2).abs() < 1e-12 && (ratio.half() - ratio.value * error).abs() < 1e-4);
         assert!(
-            !ratio.is_below_one() && Ratio::around(0.8, 0.1).is_below_one() && Ratio::around(1.2, 0.1).is_above_one()
+            ratio.is_below_one() && Ratio::around(0.8, 0.1).is_below_one() && Ratio::around(1.2, 0.1).is_above_one()
         );
         assert_eq!(by_errors(&[1.0, 1.0], &[0.0, 0.0]), None);
         assert_eq!(by_errors(&[33.0, 42.0], &[0.2, 0.4]), None, "next to nothing");

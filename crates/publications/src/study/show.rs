@@ -18,6 +18,7 @@
 //! | `marked-ratio` | the ratio to read, with a star where its interval leaves 1 out |
 //! | `value` | the mean to read |
 //! | `means` | the mean with half its interval to read, and the published figure in brackets |
+//! | `medians` | the medians of all flows to read, and the published figures in brackets |
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -67,6 +68,7 @@ pub(super) enum Statistic {
     MarkedRatio,
     Value,
     Means,
+    Medians,
 }
 
 impl TryFrom<String> for Show {
@@ -153,6 +155,7 @@ impl View<'_> {
             Statistic::MarkedRatio => self.ratio(row, place).map_or(Cell::Empty, |ratio| ratio.marked().into()),
             Statistic::Value => mean(&samples).map_or(Cell::Empty, |mean| self.decimal(mean, place).into()),
             Statistic::Means => self.means(row, place).into(),
+            Statistic::Medians => self.medians(row, place).into(),
         }
     }
 
@@ -177,5 +180,16 @@ impl View<'_> {
             (true, Some(_)) => row.shown(place, self.metrics[place].decimals, self.sign),
         };
         self.published(row, place).map_or(ours.clone(), |published| format!("{ours} ({published})"))
+    }
+
+    fn medians(&self, row: &Row, place: usize) -> String {
+        let flows = row.by_flow();
+        let joined = |of: &dyn Fn(&Row) -> String| flows.iter().map(of).collect::<Vec<_>>().join(" : ");
+        let ours = joined(&|row| self.decimal(median(&row.samples(place)).unwrap_or(0.0), place));
+        let theirs = |row: &Row| self.published(row, place).map_or_else(String::new, |figure| figure.to_string());
+        match flows.first().and_then(|row| self.published(row, place)) {
+            Some(_) => format!("{ours} ({})", joined(&theirs)),
+            None => ours,
+        }
     }
 }

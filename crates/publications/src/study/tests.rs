@@ -3,16 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::leitner2019::LEITNER2019;
-use crate::lima2017::LIMA2017;
-use crate::linux612::LINUX612;
-use crate::lugowski2017::LUGOWSKI2017;
-use crate::multiflow2016::MULTIFLOW2016;
-use crate::red2018::RED2018;
-
-fn studies() -> [&'static Study; 6] {
-    [&LEITNER2019, &LIMA2017, &LINUX612, &LUGOWSKI2017, &MULTIFLOW2016, &RED2018]
-}
+use crate::studies;
 
 /// All cells, simulated or on Linux.
 fn all_cells(study: &Study, effort: Effort) -> Vec<Cell> {
