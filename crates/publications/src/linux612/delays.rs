@@ -66,7 +66,7 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Option<(String, Table)> {
 
 /// Whether all figures are near the kernel's, and the worst.
 pub(super) fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
-    let (letter, percent) = (claim.text("letter"), claim.number("percent"));
+    let (letter, percent) = (claim.text("letter"), claim.percent?);
     let outcomes = Outcome::all(results);
     let of_letter = outcomes.iter().filter(|outcome| outcome.configuration.letter == letter);
     let all: Vec<Delay> = of_letter.flat_map(delays).collect();
