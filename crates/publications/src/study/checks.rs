@@ -73,6 +73,12 @@ impl Rule {
     /// The check of a claim; `None` where its name is none of these.
     pub(super) fn of(claim: &Claim, metrics: &[Metric]) -> Result<Option<Self>, String> {
         let name = claim.check.as_str();
+        if !NAMES.contains(&name) {
+            return Ok(None);
+        }
+        if let Some(key) = claim.arguments.keys().next() {
+            return Err(format!("{key}: there is no such key"));
+        }
         let missing = |key: &str| format!("{key}: it is missing; {name} needs it");
         let pair = || Pair::of(claim).ok_or_else(|| missing("compare, one variable with a list of two values"));
         let share = || claim.percent.map(|percent| percent / 100.0).ok_or_else(|| missing("percent"));
@@ -87,12 +93,8 @@ impl Rule {
             }
             "within" => Kind::Within(claim.bounds.map(range).ok_or_else(|| missing("bounds"))?),
             "rises" | "falls" => Kind::Moves(claim.along.clone().ok_or_else(|| missing("along"))?, name == "rises"),
-            "near published" => Kind::Near(share()?),
-            _ => return Ok(None),
+            _ => Kind::Near(share()?),
         };
-        if let Some(key) = claim.arguments.keys().next() {
-            return Err(format!("{key}: there is no such key"));
-        }
         let wanted = claim.metric.as_ref();
         let known = metrics.iter().position(|metric| wanted.is_none_or(|wanted| metric.name == *wanted));
         let metric =

@@ -152,6 +152,9 @@ impl Description {
                 return Err(wrong(format!("rows, tables and figures: there is no metric {name:?}")));
             }
         }
+        if let Some(title) = file.figures.iter().find_map(Panel::lacks_x) {
+            return Err(wrong(format!("figures, {title:?}: x: it is missing; curves need it")));
+        }
         match file.draws.iter().find(|draw| draw.values[0] > draw.values[1]) {
             Some(draw) => Err(wrong(format!("draws, {}: values: expected the smallest first", draw.variable))),
             None => Ok(file),

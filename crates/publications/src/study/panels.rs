@@ -128,6 +128,11 @@ impl Panel {
         self.of.iter().map(|subject| &subject.metric).chain(beside).map(String::as_str)
     }
 
+    /// The title of curves over nothing.
+    pub(super) fn lacks_x(&self) -> Option<&str> {
+        (self.kind == Kind::Curves && self.x.is_none()).then(|| self.of.first().map_or("", |subject| &subject.title))
+    }
+
     /// None where no cell has the metric.
     fn figure(&self, subject: &Subject, rows: &[&Row], view: View<'_>) -> Option<Figure> {
         let place = view.place(&subject.metric);

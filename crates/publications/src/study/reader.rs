@@ -52,6 +52,7 @@ impl de::Error for Mistake {
     }
 
     fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let expected = expected.to_string().replace("f64", "a number").replace("u64", "a whole number from 0");
         Self::custom(format_args!("found {found}, expected {expected}"))
     }
 
