@@ -28,6 +28,8 @@ struct Followed {
     /// The index of the interface from which packets are let in. One that has another name now is not the path's any
     /// more, and one that has its name need not be the one before.
     opened: Option<u32>,
+    /// Whether it was reported that packets of each family reach a few networks only.
+    confined: [bool; 2],
 }
 
 impl Followed {
@@ -60,7 +62,12 @@ impl Paths {
     /// The paths of these plans, which were carried out with interfaces in these states.
     pub(crate) fn new(plans: Vec<PathPlan>, states: &[Interface], firewall: Firewall) -> Self {
         let paths = plans.into_iter().zip(states);
-        let followed = |(plan, state): (_, &Interface)| Followed { plan, state: None, opened: Some(state.index) };
+        let followed = |(plan, state): (_, &Interface)| Followed {
+            plan,
+            state: None,
+            opened: Some(state.index),
+            confined: [false; 2],
+        };
         Self { paths: paths.map(followed).collect(), firewall }
     }
 
@@ -74,7 +81,7 @@ impl Paths {
         for path in &mut self.paths {
             let now = Interface::read(&path.plan.interface)?;
             path.reopen(now.as_ref().map(|now| now.index), self.firewall, journal)?;
-            let Followed { plan, state, .. } = path;
+            let Followed { plan, state, confined, .. } = path;
             if now != *state {
                 adapt(plan, state.as_ref(), now.as_ref());
                 *state = now;
@@ -82,10 +89,19 @@ impl Paths {
             for family in Family::BOTH {
                 let Some(address) = plan.address(family) else { continue };
                 let up = state.as_ref().is_some_and(|state| state.carries(family));
+                let version = if family == Family::V4 { 4 } else { 6 };
                 if stack.is_address_up(address) != up {
                     stack.set_address_up(address, up);
                     let verb = if up { "carries" } else { "does not carry" };
-                    report(&format!("{} {verb} IPv{}", plan.interface, if family == Family::V4 { 4 } else { 6 }));
+                    report(&format!("{} {verb} IPv{version}", plan.interface));
+                }
+                let is_confined = state.as_ref().is_some_and(|state| state.is_confined(family));
+                if core::mem::replace(&mut confined[family as usize], is_confined) != is_confined && up {
+                    let reach = match is_confined {
+                        true => "has no default route: it reaches only the networks of its routes",
+                        false => "has a default route",
+                    };
+                    report(&format!("{} {reach} (IPv{version})", plan.interface));
                 }
             }
         }

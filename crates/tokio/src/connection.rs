@@ -7,6 +7,7 @@ use std::task::Waker;
 use subflow_quantity::Instant;
 use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Endpoint, EndpointId, Event};
+use subflow_wire::icmp::{IcmpKind, Unreachable};
 
 use crate::stream_buffer::StreamBuffer;
 
@@ -26,6 +27,8 @@ pub(crate) struct Connection {
     /// The application writes no more.
     pub(crate) finished: bool,
     pub(crate) closed: Option<Closed>,
+    /// What a router or the destination has reported of its SYN.
+    pub(crate) unreachable: Option<io::ErrorKind>,
     pub(crate) fell_back: bool,
     /// The port on which it was accepted, until an application has it.
     pub(crate) accepted_on: Option<u16>,
@@ -56,6 +59,7 @@ impl Connection {
             peer_finished: false,
             finished: false,
             closed: None,
+            unreachable: None,
             fell_back: false,
             accepted_on: None,
             abandoned: None,
@@ -94,6 +98,20 @@ impl Connection {
             | Event::Acknowledged
             | Event::SubflowEstablished(_)
             | Event::SubflowClosed(_) => {}
+        }
+    }
+
+    /// ICMP has reported an error of its endpoint's packets. A connection that is being opened ends with it, as in Linux
+    /// (`tcp_v4_err`): there may be other paths, or other addresses of the peer.
+    pub(crate) fn on_network_error(&mut self, error: Option<IcmpKind>) {
+        let kind = match error {
+            Some(IcmpKind::Unreachable(Unreachable::Network)) => io::ErrorKind::NetworkUnreachable,
+            Some(IcmpKind::Unreachable(_)) => io::ErrorKind::HostUnreachable,
+            _ => return,
+        };
+        if !self.established {
+            self.unreachable = Some(kind);
+            wake(&mut self.opener);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A stack: its paths, connecting and listening.
 
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,6 +15,22 @@ use crate::{ConnectionState, MptcpListener, MptcpStream, Options, Path};
 
 /// The time after which the next attempt to connect begins beside those under way (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+
+/// One of several attempts to connect.
+struct Attempt<'a> {
+    remote: SocketAddr,
+    outcome: Pin<Box<dyn Future<Output = io::Result<MptcpStream>> + Send + 'a>>,
+}
+
+/// How much an error says of a destination: the more, the larger.
+fn weight(kind: io::ErrorKind) -> u8 {
+    match kind {
+        io::ErrorKind::ConnectionRefused => 3,
+        io::ErrorKind::ConnectionReset => 2,
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => 1,
+        _ => 0,
+    }
+}
 
 /// An MPTCP stack. Clones share it. Its task ends, and with it all connections, when the last clone and the last
 /// stream are dropped.
@@ -36,27 +53,29 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// The error of the last attempt, or [`NetworkUnreachable`](io::ErrorKind::NetworkUnreachable) if no path that is
-    /// up has an address of the same family.
+    /// As [`connect_any`](Self::connect_any).
     pub async fn connect(&self, remote: SocketAddr) -> io::Result<MptcpStream> {
         self.connect_any(&[remote]).await
     }
 
     /// Connects to the first of `remotes` that answers, in their order, from every path. The attempts overlap as in
-    /// Happy Eyeballs (RFC 8305); the first to succeed ends the others.
+    /// Happy Eyeballs (RFC 8305); the first to succeed ends the others. A destination that refuses one is not tried from
+    /// further paths.
     ///
     /// # Errors
     ///
-    /// As [`connect`](Self::connect).
+    /// Of all attempts' errors, that which says most of the destination: a refusal, else that it is unreachable, else the
+    /// last one. [`NetworkUnreachable`](io::ErrorKind::NetworkUnreachable) if no path that is up has an address of the same
+    /// family.
     pub async fn connect_any(&self, remotes: &[SocketAddr]) -> io::Result<MptcpStream> {
         let locals = self.0.shared.lock().transmitter.local_addresses();
         let pairs = remotes.iter().flat_map(|&remote| {
             let same_family = locals.iter().filter(move |local| local.is_ipv4() == remote.is_ipv4());
             same_family.map(move |&local| (local, remote))
         });
-        let mut waiting = pairs.collect::<Vec<_>>().into_iter();
-        let mut attempts: Vec<Pin<Box<dyn Future<Output = io::Result<MptcpStream>> + Send + '_>>> = Vec::new();
-        let mut last_error = io::Error::new(
+        let mut waiting: VecDeque<(IpAddr, SocketAddr)> = pairs.collect();
+        let mut attempts: Vec<Attempt<'_>> = Vec::new();
+        let mut telling = io::Error::new(
             io::ErrorKind::NetworkUnreachable,
             "no path that is up has an address of the destination's family",
         );
@@ -65,24 +84,30 @@ impl Stack {
             loop {
                 let mut at = 0;
                 while at < attempts.len() {
-                    match attempts[at].as_mut().poll(context) {
+                    match attempts[at].outcome.as_mut().poll(context) {
                         Poll::Ready(Ok(stream)) => return Poll::Ready(Ok(stream)),
                         Poll::Ready(Err(error)) => {
-                            last_error = error;
-                            drop(attempts.remove(at));
+                            let remote = attempts.remove(at).remote;
+                            if error.kind() == io::ErrorKind::ConnectionRefused {
+                                attempts.retain(|other| other.remote != remote);
+                                waiting.retain(|&(_, other)| other != remote);
+                                at = 0;
+                            }
+                            if weight(error.kind()) >= weight(telling.kind()) {
+                                telling = error;
+                            }
                         }
                         Poll::Pending => at += 1,
                     }
                 }
                 let is_time = attempts.is_empty() || delay.as_mut().poll(context).is_ready();
-                match if is_time { waiting.next() } else { None } {
+                match if is_time { waiting.pop_front() } else { None } {
                     Some((local, remote)) => {
-                        attempts.push(Box::pin(self.connect_from(local, remote)));
+                        attempts.push(Attempt { remote, outcome: Box::pin(self.connect_from(local, remote)) });
                         delay = Box::pin(tokio::time::sleep(ATTEMPT_DELAY));
                     }
                     None if attempts.is_empty() => {
-                        let error = io::Error::new(last_error.kind(), last_error.to_string());
-                        return Poll::Ready(Err(error));
+                        return Poll::Ready(Err(io::Error::new(telling.kind(), telling.to_string())));
                     }
                     None => return Poll::Pending,
                 }
@@ -95,7 +120,8 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// If the peer refuses, if it does not answer, or if `local` has no free port.
+    /// If the peer refuses, if the network reports that it is unreachable (ICMP), if it does not answer, or if `local` has no
+    /// free port.
     pub async fn connect_from(&self, local: IpAddr, remote: SocketAddr) -> io::Result<MptcpStream> {
         let key = self.0.shared.lock().connect(local, remote)?;
         let stream = MptcpStream::new(Arc::clone(&self.0), key);
@@ -108,6 +134,12 @@ impl Stack {
             if connection.closed.is_some() {
                 let ended = || io::Error::new(io::ErrorKind::ConnectionReset, "it ended before it was established");
                 return Poll::Ready(Err(connection.failure().unwrap_or_else(ended)));
+            }
+            if let Some(kind) = connection.unreachable {
+                return Poll::Ready(Err(io::Error::new(
+                    kind,
+                    "the network reports that the destination is unreachable",
+                )));
             }
             connection.opener = Some(context.waker().clone());
             Poll::Pending

@@ -169,7 +169,10 @@ impl State {
     #[cold]
     fn receive_error(&mut self, bytes: &[u8]) {
         let Ok(Some(error)) = IcmpError::parse(bytes) else { return };
-        if let Some(key) = self.host.handle_icmp(self.now, &error).and_then(|id| self.key_of(id)) {
+        if let Some(id) = self.host.handle_icmp(self.now, &error)
+            && let Some(key) = self.key_of(id)
+        {
+            self.connections[key].on_network_error(self.host.endpoint(id).network_error());
             self.drain(key);
         }
     }

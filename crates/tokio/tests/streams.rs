@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use subflow_tokio::{MemoryLink, MptcpStream};
-use support::{Setup, pattern, receive, send};
+use support::{Setup, pattern, receive, send, without_routes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -179,6 +179,26 @@ async fn resets_and_refusals_are_errors_of_their_kinds() {
     }
     let unreachable = setup.client.connect(setup.address(80)).await.expect_err("no path");
     assert_eq!(unreachable.kind(), ErrorKind::NetworkUnreachable);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destination_without_a_route_is_reported_at_once() {
+    let stack = without_routes(2);
+    let begun = Instant::now();
+    let error = stack.connect("10.9.0.1:80".parse().expect("an address")).await.expect_err("unreachable");
+    assert_eq!(error.kind(), ErrorKind::NetworkUnreachable, "{error}");
+    assert!(begun.elapsed() < Duration::from_millis(50), "{:?}", begun.elapsed());
+    assert_eq!(stack.usage().0, 0, "no attempt goes on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_over_one_path_is_reported_at_once_whatever_the_others_do() {
+    let setup = Setup::new(&[link(10, 5), link(10, 5), link(10, 5)]);
+    setup.cut(0, true);
+    let begun = Instant::now();
+    let refused = setup.client.connect(setup.address(81)).await.expect_err("nobody listens");
+    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{refused}");
+    assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

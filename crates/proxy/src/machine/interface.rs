@@ -65,6 +65,12 @@ impl Interface {
     pub(crate) fn carries(&self, family: Family) -> bool {
         self.up && self.has_address[family as usize] && !self.routes[family as usize].is_empty()
     }
+
+    /// Whether it carries packets of the family to a few networks only: it has no default route.
+    pub(crate) fn is_confined(&self, family: Family) -> bool {
+        let is_default = |route: &String| route.split(' ').next() == Some("default");
+        self.carries(family) && !self.routes[family as usize].iter().any(is_default)
+    }
 }
 
 /// The words for `ip route` of a route that was shown.
@@ -150,6 +156,21 @@ mod tests {
         let is_own = |address: &str| routes_to_itself(address.parse().expect("an address")).expect("ip tells");
         assert!(is_own("127.0.0.2"));
         assert!(!is_own("192.0.2.1"));
+    }
+
+    #[test]
+    fn an_interface_without_a_default_route_is_confined_if_it_carries_anything() {
+        let state = |routes: &[&str]| Interface {
+            index: 1,
+            mtu: 1500,
+            up: true,
+            has_address: [true, false],
+            routes: [routes.iter().map(|route| (*route).to_owned()).collect(), Vec::new()],
+        };
+        let confined = |routes: &[&str]| state(routes).is_confined(Family::V4);
+        assert!(confined(&["10.0.0.0/24"]));
+        assert!(!confined(&["10.0.0.0/24", "default via 10.0.0.1 metric 600"]));
+        assert!(!confined(&[]), "it does not carry IPv4 at all");
     }
 
     #[test]

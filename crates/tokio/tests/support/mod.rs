@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use subflow_tokio::{Device, MemoryDevice, MemoryLink, Options, Path, Received, Stack, pair};
-use subflow_wire::{Body, Packet, PayloadBytes};
+use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
+use subflow_wire::{Body, PROTOCOL_TCP, Packet, PayloadBytes};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 pub(crate) struct Setup {
@@ -42,6 +43,43 @@ impl Device for WithoutMptcp {
         parsed.emit(PayloadBytes::Bytes(&packet[payload]), 0, &mut bytes).expect("it is shorter");
         self.0.send(&bytes)
     }
+}
+
+/// Answers every packet with an ICMP error: a router has no route to the destination.
+struct WithoutRoute {
+    own: MemoryDevice,
+    far: MemoryDevice,
+}
+
+impl Device for WithoutRoute {
+    fn poll_receive(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        self.own.poll_receive(context, buffer)
+    }
+
+    fn send(&self, packet: &[u8]) -> io::Result<bool> {
+        let (sent, _) = Packet::parse(packet).expect("ours are well-formed");
+        let (source, destination) = (sent.ip.source, sent.ip.destination);
+        let quoted = Quoted {
+            source,
+            destination,
+            protocol: PROTOCOL_TCP,
+            length: packet.len() as u32,
+            transport: packet[20..40].to_vec(),
+        };
+        let error = IcmpError { kind: IcmpKind::Unreachable(Unreachable::Network), quoted };
+        let mut bytes = Vec::new();
+        error.emit(IpAddr::from([192, 0, 2, 1]), &mut bytes).expect("it is short");
+        self.far.send(&bytes)
+    }
+}
+
+/// A stack whose paths all lead to routers without a route.
+pub(crate) fn without_routes(paths: u8) -> Stack {
+    let path = |number: u8| {
+        let (own, far) = pair(MemoryLink::default());
+        Path::new(WithoutRoute { own, far }, [IpAddr::from([10, number, 0, 1])])
+    };
+    Stack::new((0..paths).map(path).collect(), Options::default()).expect("random numbers")
 }
 
 /// A device that a stack and a test have.
