@@ -50,6 +50,7 @@
 //!
 //! // Five bytes through both kernels, while the emulator carries their packets.
 //! let options = StreamOptions {
+//!     both_families: false,
 //!     transport: Transport::Tcp,
 //!     congestion: None,
 //!     nagle: true,

@@ -1,7 +1,7 @@
 //! Kernel sockets: TCP, MPTCP and UDP, and the sizes of their buffers.
 
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ const DATAGRAM_BUFFER: usize = 8 << 20;
 pub struct StreamOptions {
     /// TCP or MPTCP.
     pub transport: Transport,
+    /// Whether subflows of both families are possible: the socket is one of IPv6, which has IPv4 addresses as mapped ones.
+    pub both_families: bool,
     /// Congestion control of all subflows; `None` means the namespace's default.
     pub congestion: Option<String>,
     /// Whether Nagle's algorithm delays packets that are not full; without it, TCP_NODELAY is set.
@@ -36,6 +38,14 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
+    /// `address` as the socket has it.
+    pub(crate) fn on_socket(&self, address: SocketAddr) -> SocketAddr {
+        match address.ip() {
+            IpAddr::V4(v4) if self.both_families => SocketAddr::new(v4.to_ipv6_mapped().into(), address.port()),
+            _ => address,
+        }
+    }
+
     fn socket(&self, family: AddressFamily) -> Result<OwnedFd> {
         let protocol = self.transport.protocol();
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -48,6 +58,9 @@ impl StreamOptions {
             }
             Err(error) => return Err(error).during(|| format!("cannot open a socket of {}", self.transport.name())),
         };
+        if self.both_families {
+            sockopt::set_ipv6_v6only(&socket, false).during(|| "cannot use IPv4 on a socket of IPv6".to_owned())?;
+        }
         if let Some(name) = &self.congestion {
             sockopt::set_tcp_congestion(&socket, name)
                 .during(|| format!("cannot use the congestion control {name}"))?;
@@ -88,9 +101,10 @@ fn port_in_use(error: &Error, address: SocketAddr) -> Option<Error> {
 
 /// Listens on the port of `address` on all addresses of the namespace.
 pub fn listen(options: &StreamOptions, address: SocketAddr) -> Result<TcpListener> {
-    let socket = options.socket(family_of(address))?;
+    let any = any_address(options.on_socket(address));
+    let socket = options.socket(family_of(any))?;
     let listening = || -> Result<()> {
-        rustix::net::bind(&socket, &any_address(address)).during(|| format!("cannot listen on {address}"))?;
+        rustix::net::bind(&socket, &any).during(|| format!("cannot listen on {address}"))?;
         rustix::net::listen(&socket, BACKLOG).during(|| format!("cannot listen on {address}"))
     };
     listening().map_err(|error| port_in_use(&error, address).unwrap_or(error))?;
@@ -109,8 +123,9 @@ pub fn udp(local: SocketAddr) -> Result<UdpSocket> {
 
 /// A socket for a connection from `local` (port 0: any) to `remote`.
 pub(crate) fn bound(options: &StreamOptions, local: SocketAddr, remote: SocketAddr) -> Result<OwnedFd> {
-    let socket = options.socket(family_of(local))?;
-    match rustix::net::bind(&socket, &local).during(|| format!("cannot connect {local} to {remote}")) {
+    let bound = options.on_socket(local);
+    let socket = options.socket(family_of(bound))?;
+    match rustix::net::bind(&socket, &bound).during(|| format!("cannot connect {local} to {remote}")) {
         Ok(()) => Ok(socket),
         Err(error) => Err(port_in_use(&error, local).unwrap_or(error)),
     }
@@ -134,7 +149,7 @@ impl Stream {
     ) -> Result<Option<Self>> {
         let action = || format!("cannot connect {local} to {remote}");
         let socket = bound(options, local, remote)?;
-        match rustix::net::connect(&socket, &remote) {
+        match rustix::net::connect(&socket, &options.on_socket(remote)) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error).during(action),
         }
@@ -268,6 +283,7 @@ mod tests {
     use super::*;
 
     const FULL: StreamOptions = StreamOptions {
+        both_families: false,
         transport: Transport::Tcp,
         congestion: None,
         nagle: true,

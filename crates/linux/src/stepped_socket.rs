@@ -71,7 +71,7 @@ impl SteppedSocket {
     /// Begins to connect `local` to `remote`.
     pub fn connect(options: &StreamOptions, local: SocketAddr, remote: SocketAddr) -> Result<Self> {
         let socket = bound(options, local, remote)?;
-        match rustix::net::connect(&socket, &remote) {
+        match rustix::net::connect(&socket, &options.on_socket(remote)) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(Self::new(None, Some(socket.into()), true)),
             Err(error) => Err(error).during(|| format!("cannot connect {local} to {remote}")),
         }

@@ -1,5 +1,6 @@
 //! Traffic: the ends of each flow, its protocol, and the data that it sends.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand_core::RngCore;
@@ -31,6 +32,8 @@ pub struct Flow {
     pub fixed_source: bool,
     /// Interface whose address the connection is opened to.
     pub to: InterfaceIndex,
+    /// The addresses that it goes from and to: the first ones of the same family that the two interfaces have.
+    pub addresses: [IpAddr; 2],
     /// Port at `to`; no two flows share one on the same host.
     pub port: u16,
     /// Port at `from`; chosen by the stack where absent.
@@ -241,6 +244,8 @@ pub struct SubflowPlan {
     pub from: InterfaceIndex,
     /// Interface of the other host.
     pub to: InterfaceIndex,
+    /// The addresses of both ends, as [`Flow::addresses`].
+    pub addresses: [IpAddr; 2],
     /// Local port; chosen by the stack where absent.
     pub source_port: Option<u16>,
     /// Whether it is a backup.

@@ -67,3 +67,22 @@ fn a_kernel_loses_an_address_and_gets_it_back() {
     assert_eq!((found.len(), over_lte), (3, 2), "one before, one after: {found:?}");
     assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 6_000_000);
 }
+
+#[test]
+fn a_kernel_has_subflows_of_both_families() {
+    if !machine_serves() {
+        return;
+    }
+    let (_folder, path) = scenario(
+        "duration = '4 s'\n[hosts]\n\
+         phone = [{ name = 'wifi', address = '192.0.2.10' }, { name = 'lte', address = '2001:db8:1::10' }]\n\
+         server = [{ name = 'eth', address = ['198.51.100.1', '2001:db8:2::1'] }]\n[routers]\nr = {}\n[links]\n\
+         wifi = { between = ['phone.wifi', 'r'], rate = '10 Mbit/s', delay = '10 ms' }\n\
+         lte = { between = ['phone.lte', 'r'], rate = '10 Mbit/s', delay = '10 ms' }\n\
+         s = { between = ['r', 'server'], rate = '100 Mbit/s' }\n\
+         [flows.f]\nfrom = 'phone'\nto = 'server'\nprotocol = 'mptcp'\ncongestion = 'cubic'\n",
+    );
+    let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json"]));
+    let found = subflows(&json);
+    assert!(found.len() == 2 && found.iter().all(|(_, packets)| *packets > 500), "{found:?}");
+}

@@ -98,6 +98,56 @@ fn close(host: &Namespace, local: &str, remote: &str) {
 }
 
 #[test]
+fn an_address_that_comes_before_its_route_has_its_subflow_when_the_route_is_there() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("route", 2);
+    hosts.number(0, [1, 1]);
+    hosts.number(1, [0, 1]);
+    hosts.ip(&hosts.client, "rule add from 10.77.1.1 table 7");
+    hosts.ip(&hosts.client, "route add unreachable default table 7");
+    let client = hosts.daemon(&hosts.client, &MESH);
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 1, &client);
+    // As DHCP does.
+    hosts.ip(&hosts.client, "address add 10.77.1.1/32 dev v1");
+    client.wait_for("no subflow from 10.77.1.1 to 10.77.0.101:5000: no route leads there from 10.77.1.1");
+    assert_eq!(subflows(&hosts.client).len(), 1);
+    hosts.ip(&hosts.client, "route replace default dev v1 table 7");
+    wait_for_subflows(&hosts.client, 2, &client);
+    transfer.complete();
+}
+
+#[test]
+fn a_backup_of_the_side_that_accepts_is_one_for_both() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("backup", 2);
+    hosts.number(0, [1, 1]);
+    hosts.number(1, [0, 1]);
+    hosts.ip(&hosts.client, "route add 10.77.1.0/24 dev v1 src 10.77.0.1");
+    let configuration = hosts.folder.path().join("paths.toml");
+    std::fs::write(&configuration, "policy = \"full-mesh\"\n[interfaces.v1]\nbackup = true\n").expect("written");
+    let server = hosts.daemon(&hosts.server, &["--config", configuration.to_str().expect("UTF-8")]);
+    let client = hosts.daemon(&hosts.client, &MESH);
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 2, &client);
+    let is_backup = |host: &Namespace| {
+        let all = subflows(host);
+        let of_v1 = all.iter().filter(|subflow| {
+            [subflow.info.local, subflow.info.remote].iter().any(|end| end.ip().to_string() == "10.77.1.101")
+        });
+        of_v1.map(|subflow| subflow.backup).collect::<Vec<_>>()
+    };
+    for host in [&hosts.client, &hosts.server] {
+        wait_until("a backup", || is_backup(host) == [true], || client.log() + &server.log());
+    }
+    transfer.complete();
+}
+
+#[test]
 fn a_killed_daemon_s_successor_takes_the_connections_over() {
     if !machine_serves() {
         return;

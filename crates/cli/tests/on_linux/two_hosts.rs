@@ -78,6 +78,7 @@ impl TwoHosts {
         let [local, remote, listening]: [IpAddr; 3] =
             [local, remote, listening].map(|a| a.parse().expect("an address"));
         let options = StreamOptions {
+            both_families: false,
             transport: Transport::Mptcp,
             congestion: Some("cubic".to_owned()),
             nagle: false,

@@ -112,6 +112,7 @@ fn kernel_settings(settings: &Settings) -> KernelSettings {
 
 fn stream_options(script: &Script, transport: Transport) -> StreamOptions {
     StreamOptions {
+        both_families: false,
         transport,
         congestion: None,
         nagle: script.settings.tcp().nagle,

@@ -85,6 +85,7 @@ impl TunThroughput {
 
         let received = AtomicU64::new(0);
         let options = StreamOptions {
+            both_families: false,
             transport: Transport::Mptcp,
             congestion: None,
             nagle: true,

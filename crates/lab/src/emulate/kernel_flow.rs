@@ -14,7 +14,6 @@ use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
 use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
-use super::settings::socket_address;
 use crate::simulate::figures::FlowBaseline;
 use crate::statistics::DurationSummary;
 
@@ -56,11 +55,12 @@ impl KernelFlow {
     }
 
     fn open(scenario: &Scenario, seed: u64, hosts: &KernelHosts, flow: &Flow) -> Result<Self> {
-        let remote = socket_address(scenario, flow.to, flow.port);
+        let [local, remote] = flow.addresses;
+        let remote = SocketAddr::new(remote, flow.port);
         // Datagrams have their flow's port as source port, as in the simulator.
         let otherwise = if flow.protocol.is_udp() { flow.port } else { 0 };
-        let local = socket_address(scenario, flow.from, flow.source_port.unwrap_or(otherwise));
-        let options = stream_options(flow);
+        let local = SocketAddr::new(local, flow.source_port.unwrap_or(otherwise));
+        let options = stream_options(scenario, flow);
         let kernel = |host| hosts.get(host).filter(|_| flow.protocol.sctp().is_none());
         let listener = match kernel(flow.to.host) {
             None => None,
@@ -131,10 +131,17 @@ fn sources(scenario: &Scenario, flow: &Flow, preferred: SocketAddr) -> Vec<Socke
     core::iter::once(preferred).chain(others).collect()
 }
 
-fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
+fn stream_options(scenario: &Scenario, flow: &Flow) -> Option<[StreamOptions; 2]> {
     let congestion = kernel_name(flow.congestion()?.name());
-    let options = |transport, config: &tcp::Config| StreamOptions {
+    let is_multipath = flow.protocol.mptcp().is_some();
+    // The kernel gives a socket of IPv4 no subflows of IPv6.
+    let has_both = |host: usize| {
+        let addresses = || scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
+        is_multipath && addresses().any(IpAddr::is_ipv4) && addresses().any(IpAddr::is_ipv6)
+    };
+    let options = |transport, host, config: &tcp::Config| StreamOptions {
         transport,
+        both_families: has_both(host),
         congestion: subflow_linux::congestion_controls()
             .is_ok_and(|known| known.iter().any(|name| name == congestion))
             .then(|| congestion.to_owned()),
@@ -148,9 +155,9 @@ fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
             SendBuffer::Unlimited | SendBuffer::Automatic(_) => None,
         },
     };
-    let transport = if flow.protocol.mptcp().is_some() { Transport::Mptcp } else { Transport::Tcp };
+    let transport = if is_multipath { Transport::Mptcp } else { Transport::Tcp };
     let PerEnd { from, to } = flow.protocol.tcp()?;
-    Some([from, to].map(|config| options(transport, config)))
+    Some([(flow.from.host, from), (flow.to.host, to)].map(|(host, config)| options(transport, host, config)))
 }
 
 const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);

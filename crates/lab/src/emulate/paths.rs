@@ -1,5 +1,6 @@
 //! The path managers of hosts with the kernel's MPTCP, and addresses of these hosts that come and go.
 
+use std::net::SocketAddr;
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use subflow_quantity::Instant;
 use subflow_scenario::{Flow, Host, HostStack, Mptcp, Scenario};
 
 use super::hosts::KernelHosts;
-use super::settings::{address, has_mptcp, socket_address};
+use super::settings::has_mptcp;
 use crate::simulate::stacks::{Side, flow_end};
 
 /// The interval of checks for the end of the run.
@@ -44,10 +45,10 @@ fn interfaces(host: &Host, kernel: &KernelHost) -> InterfaceRules {
 fn rules(scenario: &Scenario, seed: u64, host: usize, interfaces: InterfaceRules) -> Rules {
     let mut plans = Vec::new();
     for (flow, mptcp) in mptcp_flows(scenario) {
-        let listening = socket_address(scenario, flow.to, flow.port);
+        let listening = SocketAddr::new(flow.addresses[1], flow.port);
         for (side, end) in [(Side::From, flow.from.host), (Side::To, flow.to.host)] {
             if end == host {
-                let subflows = if side == Side::From { named(scenario, flow, mptcp) } else { Vec::new() };
+                let subflows = if side == Side::From { named(flow, mptcp) } else { Vec::new() };
                 let mut path_manager = side.of(&mptcp.ends).path_manager.clone();
                 path_manager.begin(flow_end(flow, side, seed));
                 plans.push((listening, side == Side::From, Plan { path_manager, subflows }));
@@ -62,10 +63,10 @@ fn rules(scenario: &Scenario, seed: u64, host: usize, interfaces: InterfaceRules
     Rules { plan: Box::new(plan), interfaces }
 }
 
-fn named(scenario: &Scenario, flow: &Flow, mptcp: &Mptcp) -> Vec<NamedSubflow> {
+fn named(flow: &Flow, mptcp: &Mptcp) -> Vec<NamedSubflow> {
     let subflow = |plan: &subflow_scenario::SubflowPlan| NamedSubflow {
-        local: (address(scenario, plan.from), plan.source_port.unwrap_or(0)).into(),
-        remote: socket_address(scenario, plan.to, flow.port),
+        local: (plan.addresses[0], plan.source_port.unwrap_or(0)).into(),
+        remote: (plan.addresses[1], flow.port).into(),
         backup: plan.backup,
     };
     mptcp.subflows.iter().map(subflow).collect()

@@ -1,10 +1,8 @@
 //! The settings of a host's kernel, from the scenario's switches, and the switches that the kernel does not have.
 
-use std::net::{IpAddr, SocketAddr};
-
 use subflow_linux::KernelSettings;
 use subflow_policy::catalogue::{Catalogue, Value};
-use subflow_scenario::{Flow, HostStack, InterfaceIndex, PerEnd, Scenario, Traffic};
+use subflow_scenario::{Flow, HostStack, PerEnd, Scenario, Traffic};
 use subflow_transport::tcp::config::{
     AckPolicy, Autotuning, DelayedAck, EcnMode, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
 };
@@ -100,7 +98,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
     let name = &scenario.hosts[host].name;
     for flow in scenario.flows.iter().filter(|flow| flow.from.host == host || flow.to.host == host) {
         let Traffic::OnOff { packet, .. } = flow.traffic else { continue };
-        let ip_header = if address(scenario, flow.from).is_ipv4() { 20 } else { 40 };
+        let ip_header = if flow.addresses[0].is_ipv4() { 20 } else { 40 };
         let whole = packet + UDP_HEADER + ip_header;
         if whole > if needs { *mtu } else { LARGEST_MTU } {
             return Err(RunError::Scenario(format!(
@@ -242,16 +240,6 @@ fn fixed(tcp: &tcp::Config, hystart: bool) -> Vec<&'static str> {
 pub(super) fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
     let has_end = |flow: &Flow| flow.from.host == host || flow.to.host == host;
     scenario.flows.iter().any(|flow| flow.protocol.mptcp().is_some() && has_end(flow))
-}
-
-/// The address that connections use on an interface: its first.
-pub(super) fn address(scenario: &Scenario, end: InterfaceIndex) -> IpAddr {
-    scenario.hosts[end.host].interfaces[end.interface].addresses[0]
-}
-
-/// A socket address on an interface.
-pub(super) fn socket_address(scenario: &Scenario, end: InterfaceIndex, port: u16) -> SocketAddr {
-    SocketAddr::new(address(scenario, end), port)
 }
 
 #[cfg(test)]

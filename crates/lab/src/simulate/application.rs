@@ -135,9 +135,10 @@ impl Application {
 
     fn begin(&mut self, nodes: &mut Nodes, network: &mut Network, index: usize) {
         let now = network.now();
-        let (from, to) = (self.flow.from, self.flow.to);
-        let local = nodes.socket_address(from.host, from.interface, self.flow.source_port.unwrap_or(0));
-        let remote = nodes.socket_address(to.host, to.interface, self.flow.port);
+        let from = self.flow.from;
+        let [local, remote] = self.flow.addresses;
+        let local = SocketAddr::new(local, self.flow.source_port.unwrap_or(0));
+        let remote = SocketAddr::new(remote, self.flow.port);
         let host = nodes.transport_mut(from.host);
         let opened = match &self.connect {
             Some(stack) if self.flow.fixed_source => host.connect(stack, local, remote, now),
@@ -174,19 +175,15 @@ impl Application {
     /// The source address of datagrams. The port identifies the flow, so that the same number serves as source port.
     fn datagram_source(&self, nodes: &Nodes) -> SocketAddr {
         let port = self.flow.source_port.unwrap_or(self.flow.port);
-        let Flow { from, to, fixed_source, .. } = self.flow;
-        let preferred = nodes.address(from.host, from.interface);
-        let source = match fixed_source {
-            true => preferred,
-            false => nodes.transport(from.host).source(preferred, nodes.address(to.host, to.interface)),
-        };
+        let Flow { from, fixed_source, addresses: [preferred, remote], .. } = self.flow;
+        let source = if fixed_source { preferred } else { nodes.transport(from.host).source(preferred, remote) };
         SocketAddr::new(source, port)
     }
 
     /// Opens the receiving end of a flow of datagrams.
     pub(crate) fn open_datagram_receiver(&mut self, nodes: &mut Nodes, network: &mut Network, index: usize) {
         let to = self.flow.to;
-        let at = nodes.socket_address(to.host, to.interface, self.flow.port);
+        let at = SocketAddr::new(self.flow.addresses[1], self.flow.port);
         let source = self.datagram_source(nodes);
         let receiver = match nodes.transport_mut(to.host).open_udp(at, source) {
             Ok(receiver) => receiver,
@@ -268,8 +265,8 @@ impl Application {
     fn plan_subflows(&self, nodes: &mut Nodes, now: Instant, endpoint: EndpointId) {
         let Some(mptcp) = self.flow.protocol.mptcp() else { return };
         for plan in &mptcp.subflows {
-            let local = nodes.address(plan.from.host, plan.from.interface);
-            let remote = nodes.socket_address(plan.to.host, plan.to.interface, self.flow.port);
+            let [local, remote] = plan.addresses;
+            let remote = SocketAddr::new(remote, self.flow.port);
             let host = nodes.transport_mut(self.flow.from.host);
             host.open_subflow(endpoint, local, plan.source_port, remote, plan.backup, now);
         }

@@ -80,6 +80,7 @@ fn host() -> KernelHost {
 
 fn options(program: &Program) -> StreamOptions {
     StreamOptions {
+        both_families: false,
         transport: Transport::Mptcp,
         congestion: Some(program.kernel_name.to_owned()),
         nagle: true,

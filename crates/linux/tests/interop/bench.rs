@@ -89,7 +89,14 @@ impl Paths {
 }
 
 pub(crate) fn options(transport: Transport) -> StreamOptions {
-    StreamOptions { transport, congestion: Some("cubic".into()), nagle: true, receive_buffer: None, send_buffer: None }
+    StreamOptions {
+        transport,
+        both_families: false,
+        congestion: Some("cubic".into()),
+        nagle: true,
+        receive_buffer: None,
+        send_buffer: None,
+    }
 }
 
 /// Raises the interrupt when dropped, so that a failing test does not leave threads waiting for the run.

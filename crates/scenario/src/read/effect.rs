@@ -33,6 +33,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
         switches::of_all(&section, scenario, "", &mut found);
     }
     section.each("hosts", "host", |name, host| {
+        interfaces_of_no_use(host, scenario, name, &mut found);
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
             let prefix = format!("hosts.{name}.");
@@ -43,6 +44,25 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
         }
     });
     found
+}
+
+/// Interfaces that can never carry anything: their addresses are of a family that no peer of their host has.
+fn interfaces_of_no_use(host: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+    let Some(index) = scenario.hosts.iter().position(|host| host.name == name) else { return };
+    let addresses = |host: usize| scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
+    let peers = scenario.flows.iter().filter_map(|flow| match index {
+        index if index == flow.from.host => Some(flow.to.host),
+        index if index == flow.to.host => Some(flow.from.host),
+        _ => None,
+    });
+    let peers: Vec<bool> = peers.flat_map(addresses).map(|address| address.is_ipv4()).collect();
+    for interface in scenario.hosts[index].interfaces.iter().filter(|_| !peers.is_empty()) {
+        if interface.addresses.iter().all(|address| !peers.contains(&address.is_ipv4())) {
+            let family = if interface.addresses[0].is_ipv4() { "IPv4" } else { "IPv6" };
+            let why = format!("it has {family} only, which no host has that {name} communicates with");
+            found.push(host.without_effect(&format!("hosts.{name}: {}", interface.name), &why));
+        }
+    }
 }
 
 fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {

@@ -14,7 +14,7 @@ use subflow_transport::tcp::TcpOptions;
 use super::algorithms;
 use super::ends::Ports;
 use super::groups::Numbers;
-use super::reachability::Islands;
+use super::reachability::{Connected, Islands};
 use super::reliability;
 use super::sizes;
 use super::stacks::Stacks;
@@ -118,9 +118,8 @@ impl FlowReader<'_> {
                 .label("the same host")
                 .also(from_field.place(), "from here"));
         }
-        let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
-
-        let address = self.topology.hosts[to.host].interfaces[to.interface].addresses[0];
+        let Connected { from, to, addresses } =
+            self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
         let (start, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
@@ -133,12 +132,13 @@ impl FlowReader<'_> {
             from,
             fixed_source: from_end.interface.is_some(),
             to,
+            addresses,
             port,
             source_port: source_port(&section)?,
-            protocol: self.protocol(kind, &section, from, to)?,
+            protocol: self.protocol(kind, &section, Connected { from, to, addresses })?,
             traffic: traffic::read(
                 &section,
-                kind.is_udp().then(|| largest_datagram(address)),
+                kind.is_udp().then(|| largest_datagram(addresses[1])),
                 sizes.as_ref(),
                 self.traces,
             )?,
@@ -181,13 +181,8 @@ impl FlowReader<'_> {
         Err(field.problem(format!("the flow goes to {host}, expected one of its interfaces")).label("another host"))
     }
 
-    fn protocol(
-        &self,
-        kind: ProtocolName,
-        section: &Section<'_>,
-        from: InterfaceIndex,
-        to: InterfaceIndex,
-    ) -> Result<Protocol, Problem> {
+    fn protocol(&self, kind: ProtocolName, section: &Section<'_>, ends: Connected) -> Result<Protocol, Problem> {
+        let Connected { from, to, .. } = ends;
         let profile = self.stacks.profile(from.host);
         let stack = |end: InterfaceIndex| self.stacks.stack(section, end.host);
         let congestion = |default: &Algorithm| algorithms::congestion(section, default, self.custom);
@@ -221,18 +216,19 @@ impl FlowReader<'_> {
                 let ends = PerEnd { from: config(&*stack(from)?), to: config(&*stack(to)?) };
                 Protocol::Sctp(Sctp { ends, scheduler })
             }
-            ProtocolName::Mptcp => Protocol::Mptcp(self.mptcp(section, from, to)?),
+            ProtocolName::Mptcp => Protocol::Mptcp(self.mptcp(section, ends)?),
         })
     }
 
-    fn mptcp(&self, section: &Section<'_>, from: InterfaceIndex, to: InterfaceIndex) -> Result<Mptcp, Problem> {
+    fn mptcp(&self, section: &Section<'_>, ends: Connected) -> Result<Mptcp, Problem> {
+        let Connected { from, to, .. } = ends;
         let from_stack = self.stacks.stack(section, from.host)?;
         let scheduler = self.scheduler(section, from.host)?;
         let bottleneck = algorithms::bottleneck(section, &scheduler)?;
         let default = &self.stacks.profile(from.host).stack.mptcp.congestion;
         let congestion = algorithms::congestion(section, default, self.custom)?;
         let path_manager = self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?;
-        let subflows = self.subflows(section, from, to, from_stack.mptcp.max_subflows)?;
+        let subflows = self.subflows(section, ends, from_stack.mptcp.max_subflows)?;
         let to_stack = self.stacks.stack(section, to.host)?;
         let config = |stack: &Stack| {
             Arc::new(mptcp::Config {
@@ -271,8 +267,7 @@ impl FlowReader<'_> {
     fn subflows(
         &self,
         section: &Section<'_>,
-        from: InterfaceIndex,
-        to: InterfaceIndex,
+        Connected { from, to, addresses }: Connected,
         most: usize,
     ) -> Result<Vec<SubflowPlan>, Problem> {
         let Some(field) = section.given("subflows") else { return Ok(Vec::new()) };
@@ -283,7 +278,7 @@ impl FlowReader<'_> {
                 list.len()
             )));
         }
-        let initial = SubflowPlan { from, to, source_port: source_port(section)?, backup: false };
+        let initial = SubflowPlan { from, to, addresses, source_port: source_port(section)?, backup: false };
         let mut taken = vec![(initial, field.place().clone())];
         for element in &list {
             let plan = self.subflow(element, from.host, to.host)?;
@@ -315,8 +310,10 @@ impl FlowReader<'_> {
         };
         let (from_end, from_field) = end("from", from_host)?;
         let (to_end, to_field) = end("to", to_host)?;
-        let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
-        Ok(SubflowPlan { from, to, source_port: source_port(&section)?, backup: section.value("backup").boolean()? })
+        let Connected { from, to, addresses } =
+            self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+        let (source_port, backup) = (source_port(&section)?, section.value("backup").boolean()?);
+        Ok(SubflowPlan { from, to, addresses, source_port, backup })
     }
 }
 

@@ -1,11 +1,34 @@
 //! Tests which interfaces can exchange packets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use super::ends::HostEnd;
 use super::topology::Topology;
 use crate::file::{Field, Problem, list};
 use crate::{Attachment, InterfaceIndex};
+
+/// Two interfaces that can communicate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connected {
+    pub(super) from: InterfaceIndex,
+    pub(super) to: InterfaceIndex,
+    /// The first addresses of the same family that they have.
+    pub(super) addresses: [IpAddr; 2],
+}
+
+impl Connected {
+    fn new(topology: &Topology, from: InterfaceIndex, to: InterfaceIndex) -> Option<Self> {
+        let [here, there] = [from, to].map(|end| &topology.hosts[end.host].interfaces[end.interface].addresses);
+        let same_family = |local: IpAddr| there.iter().copied().find(|remote| remote.is_ipv4() == local.is_ipv4());
+        let addresses = here.iter().find_map(|&local| Some([local, same_family(local)?]))?;
+        Some(Self { from, to, addresses })
+    }
+
+    fn first_addresses(&self, topology: &Topology) -> [IpAddr; 2] {
+        [self.from, self.to].map(|end| topology.hosts[end.host].interfaces[end.interface].addresses[0])
+    }
+}
 
 /// The network, partitioned into islands. Hosts do not forward packets, so an interface is on the island of the node at
 /// the other end of its link; routers with a common link are on the same island.
@@ -55,27 +78,28 @@ impl Islands {
         matches!((self.of_interface.get(&a), self.of_interface.get(&b)), (Some(a), Some(b)) if a == b)
     }
 
-    /// The first pair of interfaces of two ends that can communicate: joined by links, with addresses of one family.
+    /// The first pair of interfaces of two ends that can communicate: joined by links, with addresses of one family. Those
+    /// whose first addresses are of one family come before others.
     pub(super) fn connect(
         &self,
         topology: &Topology,
         (from, from_field): (HostEnd, &Field<'_>),
         (to, to_field): (HostEnd, &Field<'_>),
-    ) -> Result<(InterfaceIndex, InterfaceIndex), Problem> {
+    ) -> Result<Connected, Problem> {
         let pairs = || interfaces(topology, from).flat_map(|a| interfaces(topology, to).map(move |b| (a, b)));
         let joined = || pairs().filter(|(a, b)| self.join(*a, *b));
-        if let Some(pair) = joined().find(|(a, b)| share_a_family(topology, *a, *b)) {
-            return Ok(pair);
+        let connected = || joined().filter_map(|(from, to)| Connected::new(topology, from, to));
+        let by_first = |connected: &Connected| connected.addresses == connected.first_addresses(topology);
+        if let Some(found) = connected().find(by_first).or_else(|| connected().next()) {
+            return Ok(found);
         }
         let (from_name, to_name) = (end_name(topology, from), end_name(topology, to));
         if joined().next().is_some() {
             return Err(to_field
-                .problem(format!("{from_name} and {to_name} have no first addresses of the same family"))
+                .problem(format!("{from_name} and {to_name} have no addresses of the same family"))
                 .label("IPv4 here and IPv6 there")
                 .also(from_field.place(), "from here")
-                .help(
-                    "connections go from and to the first address of an interface: let one family come first at both",
-                ));
+                .help("give one of them an address of the other's family: address = [\"10.0.0.1\", \"fd00::1\"]"));
         }
         let islands: BTreeSet<usize> =
             interfaces(topology, from).filter_map(|interface| self.of_interface.get(&interface).copied()).collect();
@@ -113,12 +137,6 @@ fn interfaces(topology: &Topology, end: HostEnd) -> impl Iterator<Item = Interfa
         None => 0..topology.hosts[end.host].interfaces.len(),
     };
     all.map(move |interface| InterfaceIndex { host: end.host, interface })
-}
-
-/// Whether the first addresses of two interfaces, which connections go from and to, are both IPv4 or both IPv6.
-fn share_a_family(topology: &Topology, a: InterfaceIndex, b: InterfaceIndex) -> bool {
-    let address = |index: InterfaceIndex| topology.hosts[index.host].interfaces[index.interface].addresses[0];
-    address(a).is_ipv4() == address(b).is_ipv4()
 }
 
 fn end_name(topology: &Topology, end: HostEnd) -> String {

@@ -1,6 +1,6 @@
 //! The hosts of a run and their timers, between the network and the transports.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use subflow_network::{HostId, InterfaceId, LookAhead, Network, PacketId, TimerId, prefetch};
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
@@ -286,15 +286,5 @@ impl Nodes {
 
     pub(super) fn node_mut(&mut self, node: usize) -> &mut Node {
         &mut self.nodes[node]
-    }
-
-    /// The first address of `interface` of scenario host `node`.
-    pub(super) fn address(&self, node: usize, interface: usize) -> IpAddr {
-        self.nodes[node].interfaces[interface].0
-    }
-
-    /// A socket address on a scenario interface.
-    pub(super) fn socket_address(&self, node: usize, interface: usize, port: u16) -> SocketAddr {
-        SocketAddr::new(self.address(node, interface), port)
     }
 }
