@@ -322,10 +322,10 @@ fn message_bytes(case: &str) -> u32 {
     count.filter(|bytes| (1..=MOST_MESSAGE).contains(bytes)).unwrap_or(FULL_MESSAGE)
 }
 
-/// The size that a case's name ends with, as in `F-100kB`. A last part from a digit to a B is meant as one.
+/// The size in a case's name, as in `F-100kB` and `K7-10MB-netem`. A part from a digit to a B is meant as one.
 fn sent_size(case: &str) -> Result<Option<u64>, String> {
     let is_size = |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with('B');
-    let Some((_, text)) = case.rsplit_once('-').filter(|(_, text)| is_size(text)) else { return Ok(None) };
+    let Some(text) = case.split('-').skip(1).find(|text| is_size(text)) else { return Ok(None) };
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let unit = match &text[digits..] {
         "B" => Some(1),
@@ -336,9 +336,7 @@ fn sent_size(case: &str) -> Result<Option<u64>, String> {
     };
     let count = text[..digits].parse::<u64>().ok().filter(|&n| n > 0);
     let bytes = unit.zip(count).and_then(|(unit, count)| count.checked_mul(unit)).filter(|&bytes| bytes <= MOST_BYTES);
-    bytes
-        .map(Some)
-        .ok_or_else(|| format!("case: found {case:?}, expected a size at its end in B, kB, MB or GB, as in F-100kB"))
+    bytes.map(Some).ok_or_else(|| format!("case: found {case:?}, expected a size in B, kB, MB or GB, as in F-100kB"))
 }
 
 /// The failure that a case's name tells of, as in `G-fail-path1-data`.
