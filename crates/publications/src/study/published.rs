@@ -88,9 +88,14 @@ mod tests {
 
     impl Table {
         fn unused(&self, cells: &[Cell]) -> Vec<&[String]> {
+            let says = |cell: &Cell, name: &str, value: &str| match name {
+                "item" => cell.item == value,
+                name => cell.says(name, value),
+            };
             let is_of = |values: &[String], cell: &Cell| {
-                let known = self.columns.iter().zip(values).filter(|(name, _)| cell.variables.contains_key(*name));
-                known.clone().count() > 1 && known.into_iter().all(|(name, value)| cell.says(name, value))
+                let is_known = |name: &str| name == "item" || cell.variables.contains_key(name);
+                let known = self.columns.iter().zip(values).filter(|(name, _)| is_known(name));
+                known.clone().count() > 1 && known.into_iter().all(|(name, value)| says(cell, name, value))
             };
             let unused = |(values, _): &&(Vec<String>, f64)| !cells.iter().any(|cell| is_of(values, cell));
             self.rows.iter().filter(unused).map(|(values, _)| values.as_slice()).collect()
