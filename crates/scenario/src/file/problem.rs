@@ -284,3 +284,20 @@ impl Place {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_one_line_nothing_stands_for_what_has_no_text() {
+        let (origin, name, text) = (Origin::User, "paths.toml".to_owned(), "a = 1\nbackup = 3\n".to_owned());
+        let place = Place { source: Arc::new(Source { origin, name, text }), span: 15..16 };
+        let problem = Problem::at(&place, "backup: found integer");
+        assert_eq!(problem.in_one_line(), "paths.toml:2:10: backup: found integer");
+        let helped = problem.clone().label("no switch").help("write true\nor false");
+        let expected = "paths.toml:2:10: backup: found integer (no switch; write true; or false)";
+        assert_eq!(helped.in_one_line(), expected);
+        assert_eq!(Problem::nowhere("no file").in_one_line(), "no file");
+    }
+}
