@@ -3,7 +3,7 @@
 
 use subflow_report::{Axis, Cell, Figure, Table};
 
-use super::{ADAPTIVE, CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, at, cases, cell};
+use super::{ADAPTIVE, CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, at, cases, full};
 use crate::study::Results;
 
 /// Below the best by no more than this, in percent, counts as near it.
@@ -46,7 +46,7 @@ pub(super) fn contests(all: &Results) -> Vec<Contest> {
         for (case, congestion) in cases(all, item).into_iter().flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
             let fixed: Option<Vec<_>> =
                 SCHEDULERS.into_iter().map(|name| Some((name, at(all, item, case, congestion, name)?))).collect();
-            let own = cell(all, item, case, congestion, ADAPTIVE, "full-mesh");
+            let own = full(all, item, case, congestion, ADAPTIVE);
             let (Some(fixed), Some(own)) = (fixed, own) else { continue };
             let Some(best) = fixed.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
             contests.push(Contest {

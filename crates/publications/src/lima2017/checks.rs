@@ -7,7 +7,7 @@ use subflow_lab::statistics::{Interval, mean};
 use subflow_report::Measured;
 
 use super::adaptive::{self, FAR_PCT, NEAR_PCT};
-use super::{CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, SECONDS, TRANSFER, at, cases, cell};
+use super::{CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, SECONDS, TRANSFER, at, cases, full};
 use crate::study::{Check, Claim, Outcome, Ratio, Results, Row};
 
 pub(super) const CHECKS: [(&str, Check); 9] = [
@@ -25,11 +25,6 @@ pub(super) const CHECKS: [(&str, Check); 9] = [
 /// The mean goodput of a cell, and half its interval.
 fn shown(row: &Row) -> String {
     row.shown(GOODPUT, 1, " ±")
-}
-
-/// A cell with full-mesh.
-fn full<'m>(measured: &'m Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<&'m Row> {
-    cell(measured, item, case, congestion, scheduler, "full-mesh")
 }
 
 fn slower_without_loss(measured: &Results, _: &Claim) -> Option<Outcome> {

@@ -79,23 +79,16 @@ fn cases(all: &Results, item: &str) -> Vec<i64> {
     all.values(item, "case").iter().filter_map(Value::as_i64).collect()
 }
 
-/// One cell.
-fn cell<'a>(
-    all: &'a Results,
-    item: &str,
-    case: i64,
-    congestion: &str,
-    scheduler: &str,
-    path_manager: &str,
-) -> Option<&'a Row> {
-    let algorithms = [("congestion", congestion), ("scheduler", scheduler), ("path_manager", path_manager)];
+/// A cell with full-mesh.
+fn full<'a>(all: &'a Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<&'a Row> {
+    let algorithms = [("congestion", congestion), ("scheduler", scheduler), ("path_manager", "full-mesh")];
     let is_it = |row: &&Row| row.cell.is("case", case) && algorithms.iter().all(|(name, of)| row.cell.is(name, *of));
     all.of(item).find(is_it)
 }
 
-/// One cell's goodput under full-mesh.
+/// Its goodput.
 fn at(all: &Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<f64> {
-    cell(all, item, case, congestion, scheduler, "full-mesh").map(|row| row.mean(GOODPUT))
+    full(all, item, case, congestion, scheduler).map(|row| row.mean(GOODPUT))
 }
 
 #[cfg(test)]

@@ -121,8 +121,7 @@ impl Rule {
 
     /// The rows of a combination.
     fn rows<'r>(&'r self, results: &'r Results, each: &'r Parameters) -> impl Iterator<Item = &'r Row> {
-        let has = |row: &Row, wanted: &Parameters| wanted.iter().all(|(name, value)| row.cell.is(name, value.clone()));
-        results.of(&self.item).filter(move |row| has(row, &self.only) && has(row, each))
+        results.of(&self.item).filter(move |row| row.cell.has(&self.only) && row.cell.has(each))
     }
 
     /// The combinations of which both values of a pair were run.

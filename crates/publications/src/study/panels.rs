@@ -222,7 +222,7 @@ impl Panel {
     fn value(&self, row: &Row, place: usize, view: View<'_>) -> Option<(f64, (f64, f64))> {
         match self.statistic {
             Of::Mean => Some((row.mean(place), row.ends(place))),
-            Of::Ratio => view.ratio(row, place).map(|Ratio { value, low, high }| (value, (low, high))),
+            Of::Ratio => view.ratio(row, place).map(|Ratio { value, low, high, .. }| (value, (low, high))),
             Of::Median => {
                 let samples = row.samples(place);
                 let median = median(&samples)?;

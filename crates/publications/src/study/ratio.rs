@@ -13,6 +13,8 @@ pub(crate) struct Ratio {
     pub(crate) value: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// Half of its interval, from which the bounds follow where it is known first.
+    half: f64,
 }
 
 impl Ratio {
@@ -22,7 +24,7 @@ impl Ratio {
         let open = Interval { low: 0.0, high: f64::INFINITY, confidence: 0.95 };
         let [of_a, of_b] = [a, b].map(|row| row.interval(metric).unwrap_or(open));
         let high = if of_b.low > 0.0 { of_a.high / of_b.low } else { f64::INFINITY };
-        Self { value: a.mean(metric) / b.mean(metric), low: of_a.low.max(0.0) / of_b.high, high }
+        Self::between(a.mean(metric) / b.mean(metric), of_a.low.max(0.0) / of_b.high, high)
     }
 
     /// The same by the delta method, which is for small errors: `None` where a mean has no interval, or that of `b` is zero or
@@ -41,7 +43,11 @@ impl Ratio {
 
     /// A ratio with half of its interval.
     pub(crate) fn around(value: f64, half: f64) -> Self {
-        Self { value, low: value - half, high: value + half }
+        Self { value, low: value - half, high: value + half, half }
+    }
+
+    fn between(value: f64, low: f64, high: f64) -> Self {
+        Self { value, low, high, half: (high - low) / 2.0 }
     }
 
     /// The mean of ratios of independent measurements; `None` without any.
@@ -53,7 +59,7 @@ impl Ratio {
 
     /// Half of its interval.
     pub(crate) fn half(self) -> f64 {
-        (self.high - self.low) / 2.0
+        self.half
     }
 
     /// The whole interval lies below 1.
@@ -77,7 +83,7 @@ impl Ratio {
         let value = mean(ratios)?;
         let interval = mean_interval(ratios, 0.95);
         let (low, high) = interval.map_or((0.0, f64::INFINITY), |interval| (interval.low, interval.high));
-        Some(Self { value, low, high })
+        Some(Self::between(value, low, high))
     }
 
     /// As the figure that decides a finding.
@@ -89,8 +95,7 @@ impl Ratio {
 
     /// As a gain in percent with half its interval.
     pub(crate) fn as_gain(self) -> String {
-        let half = (self.high - self.low) / 2.0;
-        let interval = if half.is_finite() { format!(" ± {:.1}", half * 100.0) } else { String::new() };
+        let interval = if self.half.is_finite() { format!(" ± {:.1}", self.half * 100.0) } else { String::new() };
         format!("{:+.1}{interval} %", (self.value - 1.0) * 100.0)
     }
 
