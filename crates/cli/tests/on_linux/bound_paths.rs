@@ -46,6 +46,7 @@ fn each_subflow_leaves_by_the_interface_of_its_address() {
         return;
     }
     let hosts = two_uplinks("bound");
+    hosts.limit_client();
     let client = hosts.daemon(&hosts.client, &["--policy", "full-mesh"]);
     let transfer = hosts.transfer(["10.77.0.1", BEYOND], "0.0.0.0");
     wait_for_subflows(&hosts.client, 2, &client);

@@ -21,6 +21,7 @@ fn a_path_manager_tells_its_connections_subflows_and_bytes_by_interface() {
     }
     let hosts = TwoHosts::new("told", 2);
     (0..2).for_each(|pair| hosts.number(pair, [1, 1]));
+    hosts.limit_client();
     let client = hosts.daemon(&hosts.client, &["--policy", "single-mesh"]);
     let _server = hosts.daemon(&hosts.server, &["--policy", "single-mesh"]);
     let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
@@ -31,7 +32,8 @@ fn a_path_manager_tells_its_connections_subflows_and_bytes_by_interface() {
         interfaces.iter().find(|interface| interface["name"] == name).cloned()
     };
     let sent = |name: &str| of_interface(name).and_then(|found| found["sent_bytes"].as_u64()).unwrap_or(0);
-    wait_until("bytes on both", || sent("v0") > 10_000 && sent("v1") > 10_000, || client.log());
+    let told = || format!("{:?}\n{}", status_of(client.id()), client.log());
+    wait_until("bytes on both", || sent("v0") > 10_000 && sent("v1") > 10_000, told);
     let status = status_of(client.id()).expect("it runs");
     assert_eq!((status["kind"].as_str(), status["connections"].as_array().map(Vec::len)), (Some("paths"), Some(1)));
     assert_eq!(of_interface("v1").expect("it is used")["addresses"], serde_json::json!(["10.77.1.1"]));
@@ -67,6 +69,7 @@ fn a_proxy_tells_its_interfaces_and_leaves_no_socket() {
     let _alone = left_behind();
     let hosts = hosts("proxy-told");
     let mut running = start(&hosts.client);
+    wait_until("its status", || status_of(running.id()).is_some(), String::new);
     let status = status_of(running.id()).expect("it answers");
     assert_eq!(status["about"], "listens on 127.0.0.1:1080");
     let names: Vec<_> = status["interfaces"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
@@ -79,6 +82,7 @@ fn a_proxy_tells_its_interfaces_and_leaves_no_socket() {
     // A killed one leaves it, and cleanup removes it.
     let mut killed = start(&hosts.client);
     let socket = format!("/run/subflow/status-proxy-{}", killed.id());
+    wait_until("its status", || status_of(killed.id()).is_some(), String::new);
     killed.kill().and_then(|()| killed.wait()).expect("killed");
     assert!(std::fs::exists(&socket).expect("a file system") && status_of(killed.id()).is_none());
     let cleaned = output_in(&hosts.client, command().arg("cleanup"));

@@ -60,6 +60,15 @@ impl TwoHosts {
         }
     }
 
+    /// Limits both links of the client to 20 Mbit/s, so that a transfer needs both.
+    pub(crate) fn limit_client(&self) {
+        for pair in 0..2 {
+            let arguments = format!("qdisc add dev v{pair} root tbf rate 20mbit burst 16k latency 40ms");
+            let output = output_in(&self.client, Command::new("tc").args(arguments.split(' ')));
+            assert!(output.status.success(), "tc {arguments}: {}", text(&output.stderr));
+        }
+    }
+
     /// Starts `subflow paths` in a namespace, and waits until it is at work.
     pub(crate) fn daemon(&self, host: &Namespace, arguments: &[&str]) -> Daemon {
         let log = self.folder.path().join(format!("{}-{}.log", host.name(), arguments.len()));
