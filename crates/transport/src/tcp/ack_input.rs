@@ -91,8 +91,10 @@ impl Connection {
         } else {
             self.reported_sacks.on_no_blocks();
         }
-        findings.is_echo = self.is_echo(segment);
-        self.take_announcement(segment);
+        if self.ecn.is_used() {
+            findings.is_echo = self.is_echo(segment);
+            self.take_announcement(segment);
+        }
         // RFC 5681, section 2. A lower acknowledgment number means that the segment was reordered.
         let repeats =
             !findings.una_advanced && offsets.acknowledgment == self.send.una() && !acknowledged.is_window_update;

@@ -69,7 +69,9 @@ impl TcpOptions {
             + mptcp
     }
 
-    /// Whether timestamps could be among the options, or are.
+    /// Whether timestamps could be among the options, or are. Code that asks does so of few segments.
+    #[cold]
+    #[inline(never)]
     pub fn has_room_for_timestamps(&self) -> bool {
         self.timestamps.is_some() || self.wire_length() + TIMESTAMPS_LENGTH <= MAXIMUM_OPTIONS_LENGTH
     }
