@@ -116,7 +116,7 @@ impl Connection {
     }
 
     /// RFC 9293, section 3.10.7.4, first check, with PAWS (RFC 7323, section 5.3).
-    #[inline]
+    #[inline(always)]
     fn judge_in_window(&self, segment: &TcpSegment, now: Instant) -> Verdict {
         let flags = segment.flags;
         if self.lacks_timestamps(segment) {
