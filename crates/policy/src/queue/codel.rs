@@ -14,7 +14,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 
 use super::codel_state::{CoDelConfig, CoDelState, codel_options};
-use super::{Departure, FULL_PACKET, Place, QueueDiscipline, Verdict};
+use super::{Departure, Place, QueueDiscipline, Verdict};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// CoDel for one queue.
@@ -53,7 +53,7 @@ impl QueueDiscipline for CoDel {
     fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.config.max_packet = FULL_PACKET + u32::from(place.overhead);
+        self.config.max_packet = place.full_packet();
         Ok(())
     }
 

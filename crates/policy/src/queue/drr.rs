@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 
 use super::deficit_rounds::{ALL_HASHES, DeficitRounds, InTurns, fattest, flows_option, quantum_option};
-use super::{Arrival, Departure, FULL_PACKET, Place, QueueDiscipline, Verdict, Victim, Waiting};
+use super::{Arrival, Departure, Place, QueueDiscipline, Verdict, Victim, Waiting};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// Deficit round robin.
@@ -47,7 +47,7 @@ impl QueueDiscipline for Drr {
     fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.rounds.fit(FULL_PACKET + u32::from(place.overhead));
+        self.rounds.fit(place.full_packet());
         Ok(())
     }
 

@@ -214,7 +214,7 @@ impl QueueDiscipline for DualPi2 {
     fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.least = 2 * u64::from(FULL_PACKET + u32::from(place.overhead));
+        self.least = 2 * u64::from(place.full_packet());
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 
 use super::deficit_rounds::{ALL_HASHES, DeficitRounds, QUANTUM};
-use super::{Arrival, Departure, FULL_PACKET, Limit, Place, QueueDiscipline, Verdict, Waiting};
+use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Waiting};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// `fq`.
@@ -67,7 +67,7 @@ impl QueueDiscipline for Fq {
     fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        let full = FULL_PACKET + u32::from(place.overhead);
+        let full = place.full_packet();
         let chosen_or = |bytes, packets| if bytes > 0 { bytes } else { packets * full };
         self.rounds.set_quanta(chosen_or(self.quantum, 2), chosen_or(self.initial_quantum, 20));
         Ok(())

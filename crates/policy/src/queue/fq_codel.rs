@@ -13,7 +13,7 @@ use subflow_quantity::Instant;
 
 use super::codel_state::{CoDelConfig, CoDelState, SquareRoot, codel_options};
 use super::deficit_rounds::{DeficitRounds, InTurns, fattest, flows_option, quantum_option};
-use super::{Arrival, Departure, FULL_PACKET, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
+use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// FQ-CoDel.
@@ -95,7 +95,7 @@ impl QueueDiscipline for FqCoDel {
     fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        let full = FULL_PACKET + u32::from(place.overhead);
+        let full = place.full_packet();
         self.config.max_packet = full;
         self.rounds.fit(full);
         Ok(())

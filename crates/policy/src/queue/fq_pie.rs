@@ -9,7 +9,7 @@ use subflow_quantity::Instant;
 
 use super::deficit_rounds::{DeficitRounds, InTurns, flows_option, quantum_option};
 use super::pie_state::{PieConfig, PieState, pie_options};
-use super::{Arrival, Departure, FULL_PACKET, Limit, Place, QueueDiscipline, Verdict, Waiting};
+use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Waiting};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// FQ-PIE.
@@ -91,7 +91,7 @@ impl QueueDiscipline for FqPie {
     }
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        let full = FULL_PACKET + u32::from(place.overhead);
+        let full = place.full_packet();
         self.config.full_packet = full;
         self.rounds.fit(full);
         Ok(())

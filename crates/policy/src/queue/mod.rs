@@ -177,6 +177,13 @@ pub struct Place {
     pub overhead: u16,
 }
 
+impl Place {
+    /// The bytes, with overhead, that a packet of 1500 bytes takes there.
+    pub fn full_packet(&self) -> u32 {
+        FULL_PACKET + u32::from(self.overhead)
+    }
+}
+
 /// The length of a full-sized IP packet, in bytes.
 pub const FULL_PACKET: u32 = 1500;
 

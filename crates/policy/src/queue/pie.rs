@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 
 use super::pie_state::{PieConfig, PieState, pie_options};
-use super::{Arrival, Departure, FULL_PACKET, Limit, Place, QueueDiscipline, Verdict};
+use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// PIE for one queue.
@@ -50,7 +50,7 @@ impl QueueDiscipline for Pie {
     }
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.config.full_packet = FULL_PACKET + u32::from(place.overhead);
+        self.config.full_packet = place.full_packet();
         self.state = PieState::new(Instant::ZERO + self.config.tupdate);
         Ok(())
     }

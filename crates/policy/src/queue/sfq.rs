@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 
 use super::deficit_rounds::{DeficitRounds, InTurns, flows_option, quantum_option};
-use super::{Arrival, Departure, FULL_PACKET, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
+use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
 use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 
 /// Stochastic fairness queueing.
@@ -60,7 +60,7 @@ impl QueueDiscipline for Sfq {
     fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.rounds.fit(FULL_PACKET + u32::from(place.overhead));
+        self.rounds.fit(place.full_packet());
         Ok(())
     }
 
