@@ -92,7 +92,7 @@ impl Connection {
             self.reported_sacks.on_no_blocks();
         }
         if self.ecn.is_used() {
-            findings.is_echo = self.is_echo(segment);
+            findings.is_echo = segment.flags.contains(TcpFlags::ECE);
             self.take_announcement(segment);
         }
         // RFC 5681, section 2. A lower acknowledgment number means that the segment was reordered.

@@ -169,16 +169,10 @@ impl Connection {
         }
     }
 
-    /// Whether `segment` says that the network has marked data of this side.
-    #[inline]
-    pub(super) fn is_echo(&self, segment: &TcpSegment) -> bool {
-        self.ecn.is_used && segment.flags.contains(TcpFlags::ECE)
-    }
-
-    /// The peer announces that it has reduced its window, which may now be too small for its acknowledgments to wait
-    /// (Linux `tcp_ecn_accept_cwr`).
+    /// Where ECN is used: the peer may announce that it has reduced its window, which may now be too small for its
+    /// acknowledgments to wait (Linux `tcp_ecn_accept_cwr`).
     pub(super) fn take_announcement(&mut self, segment: &TcpSegment) {
-        if self.ecn.is_used && segment.flags.contains(TcpFlags::CWR) {
+        if segment.flags.contains(TcpFlags::CWR) {
             self.ecn.on_peer_reduction();
             if segment.payload.length > 0 || segment.flags.contains(TcpFlags::FIN) {
                 self.request_ack();
