@@ -8,10 +8,16 @@ use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms, secs};
 
 /// Two paths of 10 Mbit/s, of which the client wants `backup` as a backup.
 fn with_backup(backup: usize) -> Pair {
+    with_backup_of(CLIENT, backup)
+}
+
+/// Two paths of 10 Mbit/s from or to two addresses of `side`, which wants its address `backup` as a backup.
+fn with_backup_of(side: usize, backup: usize) -> Pair {
     let path = Path::default().rate(10, 100);
-    let mut setup = Setup::mptcp(2, 1).path(0, path.clone()).path(1, path);
-    let address = setup.addresses[CLIENT][backup];
-    setup.stacks[CLIENT].multipath().backup_addresses = vec![address];
+    let setup = if side == CLIENT { Setup::mptcp(2, 1) } else { Setup::mptcp(1, 2) };
+    let mut setup = setup.path(0, path.clone()).path(1, path);
+    let address = setup.addresses[side][backup];
+    setup.stacks[side].multipath().backup_addresses = vec![address];
     let mut pair = setup.connected();
     pair.transfer(CLIENT, 3000);
     pair.settle();
@@ -102,13 +108,7 @@ fn a_busy_sender_still_gets_its_priority_across() {
 
 #[test]
 fn a_backup_of_the_answering_side_is_in_its_syn_ack_and_carries_no_data() {
-    let path = Path::default().rate(10, 100);
-    let mut setup = Setup::mptcp(1, 2).path(0, path.clone()).path(1, path);
-    let second = setup.addresses[SERVER][1];
-    setup.stacks[SERVER].multipath().backup_addresses = vec![second];
-    let mut pair = setup.connected();
-    pair.transfer(CLIENT, 3000);
-    pair.settle();
+    let mut pair = with_backup_of(SERVER, 1);
     let answer = |option: &MptcpOption| matches!(option, MptcpOption::Join(Join::SynAck { backup: true, .. }));
     assert!(pair.log.iter().any(|sent| sent.from == SERVER && has(&sent.segment, answer)));
     let start = pair.now();
@@ -122,13 +122,7 @@ fn a_backup_of_the_answering_side_is_in_its_syn_ack_and_carries_no_data() {
 
 #[test]
 fn an_initial_subflow_to_a_backup_of_the_server_becomes_a_backup_by_mp_prio() {
-    let path = Path::default().rate(10, 100);
-    let mut setup = Setup::mptcp(1, 2).path(0, path.clone()).path(1, path);
-    let first = setup.addresses[SERVER][0];
-    setup.stacks[SERVER].multipath().backup_addresses = vec![first];
-    let mut pair = setup.connected();
-    pair.transfer(CLIENT, 3000);
-    pair.settle();
+    let mut pair = with_backup_of(SERVER, 0);
     let start = pair.now();
     pair.transfer(CLIENT, 1_000_000);
     assert_eq!(carried(&pair, CLIENT, 0, start), 0);
