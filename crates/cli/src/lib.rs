@@ -27,6 +27,7 @@ pub fn run() -> ExitCode {
         Command::Export(export) => commands::export(export),
         Command::Compare(compare) => commands::compare(compare),
         Command::Check(check) => commands::check(check),
+        Command::Import(import) => commands::import(import),
         Command::New(new) => commands::new(new),
         Command::List(list) => commands::list(list.what),
         Command::Reproduce(reproduce) => commands::reproduce(reproduce),

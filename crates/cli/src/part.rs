@@ -16,12 +16,15 @@ pub(crate) enum Part {
     Publications,
     /// `conform`.
     Conformance,
+    /// `import`.
+    Import,
 }
 
 /// The commands that are a part, or of one, with what a build without it lacks.
-const COMMANDS: [(&str, Part, &str); 9] = [
+const COMMANDS: [(&str, Part, &str); 10] = [
     ("reproduce", Part::Publications, "publications"),
     ("conform", Part::Conformance, "protocol tests"),
+    ("import", Part::Import, "readers of other tools' networks"),
     ("validate", Part::Linux, "runs in real time"),
     ("cleanup", Part::Linux, "runs in real time, proxy or path manager"),
     ("cc", Part::Live, "congestion controls for the kernel"),
@@ -38,6 +41,7 @@ impl Part {
             Self::Live => "live",
             Self::Publications => "publications",
             Self::Conformance => "conformance",
+            Self::Import => "import",
         }
     }
 
@@ -48,6 +52,7 @@ impl Part {
             Self::Live => cfg!(feature = "live"),
             Self::Publications => cfg!(feature = "publications"),
             Self::Conformance => cfg!(feature = "conformance"),
+            Self::Import => cfg!(feature = "import"),
         }
     }
 

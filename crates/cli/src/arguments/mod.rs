@@ -2,6 +2,8 @@
 
 mod bench;
 mod compare;
+#[cfg(feature = "import")]
+mod import;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
 pub(crate) mod names;
@@ -18,10 +20,14 @@ use subflow_quantity::Size;
 pub(crate) use AnyArguments as Validate;
 #[cfg(not(feature = "conformance"))]
 pub(crate) use AnyArguments as Conform;
+#[cfg(not(feature = "import"))]
+pub(crate) use AnyArguments as Import;
 #[cfg(not(feature = "publications"))]
 pub(crate) use AnyArguments as Reproduce;
 pub(crate) use bench::{Bench, BenchTun, Benchmark};
 pub(crate) use compare::{Compare, Comparing, Repeating};
+#[cfg(feature = "import")]
+pub(crate) use import::Import;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
 #[cfg(feature = "publications")]
@@ -63,6 +69,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write a commented scenario to start from
     New(New),
+    /// Write a scenario with the network of another tool's file: Topology Zoo, SNDlib, Mininet, htsim, HPCC
+    Import(Import),
     /// List all names that scenarios may use, and the publications
     List(List),
     /// Reproduce the experiments of a publication and compare the figures

@@ -116,3 +116,8 @@ pub(crate) fn reproduce(_: &crate::arguments::Reproduce) -> Result<(), crate::fa
 pub(crate) fn conform(_: &crate::arguments::Conform) -> Result<(), crate::failure::Failure> {
     Err(crate::part::missing("conform"))
 }
+
+#[cfg(not(feature = "import"))]
+pub(crate) fn import(_: &crate::arguments::Import) -> Result<(), crate::failure::Failure> {
+    Err(crate::part::missing("import"))
+}

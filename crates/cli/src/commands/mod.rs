@@ -6,6 +6,8 @@ mod compare;
 #[cfg(feature = "conformance")]
 mod conform;
 mod ending_signals;
+#[cfg(feature = "import")]
+mod import;
 mod journal;
 #[cfg(feature = "publications")]
 mod kept_runs;
@@ -33,11 +35,15 @@ pub(crate) use check::check;
 pub(crate) use compare::compare;
 #[cfg(feature = "conformance")]
 pub(crate) use conform::conform;
+#[cfg(feature = "import")]
+pub(crate) use import::import;
 pub(crate) use list::list;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{cc, paths, proxy, status, watch};
 #[cfg(not(feature = "conformance"))]
 pub(crate) use missing::conform;
+#[cfg(not(feature = "import"))]
+pub(crate) use missing::import;
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 use missing::on_linux;
 #[cfg(not(feature = "publications"))]

@@ -12,6 +12,8 @@ mod failed_runs;
 mod folders;
 #[cfg(target_os = "linux")]
 mod full_disk;
+#[cfg(feature = "import")]
+mod import;
 mod interrupted;
 mod journal;
 mod kills;

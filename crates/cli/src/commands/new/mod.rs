@@ -10,7 +10,7 @@ use crate::output::print;
 pub(crate) fn new(arguments: &New) -> Result<(), Failure> {
     let template = arguments.kind;
     let path = arguments.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", template.name())));
-    write(&path, template.text())?;
+    write_new(&path, template.text())?;
     let shown = path.display();
     print(&format!("{shown} is written. Check it, then run it:\n  subflow check {shown}\n  subflow run {shown}\n"))
 }
@@ -35,13 +35,12 @@ impl Template {
     }
 }
 
-/// Writes a new file. It is complete or absent.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes a scenario to a new file. It is complete or absent.
+pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let refused = |error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::bad_input(
-            format!("{}: the file exists", path.display()),
-            "give another path after the kind, or remove the file",
-        ),
+        ErrorKind::AlreadyExists => {
+            Failure::bad_input(format!("{}: the file exists", path.display()), "give another path, or remove the file")
+        }
         _ => Failure::bad_input(
             format!("{}: cannot write the scenario: {error}", path.display()),
             "give a path in an existing, writable folder",
