@@ -247,7 +247,7 @@ impl Connection {
         };
         // The segment's own mapping applies if it has a correct one.
         let length = u64::from(segment.payload.length);
-        if let Some(Some(own)) = self.mapping_of(index, segment)
+        if let Some(own) = self.mapping_of(index, segment)
             && own.covers_exactly(offset, length)
         {
             return match own.place_whole(segment.payload.sum) {

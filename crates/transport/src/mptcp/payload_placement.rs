@@ -9,7 +9,7 @@ use super::Connection;
 use super::handshake::capable_of;
 use super::keys::Key;
 use super::phase::Mode;
-use super::received_mappings::{Fit, ReceivedMapping};
+use super::received_mappings::{DISCARD, Fit, ReceivedMapping};
 
 /// The place of a segment's payload at the data level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +56,6 @@ impl Connection {
     pub(super) fn place_mapped(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
         let length = u64::from(segment.payload.length);
         let Some(own) = self.mapping_of(index, segment) else { return self.place_by_known(index, offset, length) };
-        let Some(own) = own else {
-            // Data beyond the window is answered, as TCP answers it (RFC 9293, section 3.10.7.4, first check).
-            self.subflows[index].tcp.request_ack();
-            return Placement::Drop;
-        };
         if own.covers_exactly(offset, length) && self.subflows[index].mappings.is_empty() {
             return own.place_whole(segment.payload.sum);
         }
@@ -119,8 +114,10 @@ impl Connection {
         }
     }
 
-    /// The mapping that `segment` carries, if any; `Some(None)` if the mapping is beyond the window.
-    pub(super) fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<Option<ReceivedMapping>> {
+    /// The mapping that `segment` carries, if any. Data beyond the data-level window is acknowledged on the subflow and
+    /// discarded, as in Linux (`__mptcp_move_skb`): if the subflow refused it, nothing behind it could arrive there, not
+    /// even the data that fills the hole at the data level.
+    pub(super) fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<ReceivedMapping> {
         let remote = self.phase.remote_key()?;
         let proper = |mapping: &Mapping| mapping.subflow_sequence != 0 && mapping.length > 0;
         let (mut mapping, start, fin) = match segment.options.dss {
@@ -129,10 +126,15 @@ impl Connection {
             }
             _ => (initial_mapping(capable_of(segment)?, remote)?, 0, false),
         };
-        let Some(data) = self.data_offset(&mapping) else { return Some(None) };
-        mapping.data_sequence = remote.data_sequence(data);
+        let offset = remote.offset(mapping.data_sequence, mapping.wide, self.receive.next());
+        mapping.data_sequence = remote.data_sequence(offset);
         let covered = u64::from(mapping.length) - u64::from(fin);
-        Some(Some(ReceivedMapping::new(start, covered, data, mapping)))
+        if self.receive.may_begin_at(offset) {
+            return Some(ReceivedMapping::new(start, covered, offset, mapping));
+        }
+        // What is discarded needs no check.
+        mapping.checksum = None;
+        Some(ReceivedMapping::new(start, covered, DISCARD + start, mapping))
     }
 
     /// The data offset at which `mapping` begins; `None` if it is beyond the window.
