@@ -159,6 +159,9 @@ impl Ledger {
             // can end its side no more.
             Some(&index) => {
                 self.connections[index].may_end_early = true;
+                // A COOKIE ECHO that comes again after the association has ended sets up another with the same tags and
+                // TSNs (RFC 9260, section 5.1.5): the client takes what that one sends for its own.
+                self.connections[index].forged |= self.stack.is_some_and(Stack::is_multihomed);
                 self.open(SERVER, id, theirs, false)
             }
             None => self.open(SERVER, id, theirs, false),
