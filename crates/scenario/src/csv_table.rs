@@ -26,8 +26,6 @@ pub(crate) enum Cause {
     Separator,
     /// A line with more or fewer fields than there are columns.
     Ragged,
-    /// A share in percent.
-    Percent,
 }
 
 impl Cause {
@@ -50,7 +48,6 @@ impl Cause {
                 "a line of this file has another number of fields",
                 "give each line as many fields as there are columns; those of missing values are empty",
             ),
-            Self::Percent => ("this file has percentages", "divide the probabilities by 100"),
         }
     }
 }
@@ -97,39 +94,4 @@ impl From<TraceError> for LineError {
 /// A reader of `text` that skips comments and the space around fields.
 pub(crate) fn reader(text: &str) -> Reader<&[u8]> {
     ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes())
-}
-
-/// A line with its number, counted from 1.
-pub(crate) struct Record {
-    pub(crate) line: usize,
-    fields: StringRecord,
-}
-
-impl Record {
-    pub(crate) fn field(&self, column: usize) -> &str {
-        &self.fields[column]
-    }
-
-    /// The whole line.
-    pub(crate) fn text(&self) -> String {
-        self.fields.iter().collect::<Vec<_>>().join(",")
-    }
-}
-
-/// The lines of a table with exactly these columns, in this order.
-pub(crate) fn records(
-    text: &str,
-    columns: &[&str],
-) -> Result<impl Iterator<Item = Result<Record, LineError>>, LineError> {
-    let mut reader = reader(text);
-    let header = reader.headers().map_err(|error| LineError::not_csv(&error))?;
-    if header.iter().ne(columns.iter().copied()) {
-        let found = header.iter().collect::<Vec<_>>().join(",");
-        return Err(LineError::other_columns(header, format!("'{found}'"), columns.join(",")));
-    }
-    let records = reader.into_records().map(|record| {
-        let fields = record.map_err(|error| LineError::not_csv(&error))?;
-        Ok(Record { line: fields.position().map_or(0, |position| position.line() as usize), fields })
-    });
-    Ok(records.collect::<Vec<_>>().into_iter())
 }

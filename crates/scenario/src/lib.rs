@@ -48,6 +48,7 @@ mod options;
 mod random;
 mod read;
 pub mod schema;
+mod size_table;
 mod sizes;
 pub mod sweep;
 mod switches;
@@ -63,7 +64,8 @@ pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
 pub(crate) use read::{Traces, without_effect};
-pub use sizes::{SizeDistribution, SizeTable};
+pub use size_table::SizeTable;
+pub use sizes::SizeDistribution;
 pub use timeline::{HostEvent, LinkEvent};
 pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
 

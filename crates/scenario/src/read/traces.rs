@@ -17,6 +17,15 @@ use crate::input;
 /// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 256;
 
+/// How a truncated file shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastLine {
+    /// A number whose last digits are missing is still a number: only a missing line end shows the truncation.
+    MustEnd,
+    /// By the last value, such as a probability of 1.
+    ShowsItself,
+}
+
 /// The traces that a scenario uses, by the path in the file.
 #[derive(Debug)]
 pub(crate) struct Traces {
@@ -47,7 +56,7 @@ impl Traces {
 
     /// The capacity trace at the path that `field` names.
     pub(super) fn capacity(&self, field: &Field<'_>, expected: &str) -> Result<Arc<CapacityTrace>, Problem> {
-        self.read(field, expected, &self.capacity, CapacityTrace::parse)
+        self.read(field, expected, &self.capacity, LastLine::MustEnd, CapacityTrace::parse)
     }
 
     /// The capacity trace that was read from the path that `field` names; `None` if it names none.
@@ -58,17 +67,18 @@ impl Traces {
 
     /// The loss trace at the path that `field` names: whether each packet is lost.
     pub(super) fn loss(&self, field: &Field<'_>) -> Result<Arc<[bool]>, Problem> {
-        self.read(field, "the path of a loss trace", &self.loss, Trace::parse).map(|trace| (*trace).clone())
+        self.read(field, "the path of a loss trace", &self.loss, LastLine::MustEnd, Trace::parse)
+            .map(|trace| (*trace).clone())
     }
 
     /// The conditions over time in the file that `field` names.
     pub(super) fn conditions(&self, field: &Field<'_>) -> Result<Arc<Conditions>, Problem> {
-        self.read(field, "the path of a CSV file", &self.conditions, Conditions::parse)
+        self.read(field, "the path of a CSV file", &self.conditions, LastLine::MustEnd, Conditions::parse)
     }
 
     /// The distribution of sizes in the file that `field` names.
     pub(super) fn sizes(&self, field: &Field<'_>) -> Result<Arc<SizeTable>, Problem> {
-        self.read(field, "the path of a CSV file", &self.sizes, SizeTable::parse)
+        self.read(field, "a path", &self.sizes, LastLine::ShowsItself, SizeTable::parse)
     }
 
     /// What `parse` makes of the file that `field` names, unless it is `known` already.
@@ -77,6 +87,7 @@ impl Traces {
         field: &Field<'_>,
         expected: &str,
         known: &RefCell<BTreeMap<String, Arc<T>>>,
+        last_line: LastLine,
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Result<Arc<T>, Problem> {
         let name = field.string(expected)?;
@@ -84,6 +95,12 @@ impl Traces {
             return Ok(Arc::clone(known));
         }
         let text = self.text(field, name, expected)?;
+        if last_line == LastLine::MustEnd && !text.is_empty() && !text.ends_with('\n') {
+            let line = text.matches('\n').count() + 1;
+            let last = text.rsplit('\n').next().unwrap_or_default();
+            let error = LineError::new(line, format!("'{last}'"), "a line end after it").because(Cause::Truncated);
+            return Err(self.broken(field, name, &error));
+        }
         let parsed = Arc::new(parse(&text).map_err(|error| self.broken(field, name, &error.into()))?);
         known.borrow_mut().insert(name.to_owned(), Arc::clone(&parsed));
         Ok(parsed)
@@ -117,13 +134,6 @@ impl Traces {
                 .help("paths are relative to the scenario's directory")
         })?;
         self.digests.borrow_mut().insert(name.to_owned(), Sha256::digest(&text).into());
-        // A number whose last digits are missing is still a number: only a missing line end shows the truncation.
-        if !text.is_empty() && !text.ends_with('\n') {
-            let line = text.matches('\n').count() + 1;
-            let last = text.rsplit('\n').next().unwrap_or_default();
-            let error = LineError::new(line, format!("'{last}'"), "a line end after it").because(Cause::Truncated);
-            return Err(self.broken(field, name, &error));
-        }
         Ok(text)
     }
 

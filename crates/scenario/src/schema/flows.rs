@@ -259,10 +259,10 @@ pub(crate) static SIZES: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         ),
         optional(
             "empirical",
-            "the path of a CSV file",
+            "a path",
             "another distribution",
-            "measured sizes: lines `bytes,probability` with the probability of at most so many bytes, the last one 1; \
-             between two lines sizes are uniform",
+            "measured sizes: lines of bytes and the probability of at most so many, as a fraction or per cent, the last \
+             one 1 or 100; between two lines sizes are uniform, and below the first line there are none unless it is 0 0",
         ),
     ],
 });
