@@ -1,10 +1,13 @@
 //! Stochastic fairness queueing (McKenney, 1990), as `tc sfq`: flows are hashed to queues, which take turns by bytes. If a
 //! packet does not fit, the queue with most packets loses its last one.
 //!
-//! Linux can hash flows anew after some time (`perturb`), which by default it does not; here the hash stays.
+//! With `perturb`, flows are hashed anew each time that this time has passed, so that two flows do not share a queue for
+//! long. Packets that wait stay where they are: those of a flow may then leave in another order, as in Linux before
+//! 2.6.39. Later kernels move waiting packets to their new queues.
 
+use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 use super::deficit_rounds::{DeficitRounds, InTurns, flows_option, quantum_option};
 use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
@@ -15,13 +18,18 @@ use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
 pub struct Sfq {
     /// Most packets of a queue.
     depth: u32,
+    /// The time after which flows are hashed anew; zero for never.
+    perturb: Duration,
+    seed: u64,
+    /// How often they were hashed anew.
+    epoch: u64,
     rounds: DeficitRounds,
 }
 
 /// As `tc sfq`: 1024 queues of up to 127 packets.
 impl Default for Sfq {
     fn default() -> Self {
-        Self { depth: 127, rounds: DeficitRounds::new(1024, false) }
+        Self { depth: 127, perturb: Duration::ZERO, seed: 0, epoch: 0, rounds: DeficitRounds::new(1024, false) }
     }
 }
 
@@ -43,7 +51,30 @@ impl Catalogued for Sfq {
             |queue| queue.depth.into(),
             |queue, packets| queue.depth = packets as u32,
         ),
+        Attribute::duration(
+            "perturb",
+            "the time after which flows are hashed anew, which may reorder their packets; 0 stands for never",
+            |queue| queue.perturb,
+            |queue, time| queue.perturb = time,
+        ),
     ];
+}
+
+impl Sfq {
+    /// The packet with the hash that its flow has now.
+    fn hashed(&self, arrival: &Arrival) -> Arrival {
+        match self.epoch {
+            0 => *arrival,
+            epoch => Arrival { flow: mixed(self.seed ^ epoch << 16 ^ u64::from(arrival.flow)), ..*arrival },
+        }
+    }
+}
+
+/// 16 bits that depend on every bit of `n` (the finaliser of SplitMix64).
+fn mixed(n: u64) -> u16 {
+    let n = (n ^ n >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let n = (n ^ n >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (n ^ n >> 31) as u16
 }
 
 impl InTurns for Sfq {
@@ -57,7 +88,11 @@ impl InTurns for Sfq {
 }
 
 impl QueueDiscipline for Sfq {
-    fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
+    fn begin_with(&mut self, random: &mut Pcg64Mcg) {
+        if !self.perturb.is_zero() {
+            self.seed = random.next_u64();
+        }
+    }
 
     fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
         self.rounds.fit(place.full_packet());
@@ -76,16 +111,24 @@ impl QueueDiscipline for Sfq {
         true
     }
 
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        if !self.perturb.is_zero() {
+            self.epoch = arrival.at.as_nanos() / self.perturb.as_nanos();
+        }
+        Verdict::Pass
+    }
+
     fn queue_of(&mut self, arrival: &Arrival) -> u16 {
-        self.rounds.join(arrival)
+        let hashed = self.hashed(arrival);
+        self.rounds.join(&hashed)
     }
 
     fn admits(&self, arrival: &Arrival, waiting: &Waiting) -> bool {
-        waiting.queue(self.rounds.queue_for(arrival)).packets < self.depth
+        waiting.queue(self.rounds.queue_for(&self.hashed(arrival))).packets < self.depth
     }
 
     fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
-        let own = self.rounds.queue_for(arrival);
+        let own = self.rounds.queue_for(&self.hashed(arrival));
         let after = waiting.queue(own).packets + 1;
         if after > self.depth {
             return None;
@@ -124,5 +167,23 @@ mod tests {
             [Some(Victim::Tail(long)), Some(Victim::Tail(long)), None]
         );
         assert!(!sfq.admits(&arrival(Instant::ZERO, 30_000, 1000), backlog.waiting()));
+    }
+
+    #[test]
+    fn two_flows_of_one_queue_are_hashed_anew_after_the_time_of_perturb() {
+        let mut sfq = Sfq { perturb: Duration::from_secs(10), ..Sfq::default() };
+        sfq.begin_with(&mut Pcg64Mcg::new(1));
+        // 64 hashes next to each other are one queue of 1024.
+        let mut queues = |second: u64| {
+            let at = Instant::from_nanos(second * 1_000_000_000);
+            [640, 703].map(|flow| {
+                sfq.on_arrival(&arrival(at, flow, 1000));
+                sfq.queue_of(&arrival(at, flow, 1000))
+            })
+        };
+        assert_eq!([queues(0), queues(9)], [[10, 10]; 2]);
+        let shared = (1..=100).filter(|&period| queues(10 * period)[0] == queues(10 * period)[1]).count();
+        assert!(shared < 3, "{shared} of 100 times in one queue");
+        assert_eq!(queues(25), queues(29), "the hash stays until the time has passed");
     }
 }
