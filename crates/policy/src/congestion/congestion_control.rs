@@ -33,18 +33,25 @@ pub trait CongestionControl {
         }
     }
 
-    /// Called if the window of `paths[path]` may grow (Linux: `cong_avoid`): slow start, then
+    /// Called if the window of `paths[path]` may grow (Linux: `cong_avoid`): [slow start](Self::slow_start), then
     /// [`avoid_congestion`](Self::avoid_congestion) with what is left.
     #[inline]
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
         let mut left = ack.acked;
         if paths[path].in_slow_start() {
-            left = slow_start(&mut paths[path], ack.acked);
+            left = self.slow_start(paths, path, ack.acked);
             if left == 0 {
                 return;
             }
         }
         self.avoid_congestion(paths, path, ack, left);
+    }
+
+    /// Increases the window in slow start for `acked`, and returns the rest for congestion avoidance. By default as
+    /// [`slow_start`] does.
+    #[inline]
+    fn slow_start(&mut self, paths: &mut [Path], path: usize, acked: u32) -> u32 {
+        slow_start(&mut paths[path], acked)
     }
 
     /// Increases the window in congestion avoidance for `acked`, what slow start has left of `ack`. By default one

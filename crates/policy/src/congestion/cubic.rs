@@ -8,7 +8,7 @@
 //!
 //! | phase | rule | source |
 //! |---|---|---|
-//! | slow start | as Reno; ended early by [HyStart](super::hystart), if enabled | RFC 9438, 4.10 |
+//! | slow start | as Reno; ended early by [HyStart](super::hystart), if enabled, or the first by [HyStart++](super::hystart_plus_plus) instead | RFC 9438, 4.10; RFC 9406 |
 //! | congestion avoidance | one packet per `cnt` acknowledged, `cnt = cwnd / (W(t + delay_min) − cwnd)`, at least 2 | RFC 9438, 4.2 to 4.5 |
 //! | Reno-friendly region | an estimate grows 1 packet per `15 cwnd / 8` acknowledged; `cnt` at most `cwnd / (estimate − cwnd)` | RFC 9438, 4.3 |
 //! | loss | `ssthresh = max(717/1024 cwnd, 2 packets)` | RFC 9438, 4.6 |
@@ -30,8 +30,12 @@ use subflow_quantity::{Duration, Instant, Ratio};
 use crate::catalogue::{Attribute, Catalogued, Description};
 
 use super::hystart::{HyStart, Sample};
+use super::hystart_plus_plus::HyStartPlusPlus;
 use super::reno;
-use super::{ABE_DOC, Ack, CongestionControl, Loss, Path, RecoveryState, additive_increase, set_state};
+use super::{
+    ABE_DOC, Ack, CongestionControl, HYSTART_PLUS_PLUS_DOC, Loss, Path, RecoveryState, additive_increase, set_state,
+    slow_start,
+};
 
 /// Length of a Linux tick at HZ = 250.
 const TICK: Duration = Duration::from_millis(4);
@@ -104,6 +108,7 @@ impl Scaled {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     hystart: bool,
+    hystart_plus_plus: bool,
     abe: bool,
     constants: Constants,
     scaled: Scaled,
@@ -113,7 +118,14 @@ pub struct Cubic {
 impl Cubic {
     /// Creates CUBIC with or without HyStart, and with these constants.
     pub fn new(hystart: bool, constants: Constants) -> Self {
-        Self { hystart, abe: false, constants, scaled: Scaled::new(constants), paths: Vec::new() }
+        Self {
+            hystart,
+            hystart_plus_plus: false,
+            abe: false,
+            constants,
+            scaled: Scaled::new(constants),
+            paths: Vec::new(),
+        }
     }
 
     /// The same with other constants, before the first path.
@@ -134,7 +146,7 @@ impl Catalogued for Cubic {
         name: "cubic",
         aliases: &[],
         summary: "the window is a cubic function of the time since the last loss; uncoupled",
-        source: "RFC 9438, Linux 6.12; abe: RFC 8511",
+        source: "RFC 9438, Linux 6.12; abe: RFC 8511; hystart_plus_plus: RFC 9406",
     };
 
     const OPTIONS: &'static [Attribute<Self>] = &[
@@ -159,6 +171,12 @@ impl Catalogued for Cubic {
             |cubic, fast_convergence| cubic.set_constants(Constants { fast_convergence, ..cubic.constants }),
         ),
         Attribute::flag("abe", ABE_DOC, |cubic| cubic.abe, |cubic, abe| cubic.abe = abe),
+        Attribute::flag(
+            "hystart_plus_plus",
+            HYSTART_PLUS_PLUS_DOC,
+            |cubic| cubic.hystart_plus_plus,
+            |cubic, on| cubic.hystart_plus_plus = on,
+        ),
     ];
 
     const SWITCHES: &'static [Attribute<Self>] = &[Attribute::flag(
@@ -177,6 +195,9 @@ impl CongestionControl for Cubic {
     fn on_sample(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
         let (state, path) = (&mut self.paths[path], &mut paths[path]);
         state.latest_nxt = ack.nxt;
+        if self.hystart_plus_plus {
+            state.plus_plus.on_sample(path, ack);
+        }
         let Some(rtt) = ack.rtt else {
             return;
         };
@@ -186,11 +207,19 @@ impl CongestionControl for Cubic {
         let rtt = rtt.max(Duration::from_nanos(1));
         let delay_min = state.delay_min.map_or(rtt, |min| min.min(rtt));
         state.delay_min = Some(delay_min);
-        if self.hystart && path.in_slow_start() {
+        if self.hystart && !self.hystart_plus_plus && path.in_slow_start() {
             let sample = Sample { cwnd: packets(path), rtt, delay_min, srtt: path.srtt, paced: path.paced };
             if state.hystart.should_exit(ack, sample) {
                 path.ssthresh = path.cwnd;
             }
+        }
+    }
+
+    #[inline]
+    fn slow_start(&mut self, paths: &mut [Path], path: usize, acked: u32) -> u32 {
+        match self.hystart_plus_plus {
+            true => self.paths[path].plus_plus.grow(&mut paths[path], acked),
+            false => slow_start(&mut paths[path], acked),
         }
     }
 
@@ -222,10 +251,16 @@ impl CongestionControl for Cubic {
     }
 
     fn on_state(&mut self, _paths: &[Path], path: usize, state: RecoveryState) {
+        self.paths[path].plus_plus.on_state(state);
         if state == RecoveryState::Loss {
-            let latest_nxt = self.paths[path].latest_nxt;
-            self.paths[path] = PathState { latest_nxt, hystart: HyStart::new(latest_nxt), ..PathState::default() };
+            let PathState { latest_nxt, plus_plus, .. } = self.paths[path];
+            let hystart = HyStart::new(latest_nxt);
+            self.paths[path] = PathState { latest_nxt, hystart, plus_plus, ..PathState::default() };
         }
+    }
+
+    fn on_window_restart(&mut self, _paths: &[Path], path: usize) {
+        self.paths[path].plus_plus.end();
     }
 
     fn on_transmit_after_idle(&mut self, _paths: &[Path], path: usize, now: Instant, idle: Duration) {
@@ -264,6 +299,7 @@ struct PathState {
     w_est: u32,
     delay_min: Option<Duration>,
     hystart: HyStart,
+    plus_plus: HyStartPlusPlus,
     /// Last SND.NXT seen, for HyStart's round after a timeout.
     latest_nxt: u64,
 }

@@ -20,7 +20,7 @@
 //! | what an algorithm decides, and may decide | `congestion_control.rs` |
 //! | recovery, timeouts, idle times, undo, pacing rates | `window_rules.rs`, `prr.rs` |
 //! | when a paced packet may leave | `pacer.rs` |
-//! | slow start | `slow_start.rs`, `hystart.rs` |
+//! | slow start | `slow_start.rs`, `hystart.rs`, `hystart_plus_plus.rs` |
 //! | growth after it, as far as algorithms share it | `congestion_control.rs`, `pooled_growth.rs` |
 //! | what coupled algorithms know of the other paths | `siblings.rs` |
 
@@ -34,6 +34,7 @@ pub mod cubic;
 pub mod dctcp;
 mod events;
 pub mod hystart;
+pub mod hystart_plus_plus;
 pub mod lia;
 pub mod olia;
 mod pacer;
@@ -44,6 +45,8 @@ pub mod reno;
 pub mod sctp;
 mod siblings;
 mod slow_start;
+pub mod vegas;
+pub mod westwood;
 mod window_rules;
 pub mod wvegas;
 
@@ -68,6 +71,8 @@ pub use path::{Growth, Path, RecoveryState, Rules, WindowReduction};
 pub use reno::Reno;
 pub use sctp::Sctp;
 pub use slow_start::slow_start;
+pub use vegas::Vegas;
+pub use westwood::Westwood;
 pub use wvegas::WVegas;
 
 /// The meaning of the switch of the algorithms whose kernel code is in fixed-point arithmetic. It makes a difference at
@@ -82,6 +87,10 @@ const TWO_SEGMENT_FLOOR_DOC: &str = "whether the least threshold is two packets,
 const ABE_DOC: &str = "whether a mark in congestion avoidance leaves more of the window than a loss does (alternative \
                        backoff with ECN): 0.8 for reno, 0.85 for cubic";
 
+/// The meaning of the option of the algorithms that have HyStart++.
+const HYSTART_PLUS_PLUS_DOC: &str =
+    "whether HyStart++ (RFC 9406) ends the first slow start when round trips become longer";
+
 /// Makes `new` the state of path `path`: the next one, or in the place of a closed one.
 fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
     match states.get_mut(path) {
@@ -94,7 +103,7 @@ fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
 macro_rules! algorithms {
     ($macro:ident! $($arguments:tt)*) => {
         $macro! {
-            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp Bbr]
+            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp Bbr Vegas Westwood]
             [Custom CustomCongestionControl: CongestionControl]
             $($arguments)*
         }
@@ -126,6 +135,10 @@ impl CongestionControl for Algorithm {
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
         algorithms!(dispatch! self, algorithm => algorithm.on_ack(paths, path, ack))
+    }
+
+    fn slow_start(&mut self, paths: &mut [Path], path: usize, acked: u32) -> u32 {
+        algorithms!(dispatch! self, algorithm => algorithm.slow_start(paths, path, acked))
     }
 
     fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, ack: &Ack, acked: u32) {

@@ -3,6 +3,7 @@
 //! | phase | rule | source |
 //! |---|---|---|
 //! | slow start | `cwnd += acked` up to `ssthresh` | RFC 5681, 3.1; L = infinity as in Linux |
+//! | first slow start, with `hystart_plus_plus` | [HyStart++](super::hystart_plus_plus) | RFC 9406 |
 //! | congestion avoidance | one quantum per `cwnd` acknowledged | RFC 5681, 3.1, equation (3) in its counting form (RFC 3465) |
 //! | loss, mark | `ssthresh = max(cwnd / 2, 2 quanta)` | RFC 5681, 3.1, equation (4); RFC 3168, 6.1.2 |
 //! | mark in congestion avoidance, with `abe` | `ssthresh = max(0.8 cwnd, 2 quanta)` | RFC 8511, 3.1 |
@@ -14,16 +15,21 @@ use subflow_quantity::{Instant, Ratio};
 
 use crate::catalogue::{Attribute, Catalogued, Description};
 
-use super::{CongestionControl, Loss, Path, additive_increase, slow_start};
+use super::hystart_plus_plus::HyStartPlusPlus;
+use super::{Ack, CongestionControl, Loss, Path, RecoveryState, additive_increase, set_state, slow_start};
 
 /// What a mark leaves of the window (RFC 8511, section 3.1).
 const ABE_BETA: Ratio = Ratio::new(8, 10).expect("it is not divided by zero");
 
 /// The standard TCP congestion control (RFC 5681).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reno {
     /// Alternative backoff with ECN (RFC 8511).
     pub abe: bool,
+    /// Whether [HyStart++](super::hystart_plus_plus) ends the first slow start of a path (RFC 9406).
+    pub hystart_plus_plus: bool,
+    /// By path; empty without HyStart++.
+    starts: Vec<HyStartPlusPlus>,
 }
 
 impl Catalogued for Reno {
@@ -31,14 +37,52 @@ impl Catalogued for Reno {
         name: "reno",
         aliases: &[],
         summary: "one packet per window, half on loss; uncoupled",
-        source: "RFC 5681; abe: RFC 8511",
+        source: "RFC 5681; abe: RFC 8511; hystart_plus_plus: RFC 9406",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] =
-        &[Attribute::flag("abe", super::ABE_DOC, |reno| reno.abe, |reno, abe| reno.abe = abe)];
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::flag("abe", super::ABE_DOC, |reno| reno.abe, |reno, abe| reno.abe = abe),
+        Attribute::flag(
+            "hystart_plus_plus",
+            super::HYSTART_PLUS_PLUS_DOC,
+            |reno| reno.hystart_plus_plus,
+            |reno, on| reno.hystart_plus_plus = on,
+        ),
+    ];
 }
 
 impl CongestionControl for Reno {
+    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
+        if self.hystart_plus_plus {
+            set_state(&mut self.starts, path, HyStartPlusPlus::default());
+        }
+    }
+
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+        if let Some(start) = self.starts.get_mut(path) {
+            start.on_sample(&mut paths[path], ack);
+        }
+    }
+
+    fn slow_start(&mut self, paths: &mut [Path], path: usize, acked: u32) -> u32 {
+        match self.starts.get_mut(path) {
+            Some(start) => start.grow(&mut paths[path], acked),
+            None => slow_start(&mut paths[path], acked),
+        }
+    }
+
+    fn on_state(&mut self, _paths: &[Path], path: usize, state: RecoveryState) {
+        if let Some(start) = self.starts.get_mut(path) {
+            start.on_state(state);
+        }
+    }
+
+    fn on_window_restart(&mut self, _paths: &[Path], path: usize) {
+        if let Some(start) = self.starts.get_mut(path) {
+            start.end();
+        }
+    }
+
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
         half(&paths[path], 2)
     }
@@ -115,7 +159,11 @@ mod tests {
     fn a_mark_leaves_four_fifths_in_congestion_avoidance_with_abe_and_half_without() {
         let after_mark = |abe, ssthresh| {
             let mut paths = [path(45, ssthresh)];
-            Reno { abe }.on_mark(&mut paths, 0, &Loss { now: Instant::ZERO, in_flight: 45, by_timer: false });
+            Reno { abe, ..Reno::default() }.on_mark(
+                &mut paths,
+                0,
+                &Loss { now: Instant::ZERO, in_flight: 45, by_timer: false },
+            );
             paths[0].ssthresh
         };
         assert_eq!([after_mark(true, 5), after_mark(false, 5), after_mark(true, 90)], [36, 22, 22]);

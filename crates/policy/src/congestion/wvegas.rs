@@ -262,11 +262,12 @@ impl CongestionControl for WVegas {
 }
 
 /// `packets · numerator / denominator`, rounded down.
-fn scale(packets: u32, numerator: u64, denominator: u64) -> u32 {
+pub(super) fn scale(packets: u32, numerator: u64, denominator: u64) -> u32 {
     (u128::from(packets) * u128::from(numerator) / u128::from(denominator)) as u32
 }
 
-fn set_window(path: &mut Path, packets: u32) {
+/// Sets the window in packets.
+pub(super) fn set_window(path: &mut Path, packets: u32) {
     path.cwnd = packets.saturating_mul(path.quantum);
 }
 

@@ -248,7 +248,7 @@ proptest! {
 
     #[test]
     fn uncoupled_algorithms_do_not_change_the_siblings(
-        name in prop::sample::select(vec!["reno", "cubic"]),
+        name in prop::sample::select(vec!["reno", "cubic", "vegas", "westwood"]),
         events in prop::collection::vec((0_usize..2, event()), 1..100),
     ) {
         let mut both = Driver::new(usual(name), 2, 1);

@@ -69,6 +69,11 @@ impl Rounds {
     /// The same with initial windows of `window` packets.
     pub(crate) fn with_window(algorithm: &str, links: &[Link], window: u32, ssthresh: u32) -> Self {
         let algorithm = Algorithm::from_name(algorithm).expect("a name of the catalogue");
+        Self::with_algorithm(algorithm, links, window, ssthresh)
+    }
+
+    /// The same with an algorithm whose options were chosen.
+    pub(crate) fn with_algorithm(algorithm: Algorithm, links: &[Link], window: u32, ssthresh: u32) -> Self {
         let mut controller = Controller::new(algorithm, Rules::default());
         for link in links {
             let path = controller.add_path(1, window);

@@ -1,6 +1,7 @@
-//! Compares Reno and CUBIC with their analytical models.
+//! Compares uncoupled algorithms with their analytical models.
 
-use subflow_policy::congestion::Ack;
+use subflow_policy::catalogue::{Catalogue, Value};
+use subflow_policy::congestion::{Ack, Algorithm};
 use subflow_quantity::{Duration, Instant};
 
 use crate::rounds::{INFINITE, Link, Rounds, delivery, throughput};
@@ -102,5 +103,60 @@ fn cubic_grows_as_linux_6_12_did() {
             now += Duration::from_micros(480);
         }
         assert!(rounds.window(0).abs_diff(window) <= 1, "at {ms} ms: {} against {window}", rounds.window(0));
+    }
+}
+
+#[test]
+fn vegas_keeps_two_to_four_packets_queued() {
+    // The path holds 100 packets. Linux compares the queue with the smallest RTT: w · queueing / base.
+    let link = Link::queueing(100, 1000.0, 1000.0);
+    let mut rounds = Rounds::new("vegas", &[link], INFINITE);
+    rounds.run(Duration::from_secs(60));
+    let windows = &rounds.progress[0].windows;
+    let settled = &windows[windows.len() / 2..];
+    assert!(settled.iter().all(|&window| (1.0..=5.0).contains(&link.queue(window))), "{settled:?}");
+    assert!(settled.windows(2).all(|pair| pair[0] == pair[1]), "it stays: {settled:?}");
+}
+
+#[test]
+fn a_random_loss_costs_westwood_no_window_below_what_the_path_holds() {
+    // 0.1 % of random loss on a path of 100 packets with a queue: Reno halves, Westwood+ keeps the product (Grieco and
+    // Mascolo 2004, section 2).
+    let lossy = Link { loss: 0.001, ..Link::queueing(100, 1000.0, 100.0) };
+    let [westwood, reno] = ["westwood", "reno"].map(|name| throughput(name, &[lossy])[0]);
+    assert!(westwood > 900.0 && westwood > 1.2 * reno, "{westwood} against {reno}");
+}
+
+#[test]
+fn westwood_leaves_the_queue_after_a_loss_and_no_more() {
+    // The window reaches the path's 100 packets and the queue's 50; what is left fills the path, but for Linux's ticks.
+    let mut rounds = Rounds::new("westwood", &[Link::queueing(100, 1000.0, 50.0)], 2);
+    rounds.run(Duration::from_secs(300));
+    let least = rounds.progress[0].windows[500..].iter().min().copied();
+    assert!(least.is_some_and(|least| (95..=108).contains(&least)), "{least:?}");
+}
+
+#[test]
+fn hystart_plus_plus_ends_slow_start_when_a_queue_forms_and_not_because_of_one_long_round() {
+    let run = |algorithm: &str| {
+        let chosen = Algorithm::from_name(algorithm).expect("a name");
+        let chosen = chosen.with("hystart_plus_plus", Value::Boolean(true)).expect("an option");
+        Rounds::with_algorithm(chosen, &[Link::queueing(100, 1000.0, 1000.0)], 10, INFINITE)
+    };
+    for algorithm in ["reno", "cubic"] {
+        let mut rounds = run(algorithm);
+        rounds.run(Duration::from_secs(3));
+        // The queue grows by 13 packets and more (12.5 ms); five rounds of CSS make the window up to 2.5 times as large.
+        let ssthresh = rounds.controller.path(0).ssthresh();
+        assert!((113..=800).contains(&ssthresh), "{algorithm}: {ssthresh}");
+        // A round that is longer, and then none: slow start goes on to the window that a queue ends.
+        let mut disturbed = run(algorithm);
+        (0..2).for_each(|_| disturbed.round(0));
+        disturbed.links[0].delay = Duration::from_millis(150);
+        disturbed.round(0);
+        disturbed.links[0].delay = Duration::from_millis(100);
+        disturbed.run(Duration::from_secs(3));
+        let after = disturbed.controller.path(0).ssthresh();
+        assert!((100..=800).contains(&after), "{algorithm}: {after}");
     }
 }

@@ -1,0 +1,56 @@
+//! Congestion controls in whole scenarios.
+
+use std::path::Path;
+
+use subflow_lab::results::RunResult;
+use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
+
+/// Runs one TCP flow for so many seconds over a link of 20 Mbit/s and 40 ms there and back, with these further keys of the
+/// link and of the flow.
+fn alone(seconds: u32, link: &str, flow: &str) -> RunResult {
+    let text = format!(
+        "duration = '{seconds} s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.path]\n\
+         between = ['a.eth', 'b.eth']\nrate = '20 Mbit/s'\ndelay = '20 ms'\n{link}\n\
+         [flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\n{flow}\n"
+    );
+    let document = Document::parse(Path::new("congestion.toml"), text).expect("TOML");
+    let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
+    simulate(&scenario, 1, &RunOptions::default()).expect("it runs")
+}
+
+#[test]
+fn vegas_uses_the_link_with_a_few_packets_in_its_queue() {
+    let link = alone(120, "queue = '1000 packets'", "congestion = 'vegas'").links[0].up;
+    assert!(link.utilisation > 0.97 && link.drops == 0, "{link:?}");
+    // Two to four and the one in transmission, and for the first seconds what slow start has queued.
+    assert!((3.0..9.0).contains(&link.mean_queue_packets), "{link:?}");
+    // With more packets allowed, so many wait.
+    let more = alone(120, "queue = '1000 packets'", "congestion = { name = 'vegas', alpha = 20, beta_packets = 22 }")
+        .links[0]
+        .up;
+    assert!((18.0..28.0).contains(&more.mean_queue_packets), "{more:?}");
+}
+
+#[test]
+fn westwood_uses_a_lossy_link_that_reno_does_not() {
+    let [reno, westwood] = ["reno", "westwood"].map(|name| {
+        alone(30, "queue = '60 packets'\nloss = '0.2 %'", &format!("congestion = '{name}'")).flows[0].goodput_mbps
+    });
+    assert!(westwood > 1.3 * reno && westwood > 13.0, "{westwood} against {reno} Mbit/s");
+}
+
+#[test]
+fn hystart_plus_plus_ends_the_first_slow_start_before_a_deep_queue_overflows() {
+    for name in ["reno", "cubic"] {
+        let drops = |on: bool| {
+            let flow = format!("congestion = {{ name = '{name}', hystart_plus_plus = {on} }}\ntcp.hystart = false");
+            let result = alone(4, "queue = '1000 packets'", &flow);
+            assert!(result.links[0].up.utilisation > 0.9, "{name} {on}: {:?}", result.links[0].up);
+            result.links[0].up.drops
+        };
+        let (standard, plus_plus) = (drops(false), drops(true));
+        assert!(standard > 500 && plus_plus == 0, "{name}: {plus_plus} against {standard}");
+    }
+}
