@@ -54,3 +54,33 @@ fn hystart_plus_plus_ends_the_first_slow_start_before_a_deep_queue_overflows() {
         assert!(standard > 500 && plus_plus == 0, "{name}: {plus_plus} against {standard}");
     }
 }
+
+#[test]
+fn bbr3_fills_a_link_with_a_short_queue_and_ends_its_probes_where_a_shallow_queue_overflows() {
+    let deep = alone(30, "queue = '1000 packets'", "congestion = 'bbr3'");
+    let link = deep.links[0].up;
+    // A product is 67 packets; BBR keeps about one beyond it at times.
+    assert!(link.utilisation > 0.93 && link.mean_queue_packets < 30.0 && link.drops == 0, "{link:?}");
+    // A queue of a fifth of a product.
+    let shallow = |name: &str| {
+        let result = alone(30, "queue = '13 packets'", &format!("congestion = '{name}'"));
+        let link = result.links[0].up;
+        (f64::from(u32::try_from(link.drops).expect("not many")) / link.packets as f64, result.flows[0].goodput_mbps)
+    };
+    let ((loss, goodput), (loss_of_v1, _)) = (shallow("bbr3"), shallow("bbr"));
+    assert!(loss < 0.01 && loss < loss_of_v1 / 3.0, "{loss} against {loss_of_v1}");
+    assert!(goodput > 15.0, "{goodput} Mbit/s");
+}
+
+#[test]
+fn bbr3_gives_way_to_reno_sooner_than_bbr() {
+    // Each beside a Reno flow, with a queue of one product.
+    let share = |name: &str| {
+        let second = format!("[flows.g]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\ncongestion = 'reno'");
+        let result = alone(60, "queue = '67 packets'", &format!("congestion = '{name}'\n{second}"));
+        let [own, reno] = [0, 1].map(|flow| result.flows[flow].goodput_mbps);
+        own / (own + reno)
+    };
+    let [v1, v3] = ["bbr", "bbr3"].map(share);
+    assert!(v3 < v1 && v3 > 0.3, "version 3 takes {v3}, version 1 {v1}");
+}

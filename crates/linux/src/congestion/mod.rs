@@ -123,7 +123,7 @@ pub struct Status {
 mod tests {
     use super::*;
 
-    const UNCOUPLED: [&str; 7] = ["reno", "cubic", "sctp", "dctcp", "bbr", "vegas", "westwood"];
+    const UNCOUPLED: [&str; 8] = ["reno", "cubic", "sctp", "dctcp", "bbr", "bbr3", "vegas", "westwood"];
 
     #[test]
     fn every_coupled_algorithm_has_a_program() {

@@ -22,8 +22,7 @@
 //! options ([`Outstanding::unit_bytes`]), and a packet takes its own payload divided by that rate. Where a DSS option makes
 //! the payload smaller, as with MPTCP, packets leave faster than 0.99 of the bandwidth, as in the kernel.
 //!
-//! **Units.** Packets. A path without [rate samples](DeliverySample::rate), such as one of SCTP, follows Reno; scenarios
-//! refuse BBR there.
+//! **Units.** Packets. Scenarios refuse BBR where there are no [rate samples](DeliverySample::rate).
 //!
 //! **Differences from Linux.** Losses that a timeout marks count for the long-term estimate at the next acknowledgment.
 //!
@@ -32,57 +31,53 @@
 //! | bandwidth in fixed point, its largest value | `bandwidth.rs` |
 //! | bandwidth, RTT, rounds, the full pipe | `model.rs` |
 //! | modes and gains | `phases.rs` |
+//! | pacing rate, bursts of end hosts | `pacing.rs` |
 //! | window, recovery | `window.rs` |
 //! | policers | `long_term.rs` |
 //! | aggregated acknowledgments | `aggregation.rs` |
+//! | the events of a transport, for all versions | `versions.rs` |
+//! | version 3, which shares bandwidth, pacing and aggregation | `v3/` |
 
 mod aggregation;
 mod bandwidth;
 mod long_term;
 mod model;
+mod pacing;
 mod phases;
 #[cfg(test)]
 mod tests;
+pub mod v3;
+mod versions;
 mod window;
 
 use subflow_quantity::Instant;
 
-use crate::FlowEnd;
 use crate::catalogue::{Catalogued, Description};
 
-use super::{
-    CongestionControl, DeliverySample, Loss, Outstanding, Path, PathModel, RateSample, RecoveryState, Timeout, reno,
-    set_state,
-};
-use bandwidth::{Bandwidth, GAIN_UNIT};
+use super::{DeliverySample, Path, PathModel, RateSample};
+use bandwidth::GAIN_UNIT;
 use long_term::Verdict;
 use model::{Model, tick};
+use pacing::Pacing;
 use phases::{Mode, Phase};
+use versions::{ByPath, Version};
 use window::Recovery;
 
 /// The least window in packets, which PROBE_RTT takes (Linux: `bbr_cwnd_min_target`).
 const MIN_WINDOW: u32 = 4;
 /// The ticks that PROBE_RTT lasts at least: 200 ms.
 const PROBE_RTT_TICKS: u64 = 50;
-/// The RTT that is assumed before the first sample, in microseconds.
-const NOMINAL_RTT_MICROS: u64 = 1000;
 
-/// BBR for each path independently (uncoupled).
-#[derive(Clone, Debug, Default)]
-pub struct Bbr {
-    seed: u64,
-    paths: Vec<PathState>,
-}
+/// BBR, version 1, for each path independently (uncoupled).
+pub type Bbr = ByPath<PathState>;
 
-/// BBR's state for one path.
+/// The state of BBR, version 1, for one path.
 #[derive(Clone, Debug)]
-struct PathState {
+pub struct PathState {
     model: Model,
     phase: Phase,
     recovery: Recovery,
-    /// Bandwidth and gain of the pacing rate; `None` before the handshake.
-    pacing: Option<(Bandwidth, u32)>,
-    has_seen_rtt: bool,
+    pacing: Pacing,
     /// Whether the transport measures delivery rates.
     has_samples: bool,
     /// The path sends again after an idle time, and nothing of that was delivered.
@@ -98,127 +93,21 @@ impl Catalogued for Bbr {
     };
 }
 
-impl CongestionControl for Bbr {
-    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
-        set_state(&mut self.paths, path, PathState::new(self.seed.wrapping_add(path as u64)));
-    }
-
-    fn on_established(&mut self, paths: &[Path], path: usize, now: Instant) {
-        let (state, path) = (&mut self.paths[path], &paths[path]);
-        state.model.begin(path.min_rtt, now);
-        state.begin_pacing(path);
-    }
-
-    fn on_delivered(&mut self, paths: &mut [Path], path: usize, sample: &DeliverySample) {
-        match &sample.rate {
-            Some(rate) => self.paths[path].on_delivered(&mut paths[path], sample, rate),
-            None if paths[path].take_delivery(sample) => reno::grow(&mut paths[path], sample.ack.acked),
-            None => {}
-        }
-    }
-
-    /// Losses leave the threshold as it is.
-    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        if !self.paths[path].has_samples {
-            return reno::half(&paths[path], 2);
-        }
-        self.paths[path].save_window(&paths[path]);
-        paths[path].ssthresh.max(paths[path].quantum)
-    }
-
-    fn enter_recovery(&mut self, paths: &mut [Path], path: usize, loss: &Loss) {
-        let ssthresh = self.ssthresh_after_loss(paths, path, loss.now);
-        match self.paths[path].has_samples {
-            true => paths[path].ssthresh = ssthresh,
-            false => paths[path].enter_recovery(ssthresh, loss),
-        }
-    }
-
-    fn leave_recovery(&mut self, paths: &mut [Path], path: usize) {
-        if !self.paths[path].has_samples {
-            paths[path].leave_recovery();
-        }
-    }
-
-    fn undo(&mut self, paths: &mut [Path], path: usize) {
-        match self.paths[path].has_samples {
-            true => self.paths[path].model.on_undo(),
-            false => paths[path].undo(),
-        }
-    }
-
-    fn restart_after_idle(&mut self, paths: &mut [Path], path: usize, timeouts: u32) {
-        if !self.paths[path].has_samples {
-            paths[path].reduce_after_idle(timeouts);
-        }
-    }
-
-    fn on_application_limited(&mut self, paths: &mut [Path], path: usize, used: u32) {
-        if !self.paths[path].has_samples {
-            paths[path].reduce_unused(used);
-        }
-    }
-
-    fn pacing_rate(&self, paths: &[Path], path: usize, outstanding: Outstanding) -> Option<u64> {
-        Some(self.paths[path].pacing_rate(&paths[path], outstanding.unit_bytes))
-    }
-
-    fn takes_rate_samples(&self) -> bool {
-        true
-    }
-
-    fn needs_pacing(&self) -> bool {
-        true
-    }
-
-    fn holds_back(&self, path: usize) -> bool {
-        self.paths[path].phase.mode() == Mode::ProbeRtt
-    }
-
-    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant) {
-        self.paths[path].on_restart(&mut paths[path], now);
-    }
-
-    fn model(&self, path: usize, unit_bytes: u32) -> Option<PathModel> {
-        let model = &self.paths[path].model;
-        let bandwidth = model.bandwidth().bytes_per_second(unit_bytes, GAIN_UNIT);
-        Some(PathModel { bandwidth, min_rtt: model.min_rtt() })
-    }
-
-    fn on_timeout(&mut self, paths: &mut [Path], path: usize, timeout: &Timeout) {
-        if !timeout.repeated {
-            let ssthresh = self.ssthresh_after_loss(paths, path, timeout.now);
-            paths[path].reduce_threshold(ssthresh);
-        }
-        paths[path].enter_loss(timeout.in_flight);
-    }
-
-    fn on_state(&mut self, _paths: &[Path], path: usize, new: RecoveryState) {
-        if new == RecoveryState::Loss {
-            let state = &mut self.paths[path];
-            state.recovery.on_timeout();
-            if state.model.on_timeout(state.phase.mode() == Mode::ProbeBw) == Verdict::Policed {
-                state.phase.cruise();
-            }
-        }
-    }
-
-    fn begin(&mut self, end: FlowEnd) {
-        self.seed = end.seed;
-    }
-}
-
-impl PathState {
+impl Version for PathState {
     fn new(seed: u64) -> Self {
         Self {
             model: Model::new(),
             phase: Phase::new(seed),
             recovery: Recovery::default(),
-            pacing: None,
-            has_seen_rtt: false,
+            pacing: Pacing::new(Phase::high_gain()),
             has_samples: false,
             is_restarting: false,
         }
+    }
+
+    fn begin(&mut self, path: &Path, now: Instant) {
+        self.model.begin(path.min_rtt, now);
+        self.pacing.begin(path);
     }
 
     /// The order is that of Linux `bbr_main`.
@@ -245,6 +134,50 @@ impl PathState {
         self.set_window(path, sample, rate);
     }
 
+    fn has_samples(&self) -> bool {
+        self.has_samples
+    }
+
+    fn save_window(&mut self, path: &Path) {
+        self.recovery.save_window(path, self.phase.mode() == Mode::ProbeRtt);
+    }
+
+    fn on_timeout(&mut self) {
+        self.recovery.on_timeout();
+        if self.model.on_timeout(self.phase.mode() == Mode::ProbeBw) == Verdict::Policed {
+            self.phase.cruise();
+        }
+    }
+
+    fn on_undo(&mut self) {
+        self.model.on_undo();
+    }
+
+    fn pacing_rate(&self, path: &Path, unit_bytes: u32) -> u64 {
+        self.pacing.rate(path, unit_bytes)
+    }
+
+    fn is_probing_rtt(&self) -> bool {
+        self.phase.mode() == Mode::ProbeRtt
+    }
+
+    fn on_restart(&mut self, path: &mut Path, now: Instant) {
+        self.is_restarting = true;
+        self.model.aggregation.restart(now);
+        match self.phase.mode() {
+            Mode::ProbeBw => self.pace(path, GAIN_UNIT),
+            Mode::ProbeRtt => self.leave_probe_rtt(path, now, now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn model(&self, unit_bytes: u32) -> PathModel {
+        let bandwidth = self.model.bandwidth().bytes_per_second(unit_bytes, GAIN_UNIT);
+        PathModel { bandwidth, min_rtt: self.model.min_rtt() }
+    }
+}
+
+impl PathState {
     fn has_cycle_part_ended(&self, path: &Path, sample: &DeliverySample, rate: &RateSample) -> bool {
         let lasted = rate.delivered_at.since(self.phase.since()).as_micros() > self.model.min_rtt_micros();
         let gain = self.phase.pacing_gain();
@@ -308,42 +241,7 @@ impl PathState {
         }
     }
 
-    fn on_restart(&mut self, path: &mut Path, now: Instant) {
-        self.is_restarting = true;
-        self.model.aggregation.restart(now);
-        match self.phase.mode() {
-            Mode::ProbeBw => self.pace(path, GAIN_UNIT),
-            Mode::ProbeRtt => self.leave_probe_rtt(path, now, now),
-            Mode::Startup | Mode::Drain => {}
-        }
-    }
-
-    /// Paces at `gain` times the bandwidth; before the pipe was full, not slower than before.
     fn pace(&mut self, path: &Path, gain: u32) {
-        if !self.has_seen_rtt && path.srtt.is_some() {
-            self.begin_pacing(path);
-        }
-        let product = |(bandwidth, gain): (Bandwidth, u32)| u128::from(bandwidth.0) * u128::from(gain);
-        let new = (self.model.bandwidth(), gain);
-        if self.model.is_full() || self.pacing.is_none_or(|current| product(new) > product(current)) {
-            self.pacing = Some(new);
-        }
+        self.pacing.update(path, self.model.bandwidth(), gain, self.model.is_full());
     }
-
-    /// Paces a window per RTT, times the gain of STARTUP.
-    fn begin_pacing(&mut self, path: &Path) {
-        self.has_seen_rtt = path.srtt.is_some();
-        self.pacing = Some(initial_pacing(path));
-    }
-
-    /// In bytes per second.
-    fn pacing_rate(&self, path: &Path, unit_bytes: u32) -> u64 {
-        let (bandwidth, gain) = self.pacing.unwrap_or_else(|| initial_pacing(path));
-        bandwidth.pacing_rate(unit_bytes, gain)
-    }
-}
-
-fn initial_pacing(path: &Path) -> (Bandwidth, u32) {
-    let micros = path.srtt.map_or(NOMINAL_RTT_MICROS, |srtt| srtt.as_micros().max(1));
-    (Bandwidth::of(path.cwnd.into(), micros), Phase::high_gain())
 }

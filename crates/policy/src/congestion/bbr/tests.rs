@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use subflow_quantity::{Duration, Instant};
 
 use super::super::{Ack, Algorithm, Controller, Loss, Pacer, Rules};
+use super::super::{CongestionControl, DeliverySample, Outstanding, RateSample, RecoveryState, Timeout};
 use super::*;
+use crate::FlowEnd;
 
 const UNIT_BYTES: u32 = 1000;
 const GAP: Duration = Duration::from_millis(1);

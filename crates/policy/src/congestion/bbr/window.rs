@@ -11,12 +11,6 @@ use super::{MIN_WINDOW, PathState};
 /// Without an RTT sample, and before so many packets were delivered, the window is an initial one (Linux:
 /// `TCP_INIT_CWND`).
 const INITIAL_WINDOW: u32 = 10;
-/// Below this rate, in bytes per second, a burst of an end host is one packet (Linux: `bbr_min_tso_rate`, 1.2 Mbit/s).
-const SINGLE_PACKET_RATE: u64 = 150_000;
-/// A burst is what is sent in 1/1024 s (Linux: `sk_pacing_shift`), but at most so many bytes and packets.
-const BURST_SHIFT: u32 = 10;
-const MOST_BURST_BYTES: u64 = 65_215;
-const MOST_BURST: u64 = 127;
 /// Bursts under way: in the sender's queue, in its device and in the receiver's.
 const BURSTS: u32 = 3;
 /// What PROBE_BW's phase of the highest gain may have in flight beyond the product.
@@ -33,7 +27,7 @@ pub(super) struct Recovery {
     is_conserving: bool,
 }
 
-fn is_repairing(state: RecoveryState) -> bool {
+pub(super) fn is_repairing(state: RecoveryState) -> bool {
     matches!(state, RecoveryState::Recovery | RecoveryState::Loss)
 }
 
@@ -51,16 +45,20 @@ impl Recovery {
     pub(super) fn prior_window(&self) -> u32 {
         self.prior_window
     }
+
+    /// Remembers the window before it is reduced, unless it is already: in recovery, or in PROBE_RTT.
+    pub(super) fn save_window(&mut self, path: &Path, is_probing_rtt: bool) {
+        let is_reduced = is_repairing(self.prior_state) || is_probing_rtt;
+        self.prior_window = if is_reduced { self.prior_window.max(path.cwnd) } else { path.cwnd };
+    }
+
+    /// Takes the recovery state at an acknowledgment. Returns the one before.
+    pub(super) fn follow(&mut self, state: RecoveryState) -> RecoveryState {
+        core::mem::replace(&mut self.prior_state, state)
+    }
 }
 
 impl PathState {
-    /// Remembers the window before it is reduced.
-    pub(super) fn save_window(&mut self, path: &Path) {
-        let recovery = &mut self.recovery;
-        let is_reduced = is_repairing(recovery.prior_state) || self.phase.mode() == Mode::ProbeRtt;
-        recovery.prior_window = if is_reduced { recovery.prior_window.max(path.cwnd) } else { path.cwnd };
-    }
-
     /// Sets the window after a delivery.
     pub(super) fn set_window(&mut self, path: &mut Path, sample: &DeliverySample, rate: &RateSample) {
         let acked = sample.ack.acked;
@@ -80,7 +78,7 @@ impl PathState {
     fn repaired_window(&mut self, path: &Path, sample: &DeliverySample) -> u32 {
         let (acked, in_flight) = (sample.ack.acked, sample.in_flight);
         let mut cwnd = if sample.lost > 0 { path.cwnd.saturating_sub(sample.lost).max(1) } else { path.cwnd };
-        let before = core::mem::replace(&mut self.recovery.prior_state, path.state);
+        let before = self.recovery.follow(path.state);
         if path.state == RecoveryState::Recovery && before != RecoveryState::Recovery {
             self.recovery.is_conserving = true;
             self.model.begin_round();
@@ -122,18 +120,10 @@ impl PathState {
 
     /// `packets`, with room for bursts of the end hosts.
     fn with_bursts(&self, packets: u32, path: &Path, unit_bytes: u32) -> u32 {
-        let room = packets.saturating_add(BURSTS * self.burst(path, unit_bytes));
+        let room = packets.saturating_add(BURSTS * self.pacing.burst(path, unit_bytes));
         // Fewer acknowledgments are delayed if it is even.
         let even = room.saturating_add(1) & !1;
         if self.phase.is_probing_for_bandwidth() { even.saturating_add(PROBE_PACKETS) } else { even }
-    }
-
-    /// The packets that an end host sends at once at the pacing rate.
-    fn burst(&self, path: &Path, unit_bytes: u32) -> u32 {
-        let rate = self.pacing_rate(path, unit_bytes);
-        let least = if rate < SINGLE_PACKET_RATE { 1 } else { 2 };
-        let bytes = (rate >> BURST_SHIFT).min(MOST_BURST_BYTES);
-        (bytes / u64::from(unit_bytes.max(1))).clamp(least, MOST_BURST) as u32
     }
 
     /// What may be in flight at `gain` times the largest bandwidth.
@@ -146,7 +136,7 @@ impl PathState {
     pub(super) fn in_network_at_departure(&self, in_flight: u32, path: &Path, rate: &RateSample, now: Instant) -> u32 {
         let delivered = self.model.bandwidth().packets_in(rate.departure.since(now).as_micros());
         let grows = self.phase.pacing_gain() > GAIN_UNIT;
-        let added = if grows { self.burst(path, rate.unit_bytes) } else { 0 };
+        let added = if grows { self.pacing.burst(path, rate.unit_bytes) } else { 0 };
         let left = u64::from(in_flight).saturating_add(added.into()).saturating_sub(delivered);
         u32::try_from(left).unwrap_or(u32::MAX)
     }
