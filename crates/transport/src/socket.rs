@@ -25,6 +25,11 @@ pub(crate) trait Socket: Sized {
     fn handle_packet(&mut self, now: Instant, subflow: usize, packet: &Packet);
     fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool;
 
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        true
+    }
+
     fn handle_timeout(&mut self, _now: Instant) {}
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -350,6 +350,14 @@ impl Scheduler for Scheduling {
     }
 }
 
+impl Scheduling {
+    /// Whether it may read [`SubflowView::pacing_rate`], which takes a division. If not, the transport may leave it 0.
+    #[inline]
+    pub fn reads_pacing_rates(&self) -> bool {
+        matches!(self, Self::LinuxDefault(_) | Self::Custom(..))
+    }
+}
+
 /// `ll`.
 impl Default for Scheduling {
     fn default() -> Self {

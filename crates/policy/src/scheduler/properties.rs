@@ -65,4 +65,26 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn a_scheduler_that_reads_no_pacing_rates_chooses_the_same_without_them(
+        states in vec((vec(subflow(), 6), any::<bool>(), 0..200_000u64, 0..64u64), 1..20),
+    ) {
+        for mut scheduler in Scheduling::prototypes().into_iter().filter(|scheduler| !scheduler.reads_pacing_rates()) {
+            let mut without = scheduler.clone();
+            for (subflows, lost, new, carriers) in &states {
+                let sent = SentRange { range: 0..1000, carried_by: SubflowSet(*carriers), reinject: true };
+                let queue = QueueView {
+                    new_data: 0..*new,
+                    backlog: *new,
+                    window: 50_000,
+                    reinjection: lost.then_some(&sent),
+                    ..QueueView::default()
+                };
+                let unpaced: Vec<_> =
+                    subflows.iter().map(|subflow| SubflowView { pacing_rate: 0, ..subflow.clone() }).collect();
+                prop_assert_eq!(scheduler.next(subflows, &queue), without.next(&unpaced, &queue));
+            }
+        }
+    }
 }

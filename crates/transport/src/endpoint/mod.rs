@@ -77,6 +77,13 @@ impl Endpoint {
         ask!(mut self.poll_transmit_into(now, packet))
     }
 
+    /// Whether [`poll_transmit`](Self::poll_transmit) has to be called again after it has returned a packet. If not, it
+    /// would return `None` and change nothing.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        ask!(self.may_transmit())
+    }
+
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         ask!(self.poll_timeout())

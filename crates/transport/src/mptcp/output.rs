@@ -1,5 +1,6 @@
 //! Transmission of segments with their MPTCP options.
 
+use subflow_policy::scheduler::Scheduler;
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::TcpFlags;
@@ -37,16 +38,37 @@ impl Connection {
                     // is noted.
                     if self.memory.is_none() && !self.subflows[index].tcp.may_transmit() {
                         self.note_drained(index);
+                        if !self.may_transmit() {
+                            self.end_draining(now);
+                        }
                     }
                     return Some(index);
                 }
                 self.note_drained(index);
             }
             if !self.assign(now) {
-                self.watch_deliveries(now);
+                self.end_draining(now);
                 return None;
             }
         }
+    }
+
+    /// Whether [`poll_transmit`](Self::poll_transmit) may return a segment or change anything. An end that only
+    /// receives has nothing to assign after its acknowledgment.
+    pub(crate) fn may_transmit(&self) -> bool {
+        let may_assign = || {
+            !self.phase.is_multipath()
+                || self.send.has_work(self.stream.written)
+                || self.fin.is_finishing()
+                || self.scheduler.repeats()
+        };
+        !self.subflows.changed().is_empty() || self.memory.is_some() || may_assign()
+    }
+
+    /// Nothing is left to send now.
+    fn end_draining(&mut self, now: Instant) {
+        self.watch_deliveries(now);
+        self.subflows.summarise_drained();
     }
 
     /// Subflow `index` has no more to send.

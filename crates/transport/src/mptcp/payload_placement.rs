@@ -38,9 +38,9 @@ impl Connection {
         if segment.payload.length == 0 || segment.flags.contains(TcpFlags::SYN) {
             return Placement::SubflowStream;
         }
-        let infinite = segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length == 0);
-        if let Some(mapping) = infinite
-            && !self.on_infinite_mapping(index, &mapping, offset, now)
+        let mapping = segment.options.dss.as_ref().and_then(|dss| dss.mapping.as_ref());
+        if let Some(mapping) = mapping.filter(|mapping| mapping.length == 0)
+            && !self.on_infinite_mapping(index, mapping, offset, now)
         {
             return Placement::Drop;
         }
@@ -54,12 +54,31 @@ impl Connection {
 
     /// Places the payload by the mapping that the segment carries, or by one received before.
     pub(super) fn place_mapped(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
+        if let Some(data) = self.place_directly(index, segment, offset) {
+            return Placement::At(data);
+        }
         let length = u64::from(segment.payload.length);
         let Some(own) = self.mapping_of(index, segment) else { return self.place_by_known(index, offset, length) };
         if own.covers_exactly(offset, length) && self.subflows[index].mappings.is_empty() {
             return own.place_whole(segment.payload.sum);
         }
         self.place_by_own(index, own, segment, offset)
+    }
+
+    /// The data offset of the payload, if the segment's own mapping covers exactly the payload and there is nothing to
+    /// verify and no other mapping: what most segments carry.
+    #[inline]
+    fn place_directly(&self, index: usize, segment: &TcpSegment, offset: u64) -> Option<u64> {
+        let Some(Dss { mapping: Some(mapping), data_fin: false, .. }) = &segment.options.dss else { return None };
+        let sequence = (offset + 1) as u32;
+        let covers_exactly = mapping.subflow_sequence == sequence
+            && sequence != 0
+            && u32::from(mapping.length) == segment.payload.length
+            && mapping.checksum.is_none();
+        if !covers_exactly || !self.subflows[index].mappings.is_empty() {
+            return None;
+        }
+        self.data_offset(mapping)
     }
 
     /// Places the payload by the segment's mapping if the mapping covers several segments, or if a mapping of several

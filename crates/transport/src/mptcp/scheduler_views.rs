@@ -4,7 +4,9 @@ use subflow_policy::congestion::RecoveryState;
 use subflow_policy::scheduler::{SubflowSet, SubflowSets, SubflowView};
 
 use super::Connection;
+use super::Subflow;
 use super::send_memory::held_by;
+use crate::tcp;
 
 /// The views of all subflows, by place.
 #[derive(Clone, Debug, Default)]
@@ -72,17 +74,8 @@ impl Connection {
         let tcp = &subflow.tcp;
         let path = self.congestion.path(tcp.path());
         let mss = tcp.mss();
-        let queued = tcp.queued_bytes();
-        // In most cases nothing waits, and no division is needed.
-        let waiting = if queued == 0 { 0 } else { queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32 };
-        let in_flight = tcp.in_flight() + waiting;
-        let stuck = match self.config.stale_loss_count {
-            0 => path.state() == RecoveryState::Loss && tcp.timed_out(),
-            _ => subflow.delivery.is_stale(),
-        };
-        // A client may send on the initial subflow before the peer's first DSS confirms the connection.
-        let opening = subflow.is_capable() && self.phase.is_multipath();
-        let established = (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing();
+        let (in_flight, stuck) = (assigned_packets(tcp), self.is_stuck(subflow));
+        let established = self.takes_data(subflow);
         let (held_bytes, buffer_full) = match &mut self.memory {
             Some(memory) => {
                 if memory.buffer(index) == 0 && tcp.state().is_synchronised() && !subflow.is_closed() {
@@ -95,7 +88,9 @@ impl Connection {
             }
             None => (u64::from(in_flight) * u64::from(mss), false),
         };
-        let can_send = established && !stuck && in_flight < path.cwnd() && tcp.has_no_losses();
+        let can_send = self.can_send(subflow);
+        // Notes show it as well.
+        let reads_rates = self.scheduler.reads_pacing_rates() || self.notes.is_some();
         let view = SubflowView {
             local_id: subflow.join_ends().local_id,
             srtt: tcp.rtt().srtt(),
@@ -104,10 +99,10 @@ impl Connection {
             cwnd: path.cwnd(),
             in_flight,
             mss,
-            queued_bytes: queued,
+            queued_bytes: tcp.queued_bytes(),
             held_bytes,
             buffer_full,
-            pacing_rate: tcp.pacing_rate(&self.congestion),
+            pacing_rate: if reads_rates { tcp.pacing_rate(&self.congestion) } else { 0 },
             packets_sent: tcp.counters().data_segments_sent + tcp.counters().retransmissions,
             packets_resent: tcp.counters().retransmissions,
             slow_start: path.in_slow_start(),
@@ -118,4 +113,50 @@ impl Connection {
         };
         self.views.set(index, view);
     }
+
+    /// Whether the scheduler has to be asked: a subflow can send. The views of subflows that cannot are not updated for
+    /// that.
+    #[inline]
+    pub(super) fn any_can_send(&self) -> bool {
+        let (open, outdated) = (self.views.sets.open, self.views.outdated);
+        !open.difference(outdated).is_empty() || outdated.iter().any(|index| self.can_send(&self.subflows[index]))
+    }
+
+    fn can_send(&self, subflow: &Subflow) -> bool {
+        let tcp = &subflow.tcp;
+        assigned_packets(tcp) < self.congestion.path(tcp.path()).cwnd()
+            && tcp.has_no_losses()
+            && self.takes_data(subflow)
+            && !self.is_stuck(subflow)
+    }
+
+    /// Whether data may be assigned to `subflow` in its state.
+    #[inline]
+    fn takes_data(&self, subflow: &Subflow) -> bool {
+        // A client may send on the initial subflow before the peer's first DSS confirms the connection.
+        let opening = subflow.is_capable() && self.phase.is_multipath();
+        let tcp = &subflow.tcp;
+        (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing()
+    }
+
+    #[inline]
+    fn is_stuck(&self, subflow: &Subflow) -> bool {
+        match self.config.stale_loss_count {
+            0 => {
+                let tcp = &subflow.tcp;
+                tcp.timed_out() && self.congestion.path(tcp.path()).state() == RecoveryState::Loss
+            }
+            _ => subflow.delivery.is_stale(),
+        }
+    }
+}
+
+/// Packets in flight and those that the data assigned and not sent will fill.
+#[inline]
+fn assigned_packets(tcp: &tcp::Connection) -> u32 {
+    let queued = tcp.queued_bytes();
+    // In most cases nothing waits, and no division is needed.
+    let waiting =
+        if queued == 0 { 0 } else { queued.div_ceil(u64::from(tcp.mss())).min(u64::from(u32::MAX / 2)) as u32 };
+    tcp.in_flight() + waiting
 }

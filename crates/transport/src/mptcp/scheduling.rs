@@ -56,10 +56,10 @@ impl Connection {
         if all_assigned && !self.scheduler.repeats() {
             return self.retransmit_opportunistically(now, None);
         }
-        self.refresh_views();
-        if self.views.sets().open.is_empty() && !self.scheduler.queues_ahead() {
+        if !self.any_can_send() && !self.scheduler.queues_ahead() {
             return false;
         }
+        self.refresh_views();
         let fragment_end = self.memory.as_ref().map_or(new_data.start, |memory| memory.fragment_end(new_data.start));
         let queue = QueueView {
             now,

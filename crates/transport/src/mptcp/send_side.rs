@@ -61,6 +61,12 @@ impl SendSide {
         self.reinjections > 0
     }
 
+    /// Whether any of the `written` bytes is not assigned, or not acknowledged.
+    #[inline]
+    pub(super) fn has_work(&self, written: u64) -> bool {
+        written > self.next || !self.outstanding.is_empty()
+    }
+
     /// The oldest range that waits for reinjection.
     #[inline]
     pub(super) fn first_reinjection(&self) -> Option<&SentRange> {

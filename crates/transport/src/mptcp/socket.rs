@@ -46,6 +46,11 @@ impl Socket for Connection {
         }
     }
 
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        Self::may_transmit(self)
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         Self::handle_timeout(self, now);
     }

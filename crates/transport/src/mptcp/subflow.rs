@@ -168,7 +168,7 @@ impl Subflow {
 
     /// Whether all data assigned to it has been delivered.
     pub(super) fn has_delivered(&self) -> bool {
-        self.is_closed() || self.tcp.buffered_packets() == 0
+        self.is_closed() || self.tcp.has_delivered_all()
     }
 
     /// Whether either side uses it as a backup.

@@ -40,8 +40,11 @@ const INITIAL_RTO: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subflows {
     list: Vec<Subflow>,
-    /// Those that may have something to send. The summaries of all others are up to date.
+    /// Those that may have something to send.
     changed: SubflowSet,
+    /// Those that had nothing more to send, and whose summaries are not made yet. The summaries of all others that have
+    /// not changed are up to date.
+    drained: SubflowSet,
     /// What every packet needs of all subflows.
     summaries: Summaries,
     former: FormerSubflows,
@@ -100,7 +103,21 @@ impl Subflows {
     #[inline]
     pub(super) fn set_drained(&mut self, index: usize) {
         self.changed.0 &= !(1 << index);
-        self.summarise(index);
+        self.drained.0 |= 1 << index;
+    }
+
+    /// All subflows are drained: their summaries are made, once however often each of them was drained.
+    #[inline]
+    pub(super) fn summarise_drained(&mut self) {
+        for index in core::mem::take(&mut self.drained).iter() {
+            self.summarise(index);
+        }
+    }
+
+    /// Those whose summaries are not up to date.
+    #[inline]
+    fn without_summary(&self) -> SubflowSet {
+        SubflowSet(self.changed.0 | self.drained.0)
     }
 
     fn summarise(&mut self, index: usize) {
@@ -127,7 +144,7 @@ impl Subflows {
     /// The deadline of the earliest timer of all subflows; [`Instant::MAX`] if there is none.
     pub(super) fn deadline(&self) -> Instant {
         let first = || self.list.iter().map(Subflow::deadline).min().unwrap_or(Instant::MAX);
-        if !self.changed.is_empty() {
+        if !self.without_summary().is_empty() {
             return first();
         }
         // This method is called after every packet. If all subflows are drained, their deadlines need not be computed.
@@ -138,14 +155,18 @@ impl Subflows {
 
     /// The largest RTT of a receiver, while only subflow `changed` has changed since it was drained.
     pub(super) fn slowest_receiver_rtt(&self, changed: usize) -> Option<Duration> {
+        let all = || self.list.iter().filter_map(Subflow::receiver_rtt).max();
+        if !self.drained.is_empty() {
+            return all();
+        }
         let slowest = self.summaries.slowest_rtt(changed, self.list[changed].receiver_rtt());
-        debug_assert_eq!(slowest, self.list.iter().filter_map(Subflow::receiver_rtt).max());
+        debug_assert_eq!(slowest, all());
         slowest
     }
 
     /// Whether all data assigned to subflow `index` has been delivered.
     pub(super) fn has_delivered(&self, index: usize) -> bool {
-        match self.summaries.get(index).filter(|_| !self.changed.contains(index)) {
+        match self.summaries.get(index).filter(|_| !self.without_summary().contains(index)) {
             Some(summary) => {
                 debug_assert_eq!(
                     summary.delivered,

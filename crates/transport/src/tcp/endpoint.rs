@@ -138,9 +138,15 @@ impl TcpEndpoint {
     /// Reports changes of the connection's state as events.
     #[inline]
     pub(crate) fn report_progress(&mut self) {
-        if self.stream.finished || self.connection.state() != self.reported {
+        if self.has_progress() {
             self.report_changes();
         }
+    }
+
+    /// Whether there may be progress to report.
+    #[inline]
+    pub(super) fn has_progress(&self) -> bool {
+        self.stream.finished || self.connection.state() != self.reported
     }
 
     fn report_changes(&mut self) {

@@ -307,6 +307,11 @@ impl Connection {
         u64::from(self.sent.packets_out()) + self.send.queue.packets(u64::from(self.size.mss().max(1)))
     }
 
+    /// Whether all data pushed so far has been sent and acknowledged.
+    pub(crate) fn has_delivered_all(&self) -> bool {
+        self.sent.is_empty() && self.send.queue.bytes() == 0
+    }
+
     /// Bytes sent and not yet acknowledged.
     pub fn unacknowledged_bytes(&self) -> u64 {
         self.send.nxt - self.send.una

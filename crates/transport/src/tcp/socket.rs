@@ -44,6 +44,11 @@ impl Socket for TcpEndpoint {
         sent
     }
 
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        self.connection.may_transmit() || self.has_progress()
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         Self::handle_timeout(self, now);
     }

@@ -204,6 +204,10 @@ impl Nodes {
             let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
+            if !endpoint.may_transmit() {
+                debug_assert!(!endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)), "it had a packet");
+                break;
+            }
         }
         let event = endpoint.poll_event();
         if let Some(observer) = &mut observer {
