@@ -37,13 +37,16 @@ impl TraceError {
 
 impl CapacityTrace {
     /// Parses a trace: one line per opportunity to send 1500 bytes, with its time in whole milliseconds, never
-    /// decreasing. The last time is the trace's period. A file without a line break at its end is rejected as
+    /// decreasing. The last time is the trace's period; `#` begins a comment. A file without a line break at its end is rejected as
     /// truncated.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         const EXPECTED: &str = "a time in whole milliseconds";
         let mut milliseconds: Vec<u64> = Vec::new();
         for (number, line) in text.lines().enumerate() {
-            let time = line.trim();
+            let time = line.split('#').next().unwrap_or_default().trim();
+            if time.is_empty() && line.contains('#') {
+                continue;
+            }
             let time: u64 = time.parse().map_err(|_| {
                 let found = if time.is_empty() { "an empty line".into() } else { format!("'{time}'") };
                 TraceError::new(number + 1, EXPECTED, found)
@@ -235,6 +238,11 @@ mod tests {
             message("0\n0\n"),
             "line 2: expected a last time after 0 ms, because it is the trace's period, found 0 ms"
         );
+    }
+
+    #[test]
+    fn comments_say_nothing() {
+        assert_eq!(CapacityTrace::parse("# a walk\n5 # first\n10\n"), CapacityTrace::parse("5\n10\n"));
     }
 
     #[test]

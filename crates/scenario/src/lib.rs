@@ -44,6 +44,7 @@ pub mod file;
 mod flow;
 mod groups;
 pub mod input;
+mod measurement;
 mod options;
 mod random;
 mod read;

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use subflow_network::{CapacityTrace, Trace};
+use subflow_policy::catalogue::Choice;
 
-use crate::SizeTable;
 use crate::conditions::Conditions;
 use crate::csv_table::{Cause, LineError};
-use crate::file::{Document, Field, Problem, Value};
-use crate::input;
+use crate::file::{Document, Field, Problem, Section, Value};
+use crate::measurement::Columns;
+use crate::{SizeTable, input, schema};
 
 /// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 256;
@@ -22,8 +23,8 @@ const LARGEST_FILE_MIB: u64 = 256;
 enum LastLine {
     /// A number whose last digits are missing is still a number: only a missing line end shows the truncation.
     MustEnd,
-    /// By the last value, such as a probability of 1.
-    ShowsItself,
+    /// The last value shows it, such as a probability of 1, or is one of very many.
+    MayBreakOff,
 }
 
 /// The traces that a scenario uses, by the path in the file.
@@ -71,14 +72,22 @@ impl Traces {
             .map(|trace| (*trace).clone())
     }
 
-    /// The conditions over time in the file that `field` names.
+    /// The conditions over time in the file that `field` names, with columns and units of its own if it is a table.
     pub(super) fn conditions(&self, field: &Field<'_>) -> Result<Arc<Conditions>, Problem> {
-        self.read(field, "the path of a CSV file", &self.conditions, LastLine::MustEnd, Conditions::parse)
+        let Value::Table(_) = field.value() else {
+            let expected = "the path of a CSV file, or a table";
+            return self.read(field, expected, &self.conditions, LastLine::MustEnd, Conditions::parse);
+        };
+        let section = field.section(&schema::TRACE)?;
+        let columns = columns(field, &section)?;
+        // The same file with other columns is another trace.
+        let (file, other) = (section.required("file")?, RefCell::default());
+        self.read(&file, "a path", &other, LastLine::MayBreakOff, |text| columns.parse(text))
     }
 
     /// The distribution of sizes in the file that `field` names.
     pub(super) fn sizes(&self, field: &Field<'_>) -> Result<Arc<SizeTable>, Problem> {
-        self.read(field, "a path", &self.sizes, LastLine::ShowsItself, SizeTable::parse)
+        self.read(field, "a path", &self.sizes, LastLine::MayBreakOff, SizeTable::parse)
     }
 
     /// What `parse` makes of the file that `field` names, unless it is `known` already.
@@ -108,15 +117,8 @@ impl Traces {
 
     /// The paths of all traces read: as written in the scenario, and resolved.
     pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
-        let (capacity, loss) = (self.capacity.borrow(), self.loss.borrow());
-        let (conditions, sizes) = (self.conditions.borrow(), self.sizes.borrow());
-        capacity
-            .keys()
-            .chain(loss.keys())
-            .chain(conditions.keys())
-            .chain(sizes.keys())
-            .map(|name| (name.clone(), self.directory.join(name)))
-            .collect()
+        let digests = self.digests.borrow();
+        digests.keys().map(|name| (name.clone(), self.directory.join(name))).collect()
     }
 
     /// The names of all traces read, with the SHA-256 of their files.
@@ -143,6 +145,31 @@ impl Traces {
         let path = self.directory.join(name);
         let shown: String = found.chars().take(60).collect();
         field.problem(format!("{}:{line}: found {shown}, expected {expected}", path.display())).label(label).help(help)
+    }
+}
+
+/// The columns that a table names.
+fn columns(field: &Field<'_>, section: &Section<'_>) -> Result<Columns, Problem> {
+    let name =
+        |key| section.given(key).map(|field| field.string("the name of a column").map(str::to_owned)).transpose();
+    let unit = |key, units: &[Choice<f64>]| section.value(key).choice("a unit", units);
+    let with = |column: Option<String>, unit| column.map(|name| (name, unit));
+    let (delay, rtt, delay_unit) = (name("delay")?, name("rtt")?, unit("delay_unit", &schema::TIME_UNITS)?);
+    if let (Some(_), Some(both)) = (&delay, section.given("rtt")) {
+        return Err(both
+            .problem("found delay and rtt, expected one of them")
+            .help("half of a round-trip time is a delay"));
+    }
+    let columns = Columns {
+        time: section.value("time").string("the name of a column")?.to_owned(),
+        time_unit: unit("time_unit", &schema::TIME_UNITS)?,
+        rate: with(name("rate")?, unit("rate_unit", &schema::RATE_UNITS)?),
+        delay: with(delay, delay_unit).or(with(rtt, delay_unit / 2.0)),
+        loss: with(name("loss")?, unit("loss_unit", &schema::LOSS_UNITS)?),
+    };
+    match columns.rate.is_none() && columns.delay.is_none() && columns.loss.is_none() {
+        true => Err(field.problem("found no column but that of times, expected rate, delay, rtt or loss")),
+        false => Ok(columns),
     }
 }
 

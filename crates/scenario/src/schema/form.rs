@@ -135,6 +135,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("text", &[Text]),
     ("the name of a congestion-control algorithm", &[Name]),
     ("the name of a congestion-control algorithm, or a table with a name and options", &[Name, Table]),
+    ("the name of a column", &[Text]),
     ("the name of a link", &[Text]),
     ("the name of a packet scheduler", &[Name]),
     ("the name of a packet scheduler, or a table with a name and options", &[Name, Table]),
@@ -144,7 +145,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a router", &[Text]),
     ("the name of a shared-bottleneck detector", &[Name]),
     ("the name of a shared-bottleneck detector, or a table", &[Name, Table]),
-    ("the path of a CSV file", &[Text]),
+    ("the path of a CSV file, or a table", &[Text, Table]),
     ("true", &[Only(true)]),
     ("true or false", &[Boolean]),
 ];

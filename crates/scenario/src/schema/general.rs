@@ -155,10 +155,11 @@ pub(crate) static EVENT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional("loss", "a loss model, one or { up, down }", "no change", "the new loss model"),
         optional(
             "trace",
-            "the path of a CSV file",
+            "the path of a CSV file, or a table",
             "none",
             "rate, delay and loss of a link over time, from `at` on: the columns are time_s and at least one of \
-             rate_mbit_s, delay_ms and loss_percent; an empty field changes nothing, and the last values stay",
+             rate_mbit_s, delay_ms and loss_percent, unless a table names others; an empty field changes nothing, and \
+             the last values stay",
         ),
     ],
 });

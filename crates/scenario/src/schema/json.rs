@@ -8,7 +8,7 @@ use super::form::{Form, forms};
 use super::{
     BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, ON_OFF,
     PATH_MANAGER, PERIOD, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET,
-    TOPOLOGY, TableSchema, reference,
+    TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
@@ -45,6 +45,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("on", &PERIOD),
         ("off", &PERIOD),
         ("think", &PERIOD),
+        ("trace", &TRACE),
         ("tcp", &tcp::TABLE),
         ("delayed_ack", &acknowledgments::DELAYED_ACK),
         ("sack_compression", &acknowledgments::SACK_COMPRESSION),

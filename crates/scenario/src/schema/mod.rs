@@ -11,6 +11,7 @@ mod json;
 mod network;
 mod reference;
 mod topology;
+mod trace;
 
 use std::sync::LazyLock;
 
@@ -31,6 +32,7 @@ pub(crate) use topology::{
     DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, QUEUE, REORDER,
     TOKEN_BUCKET,
 };
+pub(crate) use trace::{LOSS_UNITS, RATE_UNITS, TIME_UNITS, TRACE};
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
@@ -67,5 +69,6 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &mptcp::TABLE,
         &sctp::TABLE,
         &EVENT,
+        &TRACE,
     ]
 });

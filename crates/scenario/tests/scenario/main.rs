@@ -6,4 +6,5 @@ mod designs;
 mod effect;
 mod groups;
 mod json_schema;
+mod measured_traces;
 mod reference;
