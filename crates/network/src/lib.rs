@@ -73,6 +73,7 @@
 //! Fragmentation and an MTU, address resolution, IP packets of more than 65535 bytes.
 
 mod capacity_trace;
+mod departures;
 mod event_queue;
 mod fusion;
 mod host_table;
@@ -94,6 +95,7 @@ mod timer;
 mod topology;
 
 pub use capacity_trace::{CapacityTrace, TraceError};
+pub use departures::Departure;
 pub use event_queue::longest_run;
 pub use ids::{HostId, InterfaceId, LinkId, PacketId, RouterId, TimerId};
 pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};

@@ -30,6 +30,10 @@ pub trait Hosts {
     /// fetched; packets that arrive soon after they were sent miss the first steps. Not called in small networks.
     fn look_ahead(&mut self, _network: &Network, _host: HostId, _packet: PacketId, _step: LookAhead) {}
 
+    /// Data has left the queue of `interface`, whose link [reports](crate::LinkConfig::reports_departures) that:
+    /// [`Network::next_departure`] tells what.
+    fn handle_departures(&mut self, _network: &mut Network, _interface: InterfaceId) {}
+
     /// A link duplicated a packet. Hosts that store data for a packet id must store it for the copy, too.
     fn handle_copy(&mut self, _network: &mut Network, _original: PacketId, _copy: PacketId) {}
 }

@@ -335,7 +335,7 @@ impl Network {
     pub(crate) fn enqueue_in_backlog(&mut self, index: u32, packet: Parcel) {
         let link = &mut self.links[index as usize];
         if !link.is_up() {
-            return link.refuse(packet, &mut self.packets);
+            return link.refuse(self.now, packet, &mut self.packets);
         }
         let before = link.next_event();
         link.enqueue(self.now, packet, &mut self.packets);
@@ -353,7 +353,8 @@ impl Network {
         if link.next_start() <= self.now {
             link.start_transmissions(self.now, &mut self.packets);
             let next = self.next_event_of(index);
-            return self.arrivals.replace_first(index, next);
+            self.arrivals.replace_first(index, next);
+            return self.report_departures(hosts, index);
         }
         let (packet, lost) = link.deliver();
         self.arrivals.replace_first(index, link.next_event());

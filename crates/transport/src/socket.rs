@@ -38,6 +38,14 @@ pub(crate) trait Socket: Sized {
 
     fn handle_icmp(&mut self, _subflow: usize, _error: &IcmpError, _now: Instant) {}
 
+    /// A packet with `payload` bytes, which was sent between these ends, has entered the queue of this host.
+    fn on_queued(&mut self, _ends: Ends, _payload: u32) {}
+
+    /// A packet of `subflow` has left it, or leaves it at `at`. Returns whether data waited for that.
+    fn on_left_queue(&mut self, _subflow: usize, _payload: u32, _at: Instant) -> bool {
+        false
+    }
+
     fn network_error(&self) -> Option<IcmpKind> {
         None
     }

@@ -299,7 +299,7 @@ fn lists_contain_the_known_names() {
         ("path-managers", "default full-mesh"),
         ("detectors", "red-cpi rfc8382"),
         ("protocols", "tcp mptcp sctp udp"),
-        ("profiles", "linux-6.12 mptcp-0.9 mptcp-0.90"),
+        ("profiles", "linux-6.12 linux-6.12-small-queues mptcp-0.9 mptcp-0.90"),
         ("topologies", "fat-tree leaf-spine ring diamond dumbbell trap"),
         ("routing", "shortest-path ecmp-flow ecmp-packet multiflow disjoint"),
         ("jitter", "uniform normal pareto"),

@@ -88,7 +88,7 @@ fn bash_completes_a_command_and_its_values() {
     assert_eq!(complete(&["subflow", "new", "shared"]).trim(), "shared-bottleneck");
     // Names, and no files: there is one here that begins with a q.
     assert_eq!(complete(&["subflow", "reproduce", "multif"]).trim(), "multiflow2016");
-    assert_eq!(complete(&["subflow", "run", "--set", "profile=linux-6"]).trim(), "profile=linux-6.12");
+    assert_eq!(complete(&["subflow", "run", "--set", "profile=linux-6.12-"]).trim(), "profile=linux-6.12-small-queues");
     assert_eq!(complete(&["subflow", "run", "--seed", "q"]).trim(), "q");
     if cfg!(target_os = "linux") {
         assert_eq!(complete(&["subflow", "proxy", "--scheduler", "ble"]).trim(), "blest");

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, Network, TopologyBuilder, stream};
+use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, LinkConfig, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
-use subflow_scenario::{Flow, Scenario, Traffic};
+use subflow_scenario::{Flow, Protocol, Scenario, Traffic};
+use subflow_transport::tcp::config::SmallQueues;
 use subflow_transport::{Host, RandomSource, Reach};
 
 use super::application::Application;
@@ -79,10 +80,20 @@ pub(crate) fn build_for(
             subflow_scenario::Attachment::Router(index) => routers[index].into(),
         }
     };
+    let limited = hosts_with_small_queues(scenario);
     let links = scenario
         .links
         .iter()
-        .map(|link| topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), link.up.clone(), link.down.clone()))
+        .map(|link| {
+            let config = |config: &LinkConfig, near: subflow_scenario::Attachment| match near {
+                subflow_scenario::Attachment::Interface(index) if limited.contains(&index.host) => {
+                    LinkConfig { reports_departures: true, ..config.clone() }
+                }
+                _ => config.clone(),
+            };
+            let (up, down) = (config(&link.up, link.ends[0]), config(&link.down, link.ends[1]));
+            topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), up, down)
+        })
         .collect();
     match wires {
         Wires::Routed => {
@@ -108,6 +119,24 @@ pub(crate) fn build_for(
     run.schedule_address_changes(scenario, |host| scenario.flows.iter().any(|flow| serves(host, flow)));
     run.add_flows(scenario, seed, record_paths, ours);
     Ok(run)
+}
+
+/// The hosts with connections that limit how much of their data is in the queues of the host.
+fn hosts_with_small_queues(scenario: &Scenario) -> BTreeSet<usize> {
+    let mut hosts = BTreeSet::new();
+    for flow in &scenario.flows {
+        for (side, host) in [(Side::From, flow.from.host), (Side::To, flow.to.host)] {
+            let tcp = match &flow.protocol {
+                Protocol::Tcp(ends) => &side.of(ends).config,
+                Protocol::Mptcp(mptcp) => &side.of(&mptcp.ends).tcp,
+                Protocol::Sctp(_) | Protocol::Udp => continue,
+            };
+            if tcp.small_queues != SmallQueues::Off {
+                hosts.insert(host);
+            }
+        }
+    }
+    hosts
 }
 
 /// The hosts at the ends of each link between hosts.

@@ -53,8 +53,17 @@ impl World {
         self.applications.push(make(timer));
     }
 
-    /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.
+    /// Drains an endpoint, and those that have waited for what has left the host's queues meanwhile.
     fn drain(&mut self, network: &mut Network, node: usize, id: EndpointId) {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            self.drain_endpoint(network, node, id);
+            next = self.nodes.next_unthrottled(network, node);
+        }
+    }
+
+    /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.
+    fn drain_endpoint(&mut self, network: &mut Network, node: usize, id: EndpointId) {
         while let Some((flow, event)) = self.nodes.next_event(network, node, id) {
             let was_open = self.applications[flow].completed_at.is_none();
             self.applications[flow].on_event(&mut self.nodes, network, node, id, event);
@@ -127,6 +136,14 @@ impl Hosts for World {
     #[inline]
     fn look_ahead(&mut self, network: &Network, host: HostId, packet: PacketId, step: LookAhead) {
         self.nodes.look_ahead(network, host.index(), packet, step);
+    }
+
+    fn handle_departures(&mut self, network: &mut Network, interface: InterfaceId) {
+        self.nodes.cause = TIMER;
+        let node = network.host_of(interface).index();
+        if let Some(endpoint) = self.nodes.next_unthrottled(network, node) {
+            self.drain(network, node, endpoint);
+        }
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {

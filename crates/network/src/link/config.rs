@@ -70,6 +70,9 @@ pub struct LinkConfig {
     pub overtaking: Option<Overtaking>,
     /// Reordering by extra delay. Default: none.
     pub reordering: Option<Reordering>,
+    /// Whether the host at its near end learns which data leaves the queue, and when ([`crate::Departure`]). Packets then
+    /// wait in a backlog with every queue discipline. Default: no.
+    pub reports_departures: bool,
 }
 
 impl LinkConfig {

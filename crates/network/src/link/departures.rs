@@ -10,6 +10,7 @@ use subflow_quantity::Instant;
 
 use super::extras::{Extras, QueueState};
 use super::{Link, Parcel};
+use crate::departures::{Departure, Departures};
 use crate::packet_pool::PacketPool;
 
 impl Link {
@@ -34,8 +35,9 @@ impl Link {
     }
 
     /// Processes a packet that comes at `now` while the link is down.
-    pub(crate) fn refuse(&mut self, parcel: Parcel, packets: &mut PacketPool) {
+    pub(crate) fn refuse(&mut self, now: Instant, parcel: Parcel, packets: &mut PacketPool) {
         self.extras.dropped.down += 1;
+        self.report(now, parcel, packets);
         packets.release(parcel.packet);
     }
 
@@ -44,6 +46,7 @@ impl Link {
         self.start_transmissions(now, packets);
         self.catch_up(now);
         if !self.joins_backlog(now, parcel, packets) {
+            self.report(now, parcel, packets);
             return packets.release(parcel.packet);
         }
         self.start_transmissions(now, packets);
@@ -53,13 +56,14 @@ impl Link {
 
     /// Starts all transmissions that are due at `now`.
     pub(crate) fn start_transmissions(&mut self, now: Instant, packets: &mut PacketPool) {
-        while let Extras { backlog: Some(backlog), discipline, dropped, .. } = &mut *self.extras
+        while let Extras { backlog: Some(backlog), departures, discipline, dropped, .. } = &mut *self.extras
             && backlog.next_start <= now
         {
             let (at, times) = (backlog.next_start, &mut self.times);
             let departed = backlog.packets.depart(discipline, at, |removed| {
                 dropped.queue += 1;
                 times.count_removed(removed.came, at);
+                report(departures, at, removed.packet, packets);
                 packets.release(removed.packet.packet);
             });
             let (ready, is_last) = (backlog.ready, backlog.is_empty());
@@ -69,6 +73,7 @@ impl Link {
                 }
                 let first = self.restart_if_empty();
                 self.schedule(departed.came, ready, departed.packet, first);
+                self.report(self.last_departure, departed.packet, packets);
             }
             let next = if is_last { Instant::MAX } else { self.transmitter.takes_next_at(self.last_departure) };
             self.extras.backlog.iter_mut().for_each(|backlog| backlog.next_start = next);
@@ -95,7 +100,9 @@ impl Link {
         };
         let speed = self.transmitter.speed();
         let arrival = self.extras.arrival(now, bytes, queue, speed, &packets[parcel.packet]);
-        let Extras { backlog: Some(backlog), discipline, dropped, .. } = &mut *self.extras else { return false };
+        let Extras { backlog: Some(backlog), departures, discipline, dropped, .. } = &mut *self.extras else {
+            return false;
+        };
         if backlog.is_empty() && self.last_departure <= now {
             discipline.on_empty(self.last_departure);
         }
@@ -115,6 +122,7 @@ impl Link {
             let victim = discipline.victim(&arrival, waiting);
             let Some(removed) = victim.and_then(|victim| backlog.packets.remove(victim)) else { return false };
             self.times.count_removed(removed.came, now);
+            report(departures, now, removed.packet, packets);
             packets.release(removed.packet.packet);
             is_surplus_possible = true;
         }
@@ -124,6 +132,7 @@ impl Link {
         {
             dropped.queue += 1;
             self.times.count_removed(removed.came, now);
+            report(departures, now, removed.packet, packets);
             packets.release(removed.packet.packet);
         }
         if backlog.is_empty() {
@@ -139,6 +148,26 @@ impl Link {
         true
     }
 
+    /// The transmission of a packet ends at `at`, or it was dropped then.
+    fn report(&mut self, at: Instant, parcel: Parcel, packets: &PacketPool) {
+        report(&mut self.extras.departures, at, parcel, packets);
+    }
+
+    /// The next report of what has left the queue.
+    pub(crate) fn next_departure(&mut self) -> Option<Departure> {
+        self.extras.departures.as_mut()?.pop_front()
+    }
+
+    /// Whether there is one.
+    pub(crate) fn has_departures(&self) -> bool {
+        self.extras.departures.as_ref().is_some_and(|departures| !departures.is_empty())
+    }
+
+    /// Whether what leaves the queue is reported.
+    pub(crate) fn reports_departures(&self) -> bool {
+        self.extras.departures.is_some()
+    }
+
     /// The transmitter was replaced at `now`, which changes when the next transmission starts.
     pub(super) fn wait_for_new_transmitter(&mut self, now: Instant) {
         let Some(backlog) = self.extras.backlog.as_mut().filter(|backlog| !backlog.is_empty()) else { return };
@@ -150,7 +179,7 @@ impl Link {
 
     /// Drops all waiting packets because the link is down.
     pub(super) fn clear_backlog(&mut self, now: Instant, packets: &mut PacketPool) {
-        let Extras { backlog: Some(backlog), dropped, .. } = &mut *self.extras else { return };
+        let Extras { backlog: Some(backlog), departures, dropped, .. } = &mut *self.extras else { return };
         if !backlog.is_empty() {
             // As in `wait_for_new_transmitter`.
             self.times.count_busy(backlog.ready.max(self.last_departure), now);
@@ -159,8 +188,16 @@ impl Link {
         for removed in backlog.packets.clear() {
             dropped.down += 1;
             self.times.count_removed(removed.came, now);
+            report(departures, now, removed.packet, packets);
             packets.release(removed.packet.packet);
         }
         backlog.next_start = Instant::MAX;
+    }
+}
+
+/// Reports `parcel` if that is wanted and it has data.
+fn report(departures: &mut Option<Box<Departures>>, at: Instant, parcel: Parcel, packets: &PacketPool) {
+    if let Some(departures) = departures {
+        departures.extend(Departure::of(&packets[parcel.packet], at));
     }
 }

@@ -8,6 +8,7 @@ use subflow_wire::{Ecn, Packet};
 
 use super::disturbance::Disturbance;
 use super::{LinkConfig, LinkStreams, LossPosition, Parcel};
+use crate::departures::Departures;
 use crate::loss::{LossModel, PacketLoss};
 use crate::metrics::Dropped;
 use crate::routing::flow_key;
@@ -20,6 +21,8 @@ pub(crate) struct Extras {
     flow_seed: Option<u64>,
     /// The waiting packets, if the discipline acts on departure.
     pub(super) backlog: Option<Box<LinkBacklog>>,
+    /// What has left the queue and the host does not know yet, if it is reported.
+    pub(super) departures: Option<Box<Departures>>,
     loss: Option<LossModel>,
     loss_random: Pcg64Mcg,
     loss_before_queue: bool,
@@ -44,7 +47,8 @@ impl Extras {
         discipline.begin_with(&mut streams.queue);
         Self {
             flow_seed: discipline.reads_flow().then(|| streams.queue.next_u64()),
-            backlog: discipline.acts_on_departure().then(Box::default),
+            backlog: (discipline.acts_on_departure() || config.reports_departures).then(Box::default),
+            departures: config.reports_departures.then(Box::default),
             discipline,
             loss: config.loss.clone().filter(may_lose),
             loss_random: streams.loss,
@@ -61,7 +65,7 @@ impl Extras {
 
     /// Whether the link has none of these features.
     pub(super) fn are_none(&self) -> bool {
-        self.discipline.is_drop_tail() && self.loss.is_none() && self.disturbance.is_none()
+        self.discipline.is_drop_tail() && self.backlog.is_none() && self.loss.is_none() && self.disturbance.is_none()
     }
 
     pub(super) fn set_loss(&mut self, model: Option<LossModel>) {

@@ -51,6 +51,11 @@ impl Pacer {
         self.wake_at
     }
 
+    /// A packet waits until `at` for another reason than the pacing rate.
+    pub fn wait_until(&mut self, at: Instant) {
+        self.wake_at = at;
+    }
+
     /// Processes that `now` has come. Returns whether a packet waited for it.
     #[inline]
     pub fn wake(&mut self, now: Instant) -> bool {

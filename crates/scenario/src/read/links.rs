@@ -95,6 +95,7 @@ pub(super) fn configs(section: &Section<'_>, references: References<'_>) -> Resu
             Some(Reorder::Late(reordering)) => Some(reordering),
             _ => None,
         },
+        reports_departures: false,
     };
     Ok([config(0), config(1)])
 }

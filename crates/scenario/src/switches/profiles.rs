@@ -7,7 +7,7 @@ use subflow_policy::catalogue::{Description, Value};
 use subflow_policy::congestion::{Cubic, Lia};
 use subflow_policy::path_manager::FullMesh;
 use subflow_policy::scheduler::LowestLatency;
-use subflow_transport::tcp::config::{Autotuning, SendBuffer};
+use subflow_transport::tcp::config::{Autotuning, SendBuffer, SmallQueues};
 use subflow_transport::{mptcp, sctp, tcp};
 
 use super::Stack;
@@ -33,6 +33,11 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
             "Linux 6.12 with default settings, and for MPTCP the algorithms of RFC 6356 and RFC 8684 (the kernel has \
              no coupled congestion control)",
             linux_6_12(),
+        ),
+        profile(
+            "linux-6.12-small-queues",
+            "Linux 6.12 with TCP small queues, which matter where the sender's own interface is a bottleneck",
+            linux_6_12_with_small_queues(),
         ),
         profile("mptcp-0.9", "the out-of-tree MPTCP 0.91 on Linux 4.1", mptcp_0_91()),
         profile(
@@ -68,6 +73,12 @@ fn linux_6_12() -> Stack {
         // Applications of the field set SCTP_NODELAY.
         sctp: sctp::Config { nagle: false, ..sctp::Config::linux() },
     }
+}
+
+fn linux_6_12_with_small_queues() -> Stack {
+    let base = linux_6_12();
+    let tcp = tcp::Config { small_queues: SmallQueues::Linux612, ..base.tcp };
+    Stack { mptcp: mptcp::Config { tcp: Arc::new(tcp.clone()), ..base.mptcp }, tcp, ..base }
 }
 
 fn mptcp_0_91() -> Stack {

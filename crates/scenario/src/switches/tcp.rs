@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use subflow_transport::tcp::config::{EcnMode, LossDetection, Pacing, WindowReduction};
+use subflow_transport::tcp::config::{EcnMode, LossDetection, Pacing, SmallQueues, WindowReduction};
 
 use super::acknowledgments::{ack_policy, sack_compression};
 use super::buffers::{receive_buffer, send_buffer};
@@ -157,6 +157,20 @@ fn buffers_and_timers() -> Vec<Switch<Stack>> {
             |s| &mut s.tcp.send_buffer,
             "the send buffer: the amount of unacknowledged data that the application may write. A buffer that grows \
              with the window limits only schedulers that queue data beyond the window (`linux-default`)",
+        ),
+        switch(
+            "small_queues",
+            one_of("a kind of small queues", SmallQueues::ALL),
+            |s| &mut s.tcp.small_queues,
+            "how much of each connection's data, or each subflow's, may be in the queue of its own host, which is that of \
+             the link on which it leaves (TCP small queues). What is beyond waits in the connection, and MPTCP schedulers \
+             pass over the subflow meanwhile. Every packet counts with 856 bytes besides its payload",
+        ),
+        switch(
+            "output_limit",
+            size("a size from 1 B to 1 TiB", 1..=1 << 40),
+            |s| &mut s.tcp.output_limit,
+            "the fixed limit in `small_queues`, as `net.ipv4.tcp_limit_output_bytes`",
         ),
         switch(
             "timer_tick",

@@ -7,6 +7,7 @@
 //! | what a listener answers with | `listener.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 //! | bounds on half-open state | `limits.rs` |
+//! | data in the queues of the host's interfaces | `own_queue.rs` |
 //! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
 
 mod connect;
@@ -15,6 +16,7 @@ mod limits;
 mod listen;
 mod listener;
 mod look_ahead;
+mod own_queue;
 mod sctp;
 mod sources;
 mod stateless;

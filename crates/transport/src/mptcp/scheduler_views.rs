@@ -126,6 +126,7 @@ impl Connection {
         let tcp = &subflow.tcp;
         assigned_packets(tcp) < self.congestion.path(tcp.path()).cwnd()
             && tcp.has_no_losses()
+            && !tcp.is_throttled()
             && self.takes_data(subflow)
             && !self.is_stuck(subflow)
     }

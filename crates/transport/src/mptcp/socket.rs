@@ -64,6 +64,14 @@ impl Socket for Connection {
         Self::handle_icmp(self, subflow, error, now);
     }
 
+    fn on_queued(&mut self, ends: Ends, payload: u32) {
+        self.subflows.note_queued(ends, payload);
+    }
+
+    fn on_left_queue(&mut self, subflow: usize, payload: u32, at: Instant) -> bool {
+        self.subflows.note_left_queue(subflow, payload, at)
+    }
+
     fn network_error(&self) -> Option<IcmpKind> {
         self.subflows()[0].connection().network_error()
     }

@@ -208,6 +208,21 @@ impl Subflows {
         self.list[index].note_penalty(now);
     }
 
+    /// A packet with `payload` bytes, which was sent between these ends, has entered the queue of this host.
+    pub(super) fn note_queued(&mut self, ends: Ends, payload: u32) {
+        let sender = self.list.iter_mut().find(|subflow| subflow.tcp.ends() == ends);
+        sender.into_iter().for_each(|subflow| subflow.tcp.on_queued(payload));
+    }
+
+    /// A packet of subflow `index` has left it, or leaves it at `at`. Returns whether data of the subflow waited for that; then it is touched.
+    pub(super) fn note_left_queue(&mut self, index: usize, payload: u32, at: Instant) -> bool {
+        let waited = self.list[index].tcp.on_left_queue(payload, at);
+        if waited {
+            self.touch(index);
+        }
+        waited
+    }
+
     pub(super) fn keep_notes(&mut self) {
         self.list.iter_mut().for_each(|subflow| subflow.tcp.keep_notes());
     }

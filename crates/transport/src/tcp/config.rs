@@ -79,6 +79,33 @@ impl Pacing {
     ];
 }
 
+/// TCP small queues: a bound on the data that a connection has in the queue of its own host's interface. Data counts
+/// with the memory that the kernel charges for it (`truesize`), from its transmission by TCP until the device has sent it.
+/// New data beyond the bound waits in the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmallQueues {
+    /// No bound: the congestion window alone fills the queue.
+    #[default]
+    Off,
+    /// The larger of two packets and what the pacing rate sends in 1/1024 s; without pacing, at most
+    /// [`Config::output_limit`]. With at most one packet unacknowledged there is no bound; lost packets are sent again up to
+    /// twice the bound.
+    Linux612,
+    /// The larger of [`Config::output_limit`] and what the pacing rate sends in 1/1024 s, for new data only.
+    Linux318,
+}
+
+impl SmallQueues {
+    /// All, by the names that scenarios use.
+    pub const ALL: &'static [Choice<Self>] = &[
+        Choice::new("off", Self::Off, "the host's queue takes whatever the windows allow"),
+        Choice::new("linux-6.12", Self::Linux612, "two packets, or 1/1024 s of the pacing rate if that is more")
+            .source("Linux 6.12 tcp_small_queue_check"),
+        Choice::new("linux-3.18", Self::Linux318, "`output_limit`, or 1/1024 s of the pacing rate if that is more")
+            .source("Linux 3.13 to 3.18 tcp_write_xmit"),
+    ];
+}
+
 /// Acknowledgment policy (RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
@@ -234,6 +261,10 @@ pub struct Config {
     /// of the window per smoothed RTT while the window is below half of the threshold, else 120 % (Linux
     /// `tcp_update_pacing_rate`).
     pub pacing: Pacing,
+    /// The bound on the data in the queue of the own host.
+    pub small_queues: SmallQueues,
+    /// Bytes of memory in that bound (Linux `tcp_limit_output_bytes`).
+    pub output_limit: u64,
     /// Restart slow start after an idle time of one RTO (RFC 5681, section 4.1).
     pub slow_start_after_idle: bool,
     /// Nagle's algorithm (RFC 9293, section 3.7.4) with Minshall's modification, as in Linux: a segment below full
@@ -288,6 +319,8 @@ impl Default for Config {
             window_validation: true,
             growth: Growth::default(),
             pacing: Pacing::Off,
+            small_queues: SmallQueues::Off,
+            output_limit: 1 << 20,
             slow_start_after_idle: true,
             nagle: true,
             receive_buffer: ReceiveBuffer::Automatic(Autotuning::LINUX_RECEIVE),
@@ -310,6 +343,7 @@ impl Config {
             sack_compression: None,
             receive_buffer: ReceiveBuffer::Automatic(Autotuning { initial: 87_380, maximum: 6_291_456 }),
             timer_wheel: false,
+            output_limit: 128 << 10,
             ..Self::default()
         }
     }

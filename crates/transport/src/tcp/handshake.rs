@@ -67,6 +67,7 @@ impl Connection {
             size,
             trial: None,
             mtu_search: None,
+            small_queue: super::SmallQueue::new(&config),
             network_error: None,
             counters: Counters::default(),
             notes: None,

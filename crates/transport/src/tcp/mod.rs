@@ -83,6 +83,7 @@ mod sent_queue;
 mod sent_queue_steps;
 mod sent_segments;
 mod settled;
+mod small_queue;
 mod socket;
 mod state;
 mod timeout;
@@ -120,6 +121,7 @@ use sack_input::ReportedSacks;
 use segment_size::SegmentSize;
 use send_side::SendSide;
 use sent_queue::SentQueue;
+use small_queue::SmallQueue;
 use state::Lifecycle;
 use timers::TransmissionTimer;
 use undo::Undo;
@@ -183,6 +185,8 @@ pub struct Connection {
     timer: TransmissionTimer,
     /// When the next data may leave. It is off unless the configuration or congestion control demands pacing.
     pacer: Pacer,
+    /// What is in the queue of the own host, if that is limited.
+    small_queue: Option<Box<SmallQueue>>,
     /// Samples of the delivery rate, if congestion control takes them.
     delivery_rate: Option<Box<DeliveryRate>>,
     receive: ReceiveSide,

@@ -7,6 +7,7 @@ use subflow_wire::TcpSegment;
 use super::Connection;
 use super::recovery::Transmission;
 use super::sent_segments::Tags;
+use super::small_queue::Data;
 use super::timers::Purpose;
 
 impl Connection {
@@ -116,7 +117,10 @@ impl Connection {
         if self.sent.in_flight() >= cc.path(self.path).cwnd() {
             return None;
         }
-        let id = self.sent.next_to_retransmit().filter(|_| self.pacer.admits(now))?;
+        let id = self.sent.next_to_retransmit()?;
+        if !(self.pacer.admits(now) && self.host_queue_admits(Data::Lost, now, cc)) {
+            return None;
+        }
         if self.mtu_search.is_some() {
             self.cut_mtu_probe(id);
         }
@@ -131,7 +135,10 @@ impl Connection {
         if self.sent.is_empty() {
             self.restart_after_idle(now, cc);
         }
-        self.sent.in_flight() < cc.path(self.path).cwnd() && self.admits_next() && self.pacer.admits(now)
+        self.sent.in_flight() < cc.path(self.path).cwnd()
+            && self.admits_next()
+            && self.pacer.admits(now)
+            && self.host_queue_admits(Data::New, now, cc)
     }
 
     /// Whether the send window and Nagle's algorithm admit the next new segment.

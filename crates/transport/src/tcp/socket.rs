@@ -62,6 +62,14 @@ impl Socket for TcpEndpoint {
         Self::handle_icmp(self, error, now);
     }
 
+    fn on_queued(&mut self, _ends: Ends, payload: u32) {
+        self.connection.on_queued(payload);
+    }
+
+    fn on_left_queue(&mut self, _subflow: usize, payload: u32, at: Instant) -> bool {
+        self.connection.on_left_queue(payload, at)
+    }
+
     fn network_error(&self) -> Option<IcmpKind> {
         self.connection.network_error()
     }

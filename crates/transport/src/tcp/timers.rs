@@ -4,7 +4,6 @@
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 
-use super::recovery::Transmission;
 use super::{Closed, Connection};
 
 /// Granularity of the kernel's timers.
@@ -141,9 +140,8 @@ impl Connection {
         if let Some(purpose) = self.timer.expire(now, self.config.tick()) {
             self.on_transmission_timer(purpose, now, cc);
         }
-        // What waited for its departure is new data, or a segment that is lost (Linux `tcp_tsq_write`).
-        if self.pacer.wake(now) && self.sent.lost_out() > self.sent.retrans_out() {
-            self.recovery.request(Transmission::LostSegments);
+        if self.pacer.wake(now) {
+            self.resume();
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The hosts of a run and their timers, between the network and the transports.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use subflow_network::{HostId, InterfaceId, LookAhead, Network, PacketId, TimerId, prefetch};
+use subflow_transport::tcp::Ends;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
 
@@ -18,6 +20,8 @@ pub(super) struct Node {
     pub(super) transport: Host,
     /// Its addresses and their interfaces.
     interfaces: Vec<(IpAddr, InterfaceId)>,
+    /// The interfaces that report what leaves their queues.
+    reporting: Vec<InterfaceId>,
     /// The timer and the flow of each endpoint; every endpoint is registered when it is created.
     sockets: Vec<Socket>,
     /// The flow that listens on a port.
@@ -81,7 +85,7 @@ pub(super) const TIMER: u64 = u64::MAX;
 
 impl Node {
     pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
-        Self { id, transport, interfaces, sockets: Vec::new(), listening: Vec::new() }
+        Self { id, transport, interfaces, reporting: Vec::new(), sockets: Vec::new(), listening: Vec::new() }
     }
 
     pub(super) fn listens(&mut self, port: u16, flow: usize) {
@@ -99,7 +103,12 @@ fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> Interfa
 }
 
 impl Nodes {
-    pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
+    pub(super) fn new(network: &mut Network, mut nodes: Vec<Node>) -> Self {
+        for node in &mut nodes {
+            let interfaces = node.interfaces.iter().map(|&(_, interface)| interface);
+            let reporting: BTreeSet<_> = interfaces.filter(|&id| network.reports_departures(id)).collect();
+            node.reporting = reporting.into_iter().collect();
+        }
         Self {
             nodes,
             timers: Vec::new(),
@@ -202,6 +211,9 @@ impl Nodes {
                 continue;
             }
             let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
+            if network.reports_departures(interface) {
+                endpoint.on_queued(network.packet(self.reserved));
+            }
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
             if !endpoint.may_transmit() {
@@ -217,6 +229,23 @@ impl Nodes {
             network.set_timer(timer, endpoint.poll_timeout());
         }
         Some((flow, event?))
+    }
+
+    /// Tells a node what has left the queues of its interfaces, and returns the next endpoint that has waited for that,
+    /// which the caller has to drain.
+    #[inline]
+    pub(super) fn next_unthrottled(&mut self, network: &mut Network, node: usize) -> Option<EndpointId> {
+        let Node { transport, reporting, .. } = &mut self.nodes[node];
+        for &interface in reporting.iter() {
+            while let Some(left) = network.next_departure(interface) {
+                let ends = Ends { local: left.source, remote: left.destination };
+                let waited = transport.on_left_queue(ends, left.payload, left.at);
+                if waited.is_some() {
+                    return waited;
+                }
+            }
+        }
+        None
     }
 
     /// Registers the next connection that a listener of the node has accepted, and returns it with its flow.

@@ -259,8 +259,17 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         }), None)),
         1 => Just((None, Some(Overtaking { probability: half, correlation: half, gap: 2 }))),
     ];
-    (service(), delay(), queue(), loss(), any::<bool>(), disturbance, netem).prop_map(
-        |(service, delay, queue, loss, before, (duplication, reordering), (jitter, overtaking))| LinkConfig {
+    let flags = (any::<bool>(), any::<bool>());
+    (service(), delay(), queue(), loss(), flags, disturbance, netem).prop_map(
+        |(
+            service,
+            delay,
+            queue,
+            loss,
+            (before, reports_departures),
+            (duplication, reordering),
+            (jitter, overtaking),
+        )| LinkConfig {
             service,
             delay,
             queue,
@@ -270,6 +279,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             jitter,
             overtaking,
             reordering,
+            reports_departures,
             overhead: 0,
         },
     )
