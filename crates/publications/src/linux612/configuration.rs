@@ -30,6 +30,10 @@ pub(super) struct Configuration {
     shared: bool,
     /// Whether the senders pace.
     paced: bool,
+    /// The queue discipline of the senders' interfaces where these are the bottleneck, else empty.
+    host_queue: String,
+    /// Linux `tcp_limit_output_bytes`, in bytes.
+    output_limit: u64,
     /// Whether all flows are SCTP's.
     sctp: bool,
     /// 1 where means of several runs are compared, else 0.
@@ -257,6 +261,8 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         equal_paths: paths.iter().all(|path| shape(path) == shape(&paths[0])),
         shared: numbered.len() > 1,
         paced: first.is_paced,
+        host_queue: first.host_queue.clone(),
+        output_limit: first.output_limit as u64,
         sctp,
         random: u8::from((numbered.len() > 1 || lossy || numbered.iter().any(is_bbr)) && !is_chaotic),
         chaotic: u8::from(is_chaotic),

@@ -35,11 +35,22 @@ pub(super) const DELAYS: [&str; 6] =
     ["backlog_mean_pkts", "backlog_median_pkts", "backlog_p95_pkts", "srtt_mean_ms", "srtt_median_ms", "srtt_p95_ms"];
 /// What a file may say of the hosts and of the bottleneck, with what our runs have: a cell with anything else is a
 /// configuration that is not run.
-const SETTINGS: [(&str, &[&str]); 4] =
-    [("bottleneck", &["", "netem"]), ("host_qdisc", &["", "fq"]), ("gso", &["", "off"]), ("ecn", &["", "0"])];
+const SETTINGS: [(&str, &[&str]); 4] = [
+    ("bottleneck", &["", "netem", AT_HOST]),
+    ("host_qdisc", &["", "fq", HOST_TBF, HOST_NETEM]),
+    ("gso", &["", "off"]),
+    ("ecn", &["", "0"]),
+];
+/// The bottleneck is the sender's own interface, with one of these queue disciplines. netem takes packets away from TCP's
+/// accounting (`skb_orphan_partial`), so that small queues do not limit what waits there.
+const AT_HOST: &str = "host";
+pub(super) const HOST_TBF: &str = "tbf";
+pub(super) const HOST_NETEM: &str = "netem";
+/// `net.ipv4.tcp_limit_output_bytes`, which is "default" or a number.
+const OUTPUT_LIMIT: &str = "tcp_limit_output";
+const DEFAULT_OUTPUT_LIMIT: f64 = 1_048_576.0;
 /// What further columns begin with that a file may have and nothing reads.
-const UNREAD: [&str; 9] =
-    ["backlog", "srtt", "marks", "min_rtt_ms", "delivered_ce", "tcp_limit_output", "udp_", "guest_cpu_idle", "boot"];
+const UNREAD: [&str; 8] = ["backlog", "srtt", "marks", "min_rtt_ms", "delivered_ce", "udp_", "guest_cpu_idle", "boot"];
 
 /// How many of [`COLUMNS`] a file must have.
 const REQUIRED: usize = 9;
@@ -90,6 +101,10 @@ pub(super) struct Record {
     pub(super) is_plain: bool,
     /// Whether the sender's packets leave at the pacing rate, from the queue discipline `fq`.
     pub(super) is_paced: bool,
+    /// The queue discipline of the sender's interfaces where these are the bottleneck, else empty.
+    pub(super) host_queue: String,
+    /// Linux `tcp_limit_output_bytes`.
+    pub(super) output_limit: f64,
 }
 
 /// The number of a row of all flows together.
@@ -119,7 +134,11 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Record>, String> {
     let header = reader.headers().map_err(|error| format!("{name}:1: {error}"))?.clone();
     for column in &header {
         let is_setting = SETTINGS.iter().any(|(name, _)| *name == column);
-        if !COLUMNS.contains(&column) && !is_setting && !UNREAD.iter().any(|begin| column.starts_with(begin)) {
+        if !COLUMNS.contains(&column)
+            && !is_setting
+            && column != OUTPUT_LIMIT
+            && !UNREAD.iter().any(|begin| column.starts_with(begin))
+        {
             let known = COLUMNS.into_iter().chain(DELAYS).chain(SETTINGS.map(|(name, _)| name));
             let known = known.collect::<Vec<&str>>().join(", ");
             return Err(format!("{name}:1: found the column {column:?}, expected only columns of {known}"));
@@ -175,6 +194,7 @@ impl Row<'_> {
             "all" => ALL,
             number => self.count("flow", number, "the number of a flow from 1, or \"all\"")?,
         };
+        let is_at_host = self.cell("bottleneck") == AT_HOST;
         let case = self.cell("case").to_owned();
         if case.is_empty() {
             return Err(self.complaint("case", "", "the name of a case"));
@@ -205,8 +225,14 @@ impl Row<'_> {
                 .iter()
                 .map(|column| self.optional(column, "a number, or nothing"))
                 .collect::<Result<_, _>>()?,
-            is_plain: SETTINGS.iter().all(|(column, ours)| ours.contains(&self.cell(column))),
+            is_plain: SETTINGS.iter().all(|(column, ours)| ours.contains(&self.cell(column)))
+                && is_at_host == [HOST_TBF, HOST_NETEM].contains(&self.cell("host_qdisc")),
             is_paced: self.cell("host_qdisc") == "fq",
+            host_queue: if is_at_host { self.cell("host_qdisc").to_owned() } else { String::new() },
+            output_limit: match self.cell(OUTPUT_LIMIT) {
+                "" | "default" => DEFAULT_OUTPUT_LIMIT,
+                bytes => self.number_in(OUTPUT_LIMIT, bytes, "\"default\", or bytes from 1", |x| x >= 1.0)?,
+            },
         })
     }
 

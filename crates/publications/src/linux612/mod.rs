@@ -48,7 +48,7 @@ pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
 });
 
 /// The tables of the folder.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "measured/A_single_tcp.csv",
     "measured/B_random_loss.csv",
     "measured/C_two_flows.csv",
@@ -63,6 +63,7 @@ const TABLES: [&str; 15] = [
     "measured/K1_bbr_alone.csv",
     "measured/K2_bbr_against.csv",
     "measured/K4_pacing_fq.csv",
+    "measured/K6_host_queue.csv",
     "measured/K7_mptcp_bbr.csv",
 ];
 
@@ -140,7 +141,7 @@ mod tests {
     fn every_row_that_is_measured_has_a_verdict_also_in_quick_runs() {
         let all = LINUX612.invented(Effort::Hurried, |_| Vec::new());
         let outcomes = Outcome::all(&all);
-        assert_eq!(outcomes.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4 + 3 + (5 + 3 + 2 + 2));
+        assert_eq!(outcomes.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4 + 3 + (5 + 3 + 2 + 4 + 2));
         for outcome in outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic()) {
             assert!(outcome.row.cell.runs() > 0 && outcome.row.cell.is_in_quick_look);
             for row in outcome.comparisons().filter(|row| row.reference.flow != measurements::ALL) {
