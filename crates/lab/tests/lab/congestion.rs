@@ -76,7 +76,7 @@ fn bbr3_fills_a_link_with_a_short_queue_and_ends_its_probes_where_a_shallow_queu
 fn bbr3_gives_way_to_reno_sooner_than_bbr() {
     // Each beside a Reno flow, with a queue of one product.
     let share = |name: &str| {
-        let second = format!("[flows.g]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\ncongestion = 'reno'");
+        let second = "[flows.g]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\ncongestion = 'reno'";
         let result = alone(60, "queue = '67 packets'", &format!("congestion = '{name}'\n{second}"));
         let [own, reno] = [0, 1].map(|flow| result.flows[flow].goodput_mbps);
         own / (own + reno)
