@@ -84,3 +84,48 @@ fn bbr3_gives_way_to_reno_sooner_than_bbr() {
     let [v1, v3] = ["bbr", "bbr3"].map(share);
     assert!(v3 < v1 && v3 > 0.3, "version 3 takes {v3}, version 1 {v1}");
 }
+
+/// An MPTCP connection from two interfaces, with links of these rates, beside a TCP connection with BBR. The share of MPTCP
+/// behind a bottleneck of 40 Mbit/s, or its goodput without one.
+fn two_subflows(congestion: &str, rates: [u32; 2], is_shared: bool) -> f64 {
+    let [a, b] = rates;
+    let bottleneck = if is_shared { "40 Mbit/s" } else { "1 Gbit/s" };
+    let single =
+        "[flows.single]\nfrom = 'rival'\nto = 'west'\nprotocol = 'tcp'\ncongestion = 'bbr'\nstart = '200 ms'\n";
+    let text = format!(
+        "duration = '60 s'\nwarm_up = '10 s'\n[hosts]\neast = ['a', 'b']\nrival = ['eth']\nwest = ['eth']\n\
+         [routers]\nin = {{}}\nout = {{}}\n\
+         [links.a]\nbetween = ['east.a', 'in']\nrate = '{a} Mbit/s'\ndelay = '1 ms'\n\
+         [links.b]\nbetween = ['east.b', 'in']\nrate = '{b} Mbit/s'\ndelay = '1 ms'\n\
+         [links.rival]\nbetween = ['rival', 'in']\nrate = '1 Gbit/s'\ndelay = '1 ms'\n\
+         [links.bottleneck]\nbetween = ['in', 'out']\nrate = '{bottleneck}'\ndelay = '19 ms'\nqueue = '200 packets'\n\
+         [links.west]\nbetween = ['out', 'west']\nrate = '1 Gbit/s'\n\
+         [flows.multipath]\nfrom = 'east'\nto = 'west'\nprotocol = 'mptcp'\nscheduler = 'linux-default'\n\
+         congestion = '{congestion}'\n{}",
+        if is_shared { single } else { "" }
+    );
+    let document = Document::parse(Path::new("coupled.toml"), text).expect("TOML");
+    let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
+    let run = |seed| {
+        let flows = simulate(&scenario, seed, &RunOptions::default()).expect("it runs").flows;
+        let [own, other] = ["multipath", "single"]
+            .map(|name| flows.iter().filter(|flow| flow.name == name).map(|flow| flow.goodput_mbps).sum::<f64>());
+        if is_shared { own / (own + other) } else { own }
+    };
+    (1..=4).map(run).sum::<f64>() / 4.0
+}
+
+#[test]
+fn c_mpbbr_takes_less_of_a_shared_bottleneck_than_two_bbrs() {
+    let [uncoupled, coupled] = ["bbr", "c-mpbbr"].map(|name| two_subflows(name, [1000, 1000], true));
+    assert!((0.58..0.76).contains(&uncoupled), "two of three flows: {uncoupled}");
+    assert!(coupled < uncoupled - 0.08, "{coupled} against {uncoupled}");
+}
+
+#[test]
+fn c_mpbbr_uses_disjoint_paths_of_unlike_rates_and_takes_like_ones_for_a_shared_bottleneck() {
+    let unlike = two_subflows("c-mpbbr", [20, 8], false);
+    assert!(unlike > 0.92 * 28.0 * 0.95, "{unlike} Mbit/s");
+    let (like, uncoupled) = (two_subflows("c-mpbbr", [20, 20], false), two_subflows("bbr", [20, 20], false));
+    assert!(like < 0.85 * uncoupled, "{like} against {uncoupled} Mbit/s");
+}

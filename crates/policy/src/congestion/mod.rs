@@ -57,6 +57,7 @@ use crate::catalogue::{catalogue, dispatch};
 
 pub use balia::Balia;
 pub use bbr::Bbr;
+pub use bbr::coupled::CoupledBbr;
 pub use bbr::v3::Bbr3;
 pub use cmt_rpv1::CmtRpV1;
 pub use cmt_rpv2::{CmtRpV2, CmtRpV2Form};
@@ -104,7 +105,7 @@ fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
 macro_rules! algorithms {
     ($macro:ident! $($arguments:tt)*) => {
         $macro! {
-            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp Bbr Bbr3 Vegas Westwood]
+            [Reno Cubic Lia Olia Balia WVegas Sctp CmtRpV1 CmtRpV2 Dctcp Bbr Bbr3 CoupledBbr Vegas Westwood]
             [Custom CustomCongestionControl: CongestionControl]
             $($arguments)*
         }

@@ -35,11 +35,13 @@
 //! | window, recovery | `window.rs` |
 //! | policers | `long_term.rs` |
 //! | aggregated acknowledgments | `aggregation.rs` |
+//! | C-MPBBR, which couples the paths of a connection | `coupled.rs` |
 //! | the events of a transport, for all versions | `versions.rs` |
 //! | version 3, which shares bandwidth, pacing and aggregation | `v3/` |
 
 mod aggregation;
 mod bandwidth;
+pub mod coupled;
 mod long_term;
 mod model;
 mod pacing;
@@ -55,7 +57,8 @@ use subflow_quantity::Instant;
 use crate::catalogue::{Catalogued, Description};
 
 use super::{DeliverySample, Path, PathModel, RateSample};
-use bandwidth::GAIN_UNIT;
+use bandwidth::{Bandwidth, GAIN_UNIT};
+use coupled::Sharing;
 use long_term::Verdict;
 use model::{Model, tick};
 use pacing::Pacing;
@@ -69,15 +72,16 @@ const MIN_WINDOW: u32 = 4;
 const PROBE_RTT_TICKS: u64 = 50;
 
 /// BBR, version 1, for each path independently (uncoupled).
-pub type Bbr = ByPath<PathState>;
+pub type Bbr = ByPath<PathState<false>>;
 
-/// The state of BBR, version 1, for one path.
+/// The state of BBR, version 1, for one path; coupled with the others or not.
 #[derive(Clone, Debug)]
-pub struct PathState {
+pub struct PathState<const COUPLED: bool> {
     model: Model,
     phase: Phase,
     recovery: Recovery,
     pacing: Pacing,
+    sharing: Sharing,
     /// Whether the transport measures delivery rates.
     has_samples: bool,
     /// The path sends again after an idle time, and nothing of that was delivered.
@@ -93,13 +97,14 @@ impl Catalogued for Bbr {
     };
 }
 
-impl Version for PathState {
+impl<const COUPLED: bool> Version for PathState<COUPLED> {
     fn new(seed: u64) -> Self {
         Self {
             model: Model::new(),
             phase: Phase::new(seed),
             recovery: Recovery::default(),
             pacing: Pacing::new(Phase::high_gain()),
+            sharing: Sharing::NONE,
             has_samples: false,
             is_restarting: false,
         }
@@ -130,8 +135,14 @@ impl Version for PathState {
         self.drain_after_startup(path, sample, rate);
         self.probe_rtt_if_expired(path, sample, rate);
         self.phase.update_gains(self.model.long_term.bandwidth().is_some());
-        self.pace(path, self.phase.pacing_gain());
+        self.pacing.update(path, self.bandwidth(), self.phase.pacing_gain(), self.model.is_full());
         self.set_window(path, sample, rate);
+    }
+
+    fn couple(states: &mut [Self], paths: &[Path], path: usize) {
+        if COUPLED {
+            coupled::couple(states, paths, path);
+        }
     }
 
     fn has_samples(&self) -> bool {
@@ -165,7 +176,7 @@ impl Version for PathState {
         self.is_restarting = true;
         self.model.aggregation.restart(now);
         match self.phase.mode() {
-            Mode::ProbeBw => self.pace(path, GAIN_UNIT),
+            Mode::ProbeBw => self.pacing.update(path, self.model.bandwidth(), GAIN_UNIT, self.model.is_full()),
             Mode::ProbeRtt => self.leave_probe_rtt(path, now, now),
             Mode::Startup | Mode::Drain => {}
         }
@@ -177,7 +188,7 @@ impl Version for PathState {
     }
 }
 
-impl PathState {
+impl<const COUPLED: bool> PathState<COUPLED> {
     fn has_cycle_part_ended(&self, path: &Path, sample: &DeliverySample, rate: &RateSample) -> bool {
         let lasted = rate.delivered_at.since(self.phase.since()).as_micros() > self.model.min_rtt_micros();
         let gain = self.phase.pacing_gain();
@@ -241,7 +252,12 @@ impl PathState {
         }
     }
 
-    fn pace(&mut self, path: &Path, gain: u32) {
-        self.pacing.update(path, self.model.bandwidth(), gain, self.model.is_full());
+    /// The bandwidth, or a coupled path's share of it.
+    fn bandwidth(&self) -> Bandwidth {
+        let whole = self.model.bandwidth();
+        match self.phase.part() {
+            Some(part) if COUPLED => self.sharing.share_of(whole, part),
+            _ => whole,
+        }
     }
 }

@@ -69,6 +69,12 @@ impl Model {
         (self.min_rtt, self.min_rtt_tick) = (rtt, tick(now));
     }
 
+    /// Takes `bandwidth` as the largest one.
+    #[cfg(test)]
+    pub(super) fn set_bandwidth(&mut self, bandwidth: Bandwidth) {
+        self.largest.add(bandwidth, self.rounds, BANDWIDTH_ROUNDS);
+    }
+
     /// The largest bandwidth of recent rounds.
     pub(super) fn largest(&self) -> Bandwidth {
         self.largest.largest()

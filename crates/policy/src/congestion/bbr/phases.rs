@@ -84,6 +84,11 @@ impl Phase {
         self.mode == Mode::ProbeBw && self.place == 0
     }
 
+    /// The part of PROBE_BW's cycle, if it is in it.
+    pub(super) fn part(&self) -> Option<usize> {
+        (self.mode == Mode::ProbeBw).then_some(self.place)
+    }
+
     /// When the part of the cycle began.
     pub(super) fn since(&self) -> Instant {
         self.since

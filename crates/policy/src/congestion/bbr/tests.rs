@@ -66,7 +66,7 @@ impl Pipe {
         }
     }
 
-    fn bbr(&self) -> &PathState {
+    fn bbr(&self) -> &PathState<false> {
         match self.controller.algorithm() {
             Algorithm::Bbr(bbr) => &bbr.paths[0],
             other => panic!("{other:?}"),

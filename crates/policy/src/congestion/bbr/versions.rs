@@ -21,6 +21,8 @@ pub trait Version: Clone + Debug {
     fn begin(&mut self, path: &Path, now: Instant);
     /// Processes a delivery and its rate.
     fn on_delivered(&mut self, path: &mut Path, sample: &DeliverySample, rate: &RateSample);
+    /// Called before each delivery on `path`: a coupled version looks at the others. Default: they do not matter.
+    fn couple(_states: &mut [Self], _paths: &[Path], _path: usize) {}
     /// Whether the transport measures delivery rates.
     fn has_samples(&self) -> bool;
     /// Remembers the window before it is reduced.
@@ -39,7 +41,7 @@ pub trait Version: Clone + Debug {
     fn model(&self, unit_bytes: u32) -> PathModel;
 }
 
-/// A version of BBR for each path independently (uncoupled).
+/// A version of BBR for the paths of a connection.
 #[derive(Clone, Debug)]
 pub struct ByPath<V> {
     seed: u64,
@@ -63,7 +65,10 @@ impl<V: Version> CongestionControl for ByPath<V> {
 
     fn on_delivered(&mut self, paths: &mut [Path], path: usize, sample: &DeliverySample) {
         match &sample.rate {
-            Some(rate) => self.paths[path].on_delivered(&mut paths[path], sample, rate),
+            Some(rate) => {
+                V::couple(&mut self.paths, paths, path);
+                self.paths[path].on_delivered(&mut paths[path], sample, rate);
+            }
             None if paths[path].take_delivery(sample) => reno::grow(&mut paths[path], sample.ack.acked),
             None => {}
         }

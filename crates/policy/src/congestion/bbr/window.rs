@@ -58,7 +58,7 @@ impl Recovery {
     }
 }
 
-impl PathState {
+impl<const COUPLED: bool> PathState<COUPLED> {
     /// Sets the window after a delivery.
     pub(super) fn set_window(&mut self, path: &mut Path, sample: &DeliverySample, rate: &RateSample) {
         let acked = sample.ack.acked;
@@ -94,7 +94,7 @@ impl PathState {
     fn grown_window(&self, cwnd: u32, path: &Path, sample: &DeliverySample, rate: &RateSample) -> u32 {
         let acked = sample.ack.acked;
         let is_full = self.model.is_full();
-        let bandwidth = self.model.bandwidth();
+        let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.phase.window_gain());
         if is_full {
             target = target.saturating_add(self.model.aggregation.allowance(bandwidth));
