@@ -7,7 +7,7 @@ mod parse;
 
 use core::ops::{BitOr, BitOrAssign};
 
-use crate::Payload;
+use crate::{ParseError, Payload};
 
 pub(crate) use emit::emit_header;
 pub use options::{SackBlock, SynOptions, TcpOptions, Timestamps};
@@ -41,6 +41,13 @@ pub struct TcpSegment {
 }
 
 impl TcpSegment {
+    /// Parses the header at the start of `bytes` and returns its length with it: of a segment whose payload may be cut,
+    /// as in a capture. The payload is left empty, and no checksum is verified.
+    pub fn parse_header(bytes: &[u8]) -> Result<(Self, usize), ParseError> {
+        let length = header_length(bytes)?;
+        Ok((parse_header(&bytes[..length]), length))
+    }
+
     /// Length of the header in bytes, with options (RFC 9293, section 3.1).
     #[inline]
     pub fn header_length(&self) -> u32 {

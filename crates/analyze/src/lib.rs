@@ -1,0 +1,116 @@
+//! Captures as results: the connections, subflows and flows of pcap and pcapng files, and what the packets tell of them.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the formats of files, compression, damage | `capture/` |
+//! | link layers and tunnels | `link_layer.rs`; the headers behind them: `packet.rs` |
+//! | which packet belongs to which connection | `tracker.rs` |
+//! | TCP: sequence numbers, retransmissions, round-trip times | `tcp/` |
+//! | MPTCP: tokens, data sequence numbers, reinjections | `mptcp.rs` |
+//! | SCTP: paths, chunks | `sctp.rs` |
+//! | several points of capture brought together | `summary/` |
+//! | tables, text, JSON | `tables.rs` |
+//! | the report | `observation.rs` |
+//!
+//! Files are read at once, in the order of their packets' times. Memory depends on the number of connections, of which
+//! [`MOST_FLOWS`] are followed, and not on the length of files.
+
+mod capture;
+mod link_layer;
+mod mptcp;
+mod observation;
+mod over_time;
+mod packet;
+mod ranges;
+mod sctp;
+mod summary;
+mod tables;
+mod tcp;
+mod tracker;
+
+use std::path::PathBuf;
+
+pub use capture::{Capture, CaptureError, Damage, Record};
+pub use link_layer::Unread;
+pub use summary::{ConnectionRow, DirectionRow, SubflowRow};
+pub use tables::{connections, subflows};
+pub use tracker::MOST_FLOWS;
+
+use over_time::Seen;
+use tracker::Tracker;
+
+/// What captures show.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The files, in the order in which they were given.
+    pub files: Vec<CapturedFile>,
+    /// From the first packet to the last, in seconds.
+    pub duration_s: f64,
+    /// The connections, in the order of their first packets.
+    pub connections: Vec<ConnectionRow>,
+    /// The subflows and paths of the connections: a row for each direction with data.
+    pub subflows: Vec<SubflowRow>,
+    /// Numbers of packets that belong to no connection, by reason.
+    pub unread: Vec<(Unread, u64)>,
+    /// Packets of connections beyond [`MOST_FLOWS`].
+    pub beyond: u64,
+    seen: Seen,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Packets in it.
+    pub packets: u64,
+    /// Its length after decompression, in bytes, up to the damage if it is damaged.
+    pub bytes: u64,
+    /// Why reading ended before the end.
+    pub damage: Option<Damage>,
+}
+
+/// Reads captures. Packets of one connection may be in several files, from several hosts or interfaces: give the files of
+/// all of them.
+///
+/// # Errors
+///
+/// A file cannot be read, or is no capture. A damaged one is read up to the damage.
+pub fn analyze(paths: &[PathBuf]) -> Result<Analysis, CaptureError> {
+    let mut captures = paths.iter().map(|path| Capture::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut packets = vec![0; captures.len()];
+    let mut tracker = Tracker::default();
+    let mut times: Option<(u64, u64)> = None;
+    let mut has_more: Vec<bool> = captures.iter_mut().map(Capture::advance).collect();
+    let earliest = |captures: &[Capture], has_more: &[bool]| {
+        let open = (0..captures.len()).filter(|&at| has_more[at]);
+        open.min_by_key(|&at| captures[at].record().time)
+    };
+    while let Some(at) = earliest(&captures, &has_more) {
+        let record = captures[at].record();
+        let (first, last) = times.unwrap_or((record.time, record.time));
+        times = Some((first.min(record.time), last.max(record.time)));
+        packets[at] += 1;
+        tracker.observe(at as u16, &record);
+        has_more[at] = captures[at].advance();
+    }
+    let (first, last) = times.unwrap_or_default();
+    let files = captures.iter().zip(packets).map(|(capture, packets)| CapturedFile {
+        path: capture.path().to_owned(),
+        packets,
+        bytes: capture.offset(),
+        damage: capture.damage().cloned(),
+    });
+    let files = files.collect();
+    let unread = tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect();
+    let summary = summary::summarise(&tracker, first);
+    Ok(Analysis {
+        files,
+        duration_s: (last - first) as f64 / 1e9,
+        connections: summary.connections,
+        subflows: summary.subflows,
+        unread,
+        beyond: tracker.beyond,
+        seen: summary.seen,
+    })
+}

@@ -1,0 +1,158 @@
+//! From a frame of a link to the IP packet in it, also through VLAN tags and tunnels (GRE, VXLAN, IP in IP).
+//!
+//! Link types are those of tcpdump.org's list. What a frame or tunnel carries that is not IP is left out and counted.
+
+/// What a packet is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unread {
+    /// Its link type is not read: the number of it.
+    LinkType(u16),
+    /// It is not IP: ARP, LLDP and the like.
+    NotIp,
+    /// IP with another protocol than TCP, SCTP and UDP: the number of it. ICMP is 1, and 58 with IPv6.
+    Protocol(u8),
+    /// A fragment, which has no ports or not all of its data.
+    Fragment,
+    /// Headers were not captured whole.
+    Cut,
+    /// A length or version field is wrong.
+    Malformed,
+}
+
+mod link_type {
+    pub(super) const NULL: u16 = 0;
+    pub(super) const ETHERNET: u16 = 1;
+    pub(super) const RAW_OF_BSD: u16 = 12;
+    pub(super) const RAW_OF_OPENBSD: u16 = 14;
+    pub(super) const RAW: u16 = 101;
+    pub(super) const LOOP: u16 = 108;
+    pub(super) const LINUX_COOKED: u16 = 113;
+    pub(super) const IPV4: u16 = 228;
+    pub(super) const IPV6: u16 = 229;
+    pub(super) const LINUX_COOKED_V2: u16 = 276;
+}
+
+mod ether_type {
+    pub(super) const IPV4: u16 = 0x0800;
+    pub(super) const IPV6: u16 = 0x86dd;
+    pub(super) const VLAN: u16 = 0x8100;
+    pub(super) const SERVICE_VLAN: u16 = 0x88a8;
+    pub(super) const OLD_SERVICE_VLAN: u16 = 0x9100;
+    pub(super) const BRIDGED_ETHERNET: u16 = 0x6558;
+}
+
+/// `AF_INET`, and `AF_INET6` of Linux, NetBSD and OpenBSD, FreeBSD, macOS.
+const FAMILIES: [u32; 5] = [2, 10, 24, 28, 30];
+
+/// The IP packet in a frame.
+pub(crate) fn ip_packet(link_type: u16, frame: &[u8]) -> Result<&[u8], Unread> {
+    match link_type {
+        link_type::ETHERNET => ethernet(frame),
+        link_type::RAW | link_type::RAW_OF_BSD | link_type::RAW_OF_OPENBSD | link_type::IPV4 | link_type::IPV6 => {
+            Ok(frame)
+        }
+        link_type::NULL | link_type::LOOP => family(frame),
+        link_type::LINUX_COOKED => of_type(short(frame, 14)?, frame.get(16..).ok_or(Unread::Cut)?),
+        link_type::LINUX_COOKED_V2 => of_type(short(frame, 0)?, frame.get(20..).ok_or(Unread::Cut)?),
+        other => Err(Unread::LinkType(other)),
+    }
+}
+
+fn ethernet(frame: &[u8]) -> Result<&[u8], Unread> {
+    of_type(short(frame, 12)?, frame.get(14..).ok_or(Unread::Cut)?)
+}
+
+/// What follows an EtherType, with any number of VLAN tags before it.
+fn of_type(mut ether_type: u16, mut payload: &[u8]) -> Result<&[u8], Unread> {
+    while matches!(ether_type, ether_type::VLAN | ether_type::SERVICE_VLAN | ether_type::OLD_SERVICE_VLAN) {
+        ether_type = short(payload, 2)?;
+        payload = payload.get(4..).ok_or(Unread::Cut)?;
+    }
+    match ether_type {
+        ether_type::IPV4 | ether_type::IPV6 => Ok(payload),
+        _ => Err(Unread::NotIp),
+    }
+}
+
+/// The header of the loopback link is a protocol family, in the byte order of the machine that captured.
+fn family(frame: &[u8]) -> Result<&[u8], Unread> {
+    let (&family, packet) = frame.split_first_chunk::<4>().ok_or(Unread::Cut)?;
+    let is_ip = [u32::from_le_bytes(family), u32::from_be_bytes(family)].iter().any(|it| FAMILIES.contains(it));
+    if is_ip { Ok(packet) } else { Err(Unread::NotIp) }
+}
+
+/// The IP packet in a GRE packet (RFC 2784, RFC 2890).
+pub(crate) fn in_gre(packet: &[u8]) -> Result<&[u8], Unread> {
+    const CHECKSUM_KEY_SEQUENCE: [u16; 3] = [0x8000, 0x2000, 0x1000];
+    const VERSION: u16 = 0x0007;
+    let (flags, protocol) = (short(packet, 0)?, short(packet, 2)?);
+    if flags & VERSION != 0 {
+        return Err(Unread::NotIp);
+    }
+    let optional = CHECKSUM_KEY_SEQUENCE.iter().filter(|&&flag| flags & flag != 0).count();
+    let payload = packet.get(4 + 4 * optional..).ok_or(Unread::Cut)?;
+    if protocol == ether_type::BRIDGED_ETHERNET { ethernet(payload) } else { of_type(protocol, payload) }
+}
+
+/// The UDP port of VXLAN (RFC 7348, section 5).
+pub(crate) const VXLAN_PORT: u16 = 4789;
+
+/// The IP packet in the payload of a datagram to [`VXLAN_PORT`].
+pub(crate) fn in_vxlan(payload: &[u8]) -> Result<&[u8], Unread> {
+    const NETWORK_IDENTIFIER_IS_VALID: u8 = 0x08;
+    match payload.first() {
+        Some(flags) if flags & NETWORK_IDENTIFIER_IS_VALID != 0 => ethernet(payload.get(8..).ok_or(Unread::Cut)?),
+        Some(_) => Err(Unread::NotIp),
+        None => Err(Unread::Cut),
+    }
+}
+
+/// The 16-bit number at an offset.
+pub(crate) fn short(bytes: &[u8], at: usize) -> Result<u16, Unread> {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|&pair| u16::from_be_bytes(pair)).ok_or(Unread::Cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first bytes of an IPv4 packet.
+    const PACKET: [u8; 4] = [0x45, 0, 0, 40];
+
+    fn frame(header: &[u8]) -> Vec<u8> {
+        [header, &PACKET].concat()
+    }
+
+    #[test]
+    fn every_link_type_leads_to_the_packet() {
+        let addresses = [0; 12];
+        let cooked = [&[0; 14][..], &[8, 0]].concat();
+        let cooked_v2 = [&[8, 0][..], &[0; 18]].concat();
+        let tagged = [&addresses[..], &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2, 8, 0]].concat();
+        let frames = [
+            (1, frame(&[&addresses[..], &[8, 0]].concat())),
+            (1, frame(&tagged)),
+            (0, frame(&[2, 0, 0, 0])),
+            (108, frame(&[0, 0, 0, 2])),
+            (113, frame(&cooked)),
+            (276, frame(&cooked_v2)),
+            (101, frame(&[])),
+        ];
+        for (link_type, frame) in frames {
+            assert_eq!(ip_packet(link_type, &frame), Ok(&PACKET[..]), "{link_type}");
+        }
+        assert_eq!(ip_packet(127, &PACKET), Err(Unread::LinkType(127)));
+        assert_eq!(ip_packet(1, &[0; 13]), Err(Unread::Cut));
+        assert_eq!(ip_packet(1, &frame(&[&addresses[..], &[8, 6]].concat())), Err(Unread::NotIp));
+    }
+
+    #[test]
+    fn tunnels_lead_to_the_packet() {
+        assert_eq!(in_gre(&frame(&[0x20, 0, 8, 0, 0, 0, 0, 7])), Ok(&PACKET[..]));
+        let bridged = [&[0, 0, 0x65, 0x58][..], &[0; 12], &[8, 0]].concat();
+        assert_eq!(in_gre(&frame(&bridged)), Ok(&PACKET[..]));
+        let vxlan = [&[8, 0, 0, 0, 0, 0, 1, 0][..], &[0; 12], &[8, 0]].concat();
+        assert_eq!(in_vxlan(&frame(&vxlan)), Ok(&PACKET[..]));
+        assert_eq!(in_vxlan(&frame(&[0; 8])), Err(Unread::NotIp));
+    }
+}

@@ -1,0 +1,215 @@
+//! The headers of a captured packet: less strict than `subflow_wire`, whose packets are whole.
+//!
+//! A capture often has only the first bytes of a packet, and checksums that the network card was still to compute. Of
+//! such packets the lengths are those that the IP header states, or with segmentation offload, where it states 0, those
+//! of the frame.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use subflow_wire::tcp::TcpSegment;
+use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
+
+use crate::capture::Record;
+use crate::link_layer::{Unread, VXLAN_PORT, in_gre, in_vxlan, ip_packet, short};
+
+/// A packet.
+#[derive(Clone, Debug)]
+pub(crate) struct Packet<'a> {
+    pub(crate) source: SocketAddr,
+    pub(crate) destination: SocketAddr,
+    pub(crate) body: Body<'a>,
+}
+
+/// What it carries.
+#[derive(Clone, Debug)]
+pub(crate) enum Body<'a> {
+    /// A segment; the length of its payload is that on the link.
+    Tcp(Box<TcpSegment>),
+    /// An SCTP packet from its common header on, as far as it was captured.
+    Sctp(&'a [u8]),
+    /// A datagram with this number of payload bytes.
+    Udp(u32),
+}
+
+const GRE: u8 = 47;
+const IPV4_IN_IP: u8 = 4;
+const IPV6_IN_IP: u8 = 41;
+const UDP_HEADER_LENGTH: usize = 8;
+/// The UDP port of SCTP in UDP (RFC 6951).
+const SCTP_IN_UDP_PORT: u16 = subflow_wire::sctp::UDP_ENCAPSULATION_PORT;
+/// Tunnels in tunnels, at most.
+const DEEPEST: usize = 4;
+
+/// An IP packet, without its header.
+struct Network<'a> {
+    source: IpAddr,
+    destination: IpAddr,
+    protocol: u8,
+    /// What was captured behind the header.
+    payload: &'a [u8],
+    /// How many bytes are behind the header on the link.
+    length: usize,
+}
+
+/// The packet in a record, the innermost one of tunnels.
+pub(crate) fn read<'a>(record: &Record<'a>) -> Result<Packet<'a>, Unread> {
+    let mut bytes = ip_packet(record.link_type, record.bytes)?;
+    for _ in 0..DEEPEST {
+        let cut = (record.original_length as usize).saturating_sub(record.bytes.len());
+        let network = Network::read(bytes, bytes.len() + cut)?;
+        bytes = match network.protocol {
+            GRE => in_gre(network.payload)?,
+            IPV4_IN_IP | IPV6_IN_IP => network.payload,
+            PROTOCOL_UDP if short(network.payload, 2)? == VXLAN_PORT => {
+                let payload = network.payload.get(UDP_HEADER_LENGTH..).ok_or(Unread::Cut)?;
+                match in_vxlan(payload) {
+                    Ok(inner) => inner,
+                    Err(_) => return network.transport(),
+                }
+            }
+            _ => return network.transport(),
+        };
+    }
+    Err(Unread::Malformed)
+}
+
+impl<'a> Network<'a> {
+    /// `on_link` is how long the packet is if its header does not say.
+    fn read(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
+        match bytes.first().map(|first| first >> 4) {
+            Some(4) => Self::read_v4(bytes, on_link),
+            Some(6) => Self::read_v6(bytes, on_link),
+            Some(_) => Err(Unread::Malformed),
+            None => Err(Unread::Cut),
+        }
+    }
+
+    fn read_v4(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
+        const MORE_FRAGMENTS_AND_OFFSET: u16 = 0x3fff;
+        let header = bytes.first_chunk::<20>().ok_or(Unread::Cut)?;
+        let header_length = usize::from(header[0] & 0x0f) * 4;
+        let total_length = match usize::from(u16::from_be_bytes([header[2], header[3]])) {
+            0 => on_link,
+            stated => stated,
+        };
+        let length = total_length.checked_sub(header_length).ok_or(Unread::Malformed)?;
+        if header_length < header.len() {
+            return Err(Unread::Malformed);
+        }
+        if u16::from_be_bytes([header[6], header[7]]) & MORE_FRAGMENTS_AND_OFFSET != 0 {
+            return Err(Unread::Fragment);
+        }
+        let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]).into();
+        let payload = bytes.get(header_length..).ok_or(Unread::Cut)?;
+        let payload = &payload[..payload.len().min(length)];
+        Ok(Self { source: address(12), destination: address(16), protocol: header[9], payload, length })
+    }
+
+    fn read_v6(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
+        const HOP_BY_HOP: u8 = 0;
+        const ROUTING: u8 = 43;
+        const FRAGMENT: u8 = 44;
+        const DESTINATION: u8 = 60;
+        let (header, mut payload) = bytes.split_first_chunk::<40>().ok_or(Unread::Cut)?;
+        let mut length = match usize::from(u16::from_be_bytes([header[4], header[5]])) {
+            0 => on_link.saturating_sub(header.len()),
+            stated => stated,
+        };
+        payload = &payload[..payload.len().min(length)];
+        let mut protocol = header[6];
+        while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION) {
+            let &[next, units] = payload.first_chunk().ok_or(Unread::Cut)?;
+            let extension = (usize::from(units) + 1) * 8;
+            length = length.checked_sub(extension).ok_or(Unread::Malformed)?;
+            payload = payload.get(extension..).ok_or(Unread::Cut)?;
+            protocol = next;
+        }
+        if protocol == FRAGMENT {
+            return Err(Unread::Fragment);
+        }
+        let address = |at: usize| {
+            let octets: [u8; 16] = header[at..at + 16].try_into().expect("16 bytes");
+            Ipv6Addr::from(octets).into()
+        };
+        Ok(Self { source: address(8), destination: address(24), protocol, payload, length })
+    }
+
+    fn transport(&self) -> Result<Packet<'a>, Unread> {
+        let mut ports = (short(self.payload, 0)?, short(self.payload, 2)?);
+        let body = match self.protocol {
+            PROTOCOL_TCP => Body::Tcp(Box::new(self.segment()?)),
+            PROTOCOL_SCTP => Body::Sctp(self.payload),
+            PROTOCOL_UDP => {
+                let payload = self.payload.get(UDP_HEADER_LENGTH..).ok_or(Unread::Cut)?;
+                let stated = usize::from(short(self.payload, 4)?);
+                if [ports.0, ports.1].contains(&SCTP_IN_UDP_PORT) && payload.len() >= 12 {
+                    ports = (short(payload, 0)?, short(payload, 2)?);
+                    Body::Sctp(payload)
+                } else {
+                    let length = if stated == 0 { self.length } else { stated.min(self.length) };
+                    Body::Udp(length.saturating_sub(UDP_HEADER_LENGTH) as u32)
+                }
+            }
+            other => return Err(Unread::Protocol(other)),
+        };
+        let source = SocketAddr::new(self.source, ports.0);
+        let destination = SocketAddr::new(self.destination, ports.1);
+        Ok(Packet { source, destination, body })
+    }
+
+    fn segment(&self) -> Result<TcpSegment, Unread> {
+        let (mut segment, header_length) = TcpSegment::parse_header(self.payload).map_err(|error| match error {
+            subflow_wire::ParseError::Truncated { .. } if self.payload.len() < self.length => Unread::Cut,
+            _ => Unread::Malformed,
+        })?;
+        segment.payload.length = self.length.saturating_sub(header_length) as u32;
+        Ok(segment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A SYN of 40 bytes, and 100 bytes of payload on the link.
+    fn packet() -> Vec<u8> {
+        let mut packet = vec![0x45, 0, 0, 140, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        packet.extend([0x9c, 0x40, 0, 80, 0, 0, 0, 7, 0, 0, 0, 0, 0x50, 2, 0xff, 0xff, 0, 0, 0, 0]);
+        packet.resize(140, 0);
+        packet
+    }
+
+    fn record(bytes: &[u8]) -> Record<'_> {
+        Record { time: 0, link_type: 101, original_length: 140, bytes }
+    }
+
+    #[test]
+    fn a_packet_that_was_cut_behind_its_headers_has_the_length_on_the_link() {
+        let bytes = packet();
+        for captured in [40, 96, 140] {
+            let read = read(&record(&bytes[..captured])).expect("its headers are there");
+            let Body::Tcp(segment) = read.body else { panic!("it is TCP") };
+            assert_eq!((read.destination.to_string().as_str(), segment.payload.length), ("10.0.0.2:80", 100));
+            assert_eq!(segment.sequence, 7);
+        }
+        assert_eq!(read(&record(&bytes[..39])).map(|_| ()), Err(Unread::Cut));
+    }
+
+    #[test]
+    fn a_length_of_0_is_that_of_the_frame() {
+        let mut bytes = packet();
+        bytes[2..4].fill(0);
+        let Body::Tcp(segment) = read(&record(&bytes)).expect("a segment").body else { panic!("it is TCP") };
+        assert_eq!(segment.payload.length, 100);
+    }
+
+    #[test]
+    fn fragments_and_other_protocols_are_named() {
+        let mut bytes = packet();
+        bytes[6] = 0x20;
+        assert_eq!(read(&record(&bytes)).map(|_| ()), Err(Unread::Fragment));
+        let mut bytes = packet();
+        bytes[9] = 1;
+        assert_eq!(read(&record(&bytes)).map(|_| ()), Err(Unread::Protocol(1)));
+    }
+}

@@ -1,0 +1,197 @@
+//! An analysis as tables, as text and as JSON.
+
+use serde_json::{Value, json};
+use subflow_lab::table::{Align, Cell, Columns, Table};
+
+use crate::{Analysis, ConnectionRow, DirectionRow, SubflowRow, Unread};
+
+/// A connection's direction: the row of tables.
+type Direction<'a> = (&'a ConnectionRow, &'static str, &'a DirectionRow);
+
+/// A row for each direction of a connection that has data; one for the client's if none has.
+fn directions(connections: &[ConnectionRow]) -> Vec<Direction<'_>> {
+    let of = |row: &'static str, connection, direction| (connection, row, direction);
+    let both = |connection: &'_ ConnectionRow| {
+        let has_data = connection.directions.each_ref().map(|direction| direction.bytes > 0);
+        [has_data[0] || !has_data[1], has_data[1]]
+    };
+    let rows = connections.iter().flat_map(|connection| {
+        let [client, server] = &connection.directions;
+        let rows = [of("client", connection, client), of("server", connection, server)];
+        rows.into_iter().zip(both(connection)).filter(|(_, is_shown)| *is_shown).map(|(row, _)| row)
+    });
+    rows.collect()
+}
+
+/// The table of connections.
+pub fn connections(connections: &[ConnectionRow]) -> Table {
+    let rows = directions(connections);
+    let mut columns = Columns::of(&rows);
+    columns
+        .counts(("connection", "", "Its number, from 1 on."), |row| Some(row.0.number as u64))
+        .words(("protocol", "", "tcp, mptcp, sctp or udp."), |row| Some(row.0.protocol))
+        .words(("client", "", "Address and port of the end that opened it."), |row| Some(&row.0.client))
+        .words(("server", "", "Address and port of the other end."), |row| Some(&row.0.server))
+        .words(("sender", "", "client or server: whose data the row is about."), |row| Some(row.1))
+        .counts(("subflows", "", "Subflows or paths."), |row| Some(row.0.subflows as u64))
+        .numbers(("start_s", "s", "Its first packet."), |row| Some(row.0.start_s))
+        .numbers(("done_s", "s", "When its last data arrived."), |row| row.2.done_s)
+        .counts(("packets", "", "Packets with and without data."), |row| Some(row.2.packets))
+        .counts(("bytes", "bytes", "Data that reached the peer, each byte once."), |row| Some(row.2.bytes))
+        .numbers(("goodput_mbps", "Mbit/s", "That data per time to its arrival."), |row| row.2.goodput_mbps)
+        .counts(("retransmissions", "", "Segments or chunks sent again."), |row| Some(row.2.retransmissions))
+        .counts(("timeouts", "", "Retransmission timeouts."), |row| Some(row.2.timeouts))
+        .counts(("reinjected_bytes", "bytes", "MPTCP: sent on one subflow after another."), |row| {
+            Some(row.2.reinjected_bytes)
+        })
+        .counts(("reinjected_segments", "", "MPTCP: segments with such bytes."), |row| Some(row.2.reinjected_segments))
+        .numbers(("blocked_s", "s", "MPTCP: how long data waited for that of other subflows."), |row| row.2.blocked_s)
+        .words(("outcome", "", "How the connection ended."), |row| Some(row.0.outcome));
+    columns.table("connections")
+}
+
+/// The table of subflows and paths.
+pub fn subflows(rows: &[SubflowRow]) -> Table {
+    let mut columns = Columns::of(rows);
+    columns
+        .counts(("connection", "", "Number of its connection."), |row| Some(row.connection as u64))
+        .counts(("subflow", "", "Its number in the connection, from 1 on."), |row| Some(row.subflow as u64))
+        .words(("from", "", "Address and port of the sender."), |row| Some(&row.from))
+        .words(("to", "", "Address and port of the receiver."), |row| Some(&row.to))
+        .counts(("packets", "", "Packets with and without data."), |row| Some(row.packets))
+        .counts(("data_packets", "", "Packets with data."), |row| Some(row.data_packets))
+        .counts(("bytes", "bytes", "Data that reached the peer."), |row| Some(row.bytes))
+        .numbers(("goodput_mbps", "Mbit/s", "That data per duration of the connection."), |row| row.goodput_mbps)
+        .counts(("retransmissions", "", "Segments or chunks sent again."), |row| Some(row.retransmissions))
+        .counts(("fast", "", "Of them, caused by acknowledgments."), |row| Some(row.fast))
+        .counts(("after_timeout", "", "Of them, after a timeout."), |row| Some(row.after_timeout))
+        .counts(("probes", "", "Of them, tail loss probes."), |row| Some(row.probes))
+        .counts(("timeouts", "", "Retransmission timeouts."), |row| Some(row.timeouts))
+        .counts(("spurious", "", "D-SACK blocks of the peer."), |row| Some(row.spurious))
+        .counts(("out_of_order", "", "Segments that fill a hole in the capture."), |row| Some(row.out_of_order))
+        .counts(("lost", "", "Packets that another capture does not show."), |row| row.lost)
+        .counts(("missing_bytes", "bytes", "Acknowledged and not captured."), |row| Some(row.missing_bytes))
+        .numbers(("handshake_ms", "ms", "Round-trip time of the handshake."), |row| row.handshake_ms)
+        .numbers(("minimum_rtt_ms", "ms", "Smallest round-trip time of data."), |row| row.minimum_rtt_ms)
+        .numbers(("mean_rtt_ms", "ms", "Mean of these times."), |row| row.mean_rtt_ms)
+        .numbers(("maximum_rtt_ms", "ms", "Largest of these times."), |row| row.maximum_rtt_ms)
+        .counts(("most_in_flight", "bytes", "Most bytes sent and not acknowledged."), |row| Some(row.most_in_flight))
+        .numbers(("window_limited_s", "s", "How long the receiver's window was full."), |row| {
+            Some(row.window_limited_s)
+        })
+        .numbers(("idle_s", "s", "How long nothing was in flight."), |row| Some(row.idle_s));
+    columns.table("subflows")
+}
+
+impl Analysis {
+    /// The connections and subflows as tables for people, and the notes.
+    pub fn to_text(&self) -> String {
+        let packets: u64 = self.files.iter().map(|file| file.packets).sum();
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let files = self.files.len();
+        let mut text = format!(
+            "{packets} packets of {:.3} s in {files} file{}\n\n{}\n{}",
+            self.duration_s,
+            plural(files),
+            shown_connections(&self.connections).to_text(),
+            shown_subflows(&self.subflows).to_text(),
+        );
+        for note in self.notes() {
+            text += &format!("\n{note}");
+        }
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Everything as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let file = |file: &crate::CapturedFile| {
+            json!({
+                "path": file.path.display().to_string(),
+                "packets": file.packets,
+                "bytes": file.bytes,
+                "damage": file.damage.as_ref().map(|damage| json!({ "offset": damage.offset, "reason": damage.reason })),
+            })
+        };
+        json!({
+            "files": self.files.iter().map(file).collect::<Vec<_>>(),
+            "duration_s": self.duration_s,
+            "connections": connections(&self.connections),
+            "subflows": subflows(&self.subflows),
+            "notes": self.notes(),
+        })
+    }
+
+    /// What was not read, and what the figures leave out, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let damaged = self.files.iter().filter_map(|file| {
+            let damage = file.damage.as_ref()?;
+            let (path, offset, reason) = (file.path.display(), damage.offset, &damage.reason);
+            Some(format!("{path} is damaged at byte {offset}: {reason}. The packets before are in the figures."))
+        });
+        let unread =
+            self.unread.iter().map(|(unread, packets)| format!("Not read: {packets} packets, {}.", said(*unread)));
+        let beyond = (self.beyond > 0).then(|| {
+            format!("Not followed: {} packets of connections beyond the first {}.", self.beyond, crate::MOST_FLOWS)
+        });
+        let connections = self.connections.iter().flat_map(|connection| {
+            connection.notes.iter().map(|note| format!("Connection {}: {note}.", connection.number))
+        });
+        damaged.chain(unread).chain(beyond).chain(connections).collect()
+    }
+}
+
+fn said(unread: Unread) -> String {
+    match unread {
+        Unread::LinkType(number) => format!("link type {number} is not supported"),
+        Unread::NotIp => "no IP".to_owned(),
+        Unread::Protocol(number) => format!("IP protocol {number}"),
+        Unread::Fragment => "fragments".to_owned(),
+        Unread::Cut => "captured without their headers".to_owned(),
+        Unread::Malformed => "malformed".to_owned(),
+    }
+}
+
+fn shown_connections(rows: &[ConnectionRow]) -> Table {
+    let rows = directions(rows);
+    let count = |count: u64| Cell::Integer(count.cast_signed());
+    let mut columns = Columns::of(&rows);
+    columns
+        .shown("#", 0, Align::Right, |row| count(row.0.number as u64))
+        .shown("protocol", 0, Align::Left, |row| row.0.protocol.into())
+        .shown("from", 0, Align::Left, |row| {
+            (if row.1 == "client" { &row.0.client } else { &row.0.server }).as_str().into()
+        })
+        .shown("to", 0, Align::Left, |row| {
+            (if row.1 == "client" { &row.0.server } else { &row.0.client }).as_str().into()
+        })
+        .shown("Mbit/s", 3, Align::Right, |row| row.2.goodput_mbps.into())
+        .shown("MB", 3, Align::Right, |row| (row.2.bytes as f64 / 1e6).into())
+        .shown("done s", 3, Align::Right, |row| row.2.done_s.into())
+        .shown("retrans", 0, Align::Right, |row| count(row.2.retransmissions))
+        .shown("RTOs", 0, Align::Right, |row| count(row.2.timeouts))
+        .shown("reinj. kB", 1, Align::Right, |row| (row.2.reinjected_bytes as f64 / 1e3).into())
+        .shown("outcome", 0, Align::Left, |row| row.0.outcome.into());
+    columns.table("connections")
+}
+
+fn shown_subflows(rows: &[SubflowRow]) -> Table {
+    let count = |count: u64| Cell::Integer(count.cast_signed());
+    let mut columns = Columns::of(rows);
+    columns
+        .shown("#", 0, Align::Right, |row| format!("{}.{}", row.connection, row.subflow).into())
+        .shown("from", 0, Align::Left, |row| row.from.as_str().into())
+        .shown("to", 0, Align::Left, |row| row.to.as_str().into())
+        .shown("Mbit/s", 3, Align::Right, |row| row.goodput_mbps.into())
+        .shown("packets", 0, Align::Right, |row| count(row.packets))
+        .shown("retrans", 0, Align::Right, |row| count(row.retransmissions))
+        .shown("fast", 0, Align::Right, |row| count(row.fast))
+        .shown("RTO", 0, Align::Right, |row| count(row.after_timeout))
+        .shown("TLP", 0, Align::Right, |row| count(row.probes))
+        .shown("D-SACK", 0, Align::Right, |row| count(row.spurious))
+        .shown("RTT ms", 1, Align::Right, |row| row.mean_rtt_ms.into())
+        .shown("flight kB", 1, Align::Right, |row| (row.most_in_flight as f64 / 1e3).into());
+    columns.table("subflows")
+}

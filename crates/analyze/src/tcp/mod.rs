@@ -1,0 +1,154 @@
+//! A TCP connection, or a subflow of MPTCP, as one point of capture shows it.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what one end sent, and what of it was acknowledged | `half.rs` |
+//! | why a segment was sent again | `recovery.rs` |
+//! | round-trip times | `rtt.rs` |
+
+mod half;
+mod recovery;
+mod rtt;
+
+use std::net::SocketAddr;
+
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+pub(crate) use half::{Half, Sending, extend};
+
+/// A connection or subflow. Its ends are 0, which opened it, and 1; if the SYN was not captured, 0 is the one whose
+/// packet comes first.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) ends: [SocketAddr; 2],
+    pub(crate) halves: [Half; 2],
+    pub(crate) first_time: u64,
+    pub(crate) last_time: u64,
+    pub(crate) handshake: Handshake,
+    /// The end that sent the first RST.
+    pub(crate) reset_by: Option<usize>,
+    /// Of which MPTCP connection it is a subflow.
+    pub(crate) member: Option<Member>,
+}
+
+/// When the packets of the handshake were captured first, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Handshake {
+    pub(crate) syn: Option<u64>,
+    pub(crate) syn_ack: Option<u64>,
+    pub(crate) ack: Option<u64>,
+    /// Whether the SYN or the SYN/ACK was sent more than once: no time tells a round trip then.
+    is_repeated: bool,
+}
+
+/// A subflow's place in its connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    /// The position of the connection.
+    pub(crate) connection: usize,
+    /// Whether the connection's end 1 opened the subflow.
+    pub(crate) is_reversed: bool,
+}
+
+impl Flow {
+    /// A flow whose first packet goes from `source` to `destination`.
+    pub(crate) fn new(source: SocketAddr, destination: SocketAddr, segment: &TcpSegment, time: u64) -> Self {
+        let is_answer = segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK);
+        let ends = if is_answer { [destination, source] } else { [source, destination] };
+        Self {
+            ends,
+            halves: Default::default(),
+            first_time: time,
+            last_time: time,
+            handshake: Handshake::default(),
+            reset_by: None,
+            member: None,
+        }
+    }
+
+    /// The end that sends from `source`.
+    pub(crate) fn end_of(&self, source: SocketAddr) -> usize {
+        usize::from(self.ends[0] != source)
+    }
+
+    /// Whether a segment begins another connection with the same addresses and ports.
+    pub(crate) fn is_replaced_by(&self, segment: &TcpSegment, from: usize) -> bool {
+        let is_syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
+        is_syn && self.is_closed() && self.halves[from].initial_sequence() != Some(segment.sequence)
+    }
+
+    /// Whether both ends have finished, or one has reset it.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.reset_by.is_some() || self.halves.iter().all(|half| half.has_finished)
+    }
+
+    /// A segment of the end `from`.
+    pub(crate) fn observe(&mut self, from: usize, segment: &TcpSegment, time: u64) -> Sending {
+        self.last_time = time;
+        self.handshake.observe(segment, from, time);
+        if segment.flags.contains(TcpFlags::RST) {
+            self.reset_by.get_or_insert(from);
+        }
+        let sending = self.halves[from].send(segment, time);
+        if segment.flags.contains(TcpFlags::ACK) && !segment.flags.contains(TcpFlags::RST) {
+            let shift = self.window_shift(from, segment);
+            self.halves[1 - from].acknowledge(segment, shift, time);
+        }
+        sending
+    }
+
+    /// By how many bits the window of a segment is shifted: not on a SYN, and only if both ends offered it (RFC 7323,
+    /// section 2.2).
+    fn window_shift(&self, from: usize, segment: &TcpSegment) -> u8 {
+        if segment.flags.contains(TcpFlags::SYN) || self.halves[1 - from].window_scale.is_none() {
+            return 0;
+        }
+        self.halves[from].window_scale.unwrap_or(0).min(14)
+    }
+
+    /// How the connection was opened and how it ended.
+    pub(crate) fn outcome(&self) -> &'static str {
+        let Handshake { syn, syn_ack, .. } = self.handshake;
+        match (self.reset_by, self.halves.each_ref().map(|half| half.has_finished)) {
+            (Some(1), _) if syn.is_some() && syn_ack.is_none() => "refused",
+            (None, [false, false]) if syn.is_some() && syn_ack.is_none() && self.halves[1].packets == 0 => "no answer",
+            (Some(_), _) => "reset",
+            (None, [true, true]) => "closed",
+            (None, [false, false]) => "open",
+            (None, _) => "half closed",
+        }
+    }
+
+    /// Whether the point of capture is nearer to the end `end`; `None` if the handshake does not tell.
+    pub(crate) fn is_near(&self, end: usize) -> Option<bool> {
+        let Handshake { syn, syn_ack, ack, is_repeated } = self.handshake;
+        let (beyond, before) = (syn_ack?.checked_sub(syn?)?, ack?.checked_sub(syn_ack?)?);
+        (!is_repeated && beyond != before).then_some((beyond > before) == (end == 0))
+    }
+}
+
+impl Handshake {
+    fn observe(&mut self, segment: &TcpSegment, from: usize, time: u64) {
+        let has = |flag| segment.flags.contains(flag);
+        match (from, has(TcpFlags::SYN), has(TcpFlags::ACK)) {
+            (0, true, false) => self.note(|handshake| &mut handshake.syn, time),
+            (1, true, true) => self.note(|handshake| &mut handshake.syn_ack, time),
+            (0, false, true) if self.syn_ack.is_some() && self.ack.is_none() => self.ack = Some(time),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, packet: fn(&mut Self) -> &mut Option<u64>, time: u64) {
+        if packet(self).is_some() {
+            self.is_repeated = true;
+        } else {
+            *packet(self) = Some(time);
+        }
+    }
+
+    /// The round-trip time from one end to the other, in nanoseconds: from SYN to ACK, wherever they were captured.
+    pub(crate) fn round_trip(&self) -> Option<u64> {
+        let (Some(syn), Some(ack), false) = (self.syn, self.ack, self.is_repeated) else { return None };
+        self.syn_ack.and_then(|_| ack.checked_sub(syn))
+    }
+}

@@ -1,0 +1,219 @@
+//! The connections of captures: which packet belongs to which.
+//!
+//! Each file is a point of capture of its own: two files of one connection, from its two ends, show the same packet
+//! twice, before and behind the path.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use rustc_hash::FxHashMap;
+use subflow_wire::tcp::TcpSegment;
+
+use crate::capture::Record;
+use crate::link_layer::Unread;
+use crate::mptcp::{self, Connection, CurrentMapping};
+use crate::packet::{self, Body, Packet};
+use crate::sctp::{self, Association};
+use crate::tcp::{Flow, Member};
+
+/// Connections, subflows, associations and pairs of UDP ports that are followed, at most: so much memory may be used.
+pub const MOST_FLOWS: usize = 500_000;
+
+/// The point of capture, and both ends in a fixed order.
+type FlowKey = (u16, SocketAddr, SocketAddr);
+
+/// All connections.
+#[derive(Debug, Default)]
+pub(crate) struct Tracker {
+    pub(crate) flows: Vec<(u16, Flow)>,
+    mappings: Vec<[CurrentMapping; 2]>,
+    pub(crate) connections: Vec<(u16, Connection)>,
+    pub(crate) associations: Vec<(u16, Association)>,
+    pub(crate) datagrams: Vec<(u16, Datagrams)>,
+    /// Packets that were not read, by reason.
+    pub(crate) unread: BTreeMap<Unread, u64>,
+    /// Packets of connections beyond [`MOST_FLOWS`].
+    pub(crate) beyond: u64,
+    tcp_keys: FxHashMap<FlowKey, usize>,
+    tokens: FxHashMap<(u16, u32), (usize, usize)>,
+    sctp_keys: FxHashMap<(u16, u16, u32), (usize, usize)>,
+    udp_keys: FxHashMap<FlowKey, usize>,
+}
+
+/// UDP between two ports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Datagrams {
+    pub(crate) ends: [SocketAddr; 2],
+    pub(crate) packets: [u64; 2],
+    pub(crate) bytes: [u64; 2],
+    pub(crate) times: [u64; 2],
+}
+
+const fn key(point: u16, packet: &Packet<'_>) -> (u16, SocketAddr, SocketAddr) {
+    (point, packet.source, packet.destination)
+}
+
+fn ordered((point, a, b): FlowKey) -> FlowKey {
+    if a <= b { (point, a, b) } else { (point, b, a) }
+}
+
+impl Tracker {
+    /// A packet captured at a point.
+    pub(crate) fn observe(&mut self, point: u16, record: &Record<'_>) {
+        match packet::read(record) {
+            Ok(packet) => match &packet.body {
+                Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
+                Body::Sctp(bytes) => self.observe_sctp(point, &packet, bytes, record.time),
+                Body::Udp(length) => self.observe_udp(point, &packet, *length, record.time),
+            },
+            Err(unread) => *self.unread.entry(unread).or_default() += 1,
+        }
+    }
+
+    fn is_full(&mut self) -> bool {
+        let is_full = self.flows.len() + self.associations.len() + self.datagrams.len() >= MOST_FLOWS;
+        self.beyond += u64::from(is_full);
+        is_full
+    }
+
+    fn observe_tcp(&mut self, point: u16, packet: &Packet<'_>, segment: &TcpSegment, time: u64) {
+        let key = ordered(key(point, packet));
+        let known = self.tcp_keys.get(&key).copied();
+        let known = known.filter(|&at| {
+            let flow = &self.flows[at].1;
+            !flow.is_replaced_by(segment, flow.end_of(packet.source))
+        });
+        let at = match known {
+            Some(at) => at,
+            None if self.is_full() => return,
+            None => {
+                let flow = Flow::new(packet.source, packet.destination, segment, time);
+                self.flows.push((point, flow));
+                self.mappings.push(Default::default());
+                self.tcp_keys.insert(key, self.flows.len() - 1);
+                self.flows.len() - 1
+            }
+        };
+        let flow = &mut self.flows[at].1;
+        let from = flow.end_of(packet.source);
+        let sending = flow.observe(from, segment, time);
+        if segment.options.dss.is_none() && segment.options.mptcp.is_empty() && flow.member.is_none() {
+            return;
+        }
+        let Some(member) = self.member(at, point, segment, from) else { return };
+        let half = &self.flows[at].1.halves[from];
+        let end = from ^ usize::from(member.is_reversed);
+        let current = &mut self.mappings[at][from];
+        self.connections[member.connection].1.observe((end, half), segment, sending, current, time);
+    }
+
+    /// The connection of a subflow; a new one for an MP_CAPABLE, for a token of an unknown connection, and for mappings
+    /// without a handshake.
+    fn member(&mut self, at: usize, point: u16, segment: &TcpSegment, from: usize) -> Option<Member> {
+        let known = self.flows[at].1.member;
+        let joined = mptcp::joined_token(segment).filter(|_| known.is_none());
+        let capable = mptcp::capable(segment);
+        let member = match (known, joined) {
+            (Some(member), _) => member,
+            (None, Some(token)) => {
+                // The token is that of the receiver of the SYN.
+                let (connection, end) = match self.tokens.get(&(point, token)) {
+                    Some(&known) => known,
+                    None => {
+                        let connection = self.new_connection(point);
+                        self.connections[connection].1.tokens[1] = Some(token);
+                        self.connections[connection].1.is_confirmed = true;
+                        self.tokens.insert((point, token), (connection, 1));
+                        (connection, 1)
+                    }
+                };
+                Member { connection, is_reversed: end == from }
+            }
+            (None, None) if capable.is_some() || segment.options.dss.is_some() => {
+                Member { connection: self.new_connection(point), is_reversed: false }
+            }
+            (None, None) => return None,
+        };
+        self.flows[at].1.member = Some(member);
+        if let Some(capable) = capable {
+            let end = from ^ usize::from(member.is_reversed);
+            let learned = self.connections[member.connection].1.learn(&capable, end);
+            for (end, token) in learned.into_iter().enumerate() {
+                if let Some(token) = token {
+                    self.tokens.entry((point, token)).or_insert((member.connection, end));
+                }
+            }
+        }
+        Some(member)
+    }
+
+    fn new_connection(&mut self, point: u16) -> usize {
+        self.connections.push((point, Connection::default()));
+        self.connections.len() - 1
+    }
+
+    fn observe_sctp(&mut self, point: u16, packet: &Packet<'_>, bytes: &[u8], time: u64) {
+        let Some((tag, initiate)) = sctp::tags(bytes) else {
+            *self.unread.entry(Unread::Cut).or_default() += 1;
+            return;
+        };
+        // A packet is known by its tag and the port that it goes to; INIT has the tag 0 and is known by its own.
+        let known = match (tag, initiate) {
+            (0, Some(own)) => self.sctp_keys.get(&(point, packet.source.port(), own)).map(|&(at, end)| (at, 1 - end)),
+            _ => self.sctp_keys.get(&(point, packet.destination.port(), tag)).copied(),
+        };
+        let known = known.or_else(|| self.half_known(point, packet, tag));
+        let (at, to) = match known {
+            Some(known) => known,
+            None if self.is_full() => return,
+            None => {
+                self.associations.push((point, Association::new(time)));
+                (self.associations.len() - 1, 1)
+            }
+        };
+        let association = &mut self.associations[at].1;
+        if tag != 0 && association.tags[to].is_none() {
+            association.tags[to] = Some(tag);
+            self.sctp_keys.insert((point, packet.destination.port(), tag), (at, to));
+        }
+        if let Some(own) = initiate {
+            association.tags[1 - to] = Some(own);
+            self.sctp_keys.insert((point, packet.source.port(), own), (at, 1 - to));
+        }
+        association.observe(1 - to, [packet.source, packet.destination], bytes, time);
+    }
+
+    /// The association whose other direction was captured between the same addresses, without its handshake.
+    fn half_known(&self, point: u16, packet: &Packet<'_>, tag: u32) -> Option<(usize, usize)> {
+        if tag == 0 {
+            return None;
+        }
+        let recent = self.associations.iter().enumerate().rev().take(64);
+        recent.filter(|(_, (its, association))| *its == point && association.tags.contains(&None)).find_map(
+            |(at, (_, association))| {
+                let to = association.tags.iter().position(Option::is_none)?;
+                let has = |path: &sctp::Path| path.ends[to] == packet.destination && path.ends[1 - to] == packet.source;
+                association.paths.iter().any(has).then_some((at, to))
+            },
+        )
+    }
+
+    fn observe_udp(&mut self, point: u16, packet: &Packet<'_>, length: u32, time: u64) {
+        let key = ordered(key(point, packet));
+        let at = match self.udp_keys.get(&key).copied() {
+            Some(at) => at,
+            None if self.is_full() => return,
+            None => {
+                let ends = [packet.source, packet.destination];
+                self.datagrams.push((point, Datagrams { ends, packets: [0; 2], bytes: [0; 2], times: [time; 2] }));
+                self.udp_keys.insert(key, self.datagrams.len() - 1);
+                self.datagrams.len() - 1
+            }
+        };
+        let datagrams = &mut self.datagrams[at].1;
+        let from = usize::from(datagrams.ends[0] != packet.source);
+        datagrams.packets[from] += 1;
+        datagrams.bytes[from] += u64::from(length);
+        datagrams.times[1] = time;
+    }
+}
