@@ -18,10 +18,13 @@ pub(crate) enum Part {
     Conformance,
     /// `import`.
     Import,
+    /// `analyze`.
+    Analyze,
 }
 
 /// The commands that are a part, or of one, with what a build without it lacks.
-const COMMANDS: [(&str, Part, &str); 10] = [
+const COMMANDS: [(&str, Part, &str); 11] = [
+    ("analyze", Part::Analyze, "reader of captures"),
     ("reproduce", Part::Publications, "publications"),
     ("conform", Part::Conformance, "protocol tests"),
     ("import", Part::Import, "readers of other tools' networks"),
@@ -42,6 +45,7 @@ impl Part {
             Self::Publications => "publications",
             Self::Conformance => "conformance",
             Self::Import => "import",
+            Self::Analyze => "analyze",
         }
     }
 
@@ -53,6 +57,7 @@ impl Part {
             Self::Publications => cfg!(feature = "publications"),
             Self::Conformance => cfg!(feature = "conformance"),
             Self::Import => cfg!(feature = "import"),
+            Self::Analyze => cfg!(feature = "analyze"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The arguments of the command line. Those of the larger commands are in the other files.
 
+#[cfg(feature = "analyze")]
+pub(crate) mod analyze;
 mod bench;
 mod compare;
 #[cfg(feature = "import")]
@@ -16,6 +18,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use subflow_quantity::Size;
 
+#[cfg(not(feature = "analyze"))]
+pub(crate) use AnyArguments as Analyze;
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 pub(crate) use AnyArguments as Validate;
 #[cfg(not(feature = "conformance"))]
@@ -24,6 +28,8 @@ pub(crate) use AnyArguments as Conform;
 pub(crate) use AnyArguments as Import;
 #[cfg(not(feature = "publications"))]
 pub(crate) use AnyArguments as Reproduce;
+#[cfg(feature = "analyze")]
+pub(crate) use analyze::Analyze;
 pub(crate) use bench::{Bench, BenchTun, Benchmark};
 pub(crate) use compare::{Compare, Comparing, Repeating};
 #[cfg(feature = "import")]
@@ -71,6 +77,8 @@ pub(crate) enum Command {
     New(New),
     /// Write a scenario with the network of another tool's file: Topology Zoo, SNDlib, Mininet, htsim, HPCC
     Import(Import),
+    /// Read captures (pcap, pcapng) and print their connections, subflows, retransmissions and round-trip times
+    Analyze(Analyze),
     /// List all names that scenarios may use, and the publications
     List(List),
     /// Reproduce the experiments of a publication and compare the figures

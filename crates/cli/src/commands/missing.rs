@@ -121,3 +121,8 @@ pub(crate) fn conform(_: &crate::arguments::Conform) -> Result<(), crate::failur
 pub(crate) fn import(_: &crate::arguments::Import) -> Result<(), crate::failure::Failure> {
     Err(crate::part::missing("import"))
 }
+
+#[cfg(not(feature = "analyze"))]
+pub(crate) fn analyze(_: &crate::arguments::Analyze) -> Result<(), crate::failure::Failure> {
+    Err(crate::part::missing("analyze"))
+}

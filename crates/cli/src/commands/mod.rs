@@ -1,5 +1,7 @@
 //! The commands, each in its own file.
 
+#[cfg(feature = "analyze")]
+mod analyze;
 mod bench;
 mod check;
 mod compare;
@@ -30,6 +32,8 @@ mod sweep_options;
 mod threads;
 mod until;
 
+#[cfg(feature = "analyze")]
+pub(crate) use analyze::analyze;
 pub(crate) use bench::bench;
 pub(crate) use check::check;
 pub(crate) use compare::compare;
@@ -40,6 +44,8 @@ pub(crate) use import::import;
 pub(crate) use list::list;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{cc, paths, proxy, status, watch};
+#[cfg(not(feature = "analyze"))]
+pub(crate) use missing::analyze;
 #[cfg(not(feature = "conformance"))]
 pub(crate) use missing::conform;
 #[cfg(not(feature = "import"))]

@@ -1,0 +1,60 @@
+//! `subflow analyze`: what captures show, as tables, JSON or a report.
+
+use subflow_analyze::{Analysis, CaptureError, analyze as read, connections, subflows};
+use subflow_report::output::Folder;
+
+use crate::arguments::Analyze;
+use crate::arguments::analyze::{AnalyzeFormat, CaptureTable};
+use crate::failure::Failure;
+use crate::output::{figure_format, print, say};
+
+pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
+    let folder = arguments.out.as_ref().map(|out| Folder::for_observation(out, arguments.force)).transpose()?;
+    let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let analysis = read(&arguments.files)?;
+    require_packets(&analysis)?;
+    if let Some(folder) = &folder {
+        folder.write_observation(&analysis.observation(arguments.command()), figures)?;
+    }
+    print(&match arguments.format {
+        AnalyzeFormat::Text => analysis.to_text(),
+        AnalyzeFormat::Json => {
+            serde_json::to_string_pretty(&analysis.to_json()).expect("an analysis is plain data") + "\n"
+        }
+        AnalyzeFormat::Csv => match arguments.table {
+            CaptureTable::Connections => connections(&analysis.connections).to_csv(),
+            CaptureTable::Subflows => subflows(&analysis.subflows).to_csv(),
+        },
+    })?;
+    if arguments.format == AnalyzeFormat::Csv {
+        analysis.notes().iter().for_each(|note| say(note));
+    }
+    if let Some(folder) = folder {
+        say(&format!("the report is in {}", folder.path().display()));
+    }
+    Ok(())
+}
+
+/// Nothing can be said of a file that is damaged before its first packet.
+fn require_packets(analysis: &Analysis) -> Result<(), Failure> {
+    if analysis.files.iter().any(|file| file.packets > 0) {
+        return Ok(());
+    }
+    match analysis.files.iter().find_map(|file| Some((file, file.damage.as_ref()?))) {
+        Some((file, damage)) => Err(Failure::bad_input(
+            format!("{}: no packet could be read; at byte {}, {}", file.path.display(), damage.offset, damage.reason),
+            "copy the file again, or repair it with `pcapfix`",
+        )),
+        None => Ok(()),
+    }
+}
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        let message = error.to_string();
+        match error {
+            CaptureError::Io { .. } => Self::bad_input(message, "name files that exist and can be read"),
+            CaptureError::Foreign { help, .. } => Self::bad_input(message, help),
+        }
+    }
+}
