@@ -216,6 +216,12 @@ pub(crate) trait Socket: Sized {
         false
     }
 
+    /// Whether its host has to act on a packet that it has processed.
+    #[inline]
+    fn needs_host(&self) -> bool {
+        self.has_open_requests() || self.has_moved()
+    }
+
     fn take_new_ends(&mut self) -> Vec<Ends> {
         Vec::new()
     }

@@ -322,6 +322,12 @@ impl Endpoint {
         ask!(self.half_open_joins())
     }
 
+    /// Whether it has subflows to open, new ends or a successor.
+    #[inline]
+    pub(crate) fn needs_host(&self) -> bool {
+        ask!(self.needs_host())
+    }
+
     /// Whether it has new ends or a successor.
     #[inline]
     pub(crate) fn has_moved(&self) -> bool {

@@ -178,9 +178,12 @@ impl Host {
         {
             return Some(new);
         }
-        self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
-        self.open_requested(id, now);
-        self.follow_moves(id);
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.handle_packet(now, subflow, packet);
+        if endpoint.needs_host() {
+            self.open_requested(id, now);
+            self.follow_moves(id);
+        }
         self.update_half_open(id);
         Some(id)
     }
