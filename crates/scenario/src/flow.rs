@@ -62,6 +62,15 @@ impl Flow {
         }
     }
 
+    /// The host at its other end, if `host` is at one of them.
+    pub fn peer_of(&self, host: usize) -> Option<usize> {
+        match host {
+            host if host == self.from.host => Some(self.to.host),
+            host if host == self.to.host => Some(self.from.host),
+            _ => None,
+        }
+    }
+
     /// The sizes of its exchanges in the run with `seed`, in order; `None` if it has no exchanges. Both ends draw the
     /// same.
     pub fn exchange_sizes(&self, seed: u64) -> Option<ExchangeSizes> {

@@ -23,6 +23,11 @@ impl Host {
 }
 
 impl Interface {
+    /// Whether it has an address of the same family as `address`.
+    pub fn has_family_of(&self, address: IpAddr) -> bool {
+        self.addresses.iter().any(|own| own.is_ipv4() == address.is_ipv4())
+    }
+
     /// What the names of subflows with this address of its end with, to tell those of both families apart: ` IPv4` or
     /// ` IPv6`, and nothing if it has addresses of one family only.
     pub fn family_of(&self, address: IpAddr) -> &'static str {

@@ -1,11 +1,14 @@
 //! Keys that have no effect: valid, so that a sweep over protocols is possible, and more often a mistake.
 
+use std::collections::BTreeSet;
+
+use super::reachability::Islands;
 use super::traces::Traces;
 use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
 use crate::flow::ProtocolName;
 use crate::switches::sctp::is_multipath;
-use crate::{Scenario, schema};
+use crate::{Interface, InterfaceIndex, Scenario, schema};
 
 /// What is given in the tree `root` of `scenario` and has no effect on it.
 pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) -> Vec<Problem> {
@@ -28,12 +31,13 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
         return found;
     }
     stacks(&section, scenario, "", &mut found);
+    let islands = Islands::of(scenario.routers.len(), &scenario.links);
     let are_switches_told = !switches::are_left_over(&section);
     if are_switches_told {
         switches::of_all(&section, scenario, "", &mut found);
     }
     section.each("hosts", "host", |name, host| {
-        interfaces_of_no_use(host, scenario, name, &mut found);
+        interfaces_of_no_use(host, scenario, (name, &islands), &mut found);
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
             let prefix = format!("hosts.{name}.");
@@ -46,22 +50,36 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
     found
 }
 
-/// Interfaces that can never carry anything: their addresses are of a family that no peer of their host has.
-fn interfaces_of_no_use(host: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+/// Interfaces that can never carry anything: their addresses are of a family that no peer of their host has, or no chain
+/// of links and routers joins them to one that has.
+fn interfaces_of_no_use(
+    host: &Field<'_>,
+    scenario: &Scenario,
+    (name, islands): (&str, &Islands),
+    found: &mut Vec<Problem>,
+) {
     let Some(index) = scenario.hosts.iter().position(|host| host.name == name) else { return };
-    let addresses = |host: usize| scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
-    let peers = scenario.flows.iter().filter_map(|flow| match index {
-        index if index == flow.from.host => Some(flow.to.host),
-        index if index == flow.to.host => Some(flow.from.host),
-        _ => None,
-    });
-    let peers: Vec<bool> = peers.flat_map(addresses).map(|address| address.is_ipv4()).collect();
-    for interface in scenario.hosts[index].interfaces.iter().filter(|_| !peers.is_empty()) {
-        if interface.addresses.iter().all(|address| !peers.contains(&address.is_ipv4())) {
-            let family = if interface.addresses[0].is_ipv4() { "IPv4" } else { "IPv6" };
-            let why = format!("it has {family} only, which no host has that {name} communicates with");
-            found.push(host.without_effect(&format!("hosts.{name}: {}", interface.name), &why));
-        }
+    let interfaces = |host: usize| {
+        let all = scenario.hosts[host].interfaces.iter().enumerate();
+        all.map(move |(interface, one)| (InterfaceIndex { host, interface }, one))
+    };
+    let peers: BTreeSet<usize> = scenario.flows.iter().filter_map(|flow| flow.peer_of(index)).collect();
+    if peers.is_empty() {
+        return;
+    }
+    let remote: Vec<_> = peers.into_iter().flat_map(interfaces).collect();
+    for (place, interface) in interfaces(index) {
+        let is_of_family = |other: &Interface| interface.addresses.iter().any(|one| other.has_family_of(*one));
+        let of_family = || remote.iter().filter(|(_, other)| is_of_family(other));
+        let family = if interface.addresses[0].is_ipv4() { "IPv4" } else { "IPv6" };
+        let why = if of_family().next().is_none() {
+            format!("it has {family} only, which no host has that {name} communicates with")
+        } else if !of_family().any(|(other, _)| islands.join(place, *other)) {
+            format!("no chain of links and routers joins it to a host that {name} communicates with")
+        } else {
+            continue;
+        };
+        found.push(host.without_effect(&format!("hosts.{name}: {}", interface.name), &why));
     }
 }
 

@@ -61,7 +61,8 @@ pub(super) fn read(
     if entries.is_empty() {
         problems.add(field.problem("there is no flow, expected at least one"));
     }
-    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run, custom, traces };
+    let islands = Islands::of(topology.routers.len(), &topology.links);
+    let reader = FlowReader { topology, stacks, islands, run, custom, traces };
     let mut ports = Ports::default();
     // A flow with problems has an index, too: it keeps its port.
     let mut index = 0;

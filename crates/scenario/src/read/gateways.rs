@@ -7,7 +7,7 @@ use crate::{InterfaceIndex, schema};
 
 /// Reads the gateways of all interfaces; routers and links have been read before.
 pub(super) fn read(scenario: &Section<'_>, topology: &mut Topology, problems: &mut Collector) {
-    let islands = Islands::of(topology);
+    let islands = Islands::of(topology.routers.len(), &topology.links);
     for (name, field) in scenario.entries_of("hosts") {
         let Some(host) = topology.hosts.number(name) else { continue };
         let read = |interfaces: &Field<'_>, problems: &mut Collector, topology: &mut Topology| {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::ends::HostEnd;
 use super::topology::Topology;
 use crate::file::{Field, Problem, list};
-use crate::{Attachment, InterfaceIndex};
+use crate::{Attachment, InterfaceIndex, Link};
 
 /// Two interfaces that can communicate.
 #[derive(Clone, Copy, Debug)]
@@ -40,28 +40,29 @@ pub(super) struct Islands {
 }
 
 impl Islands {
-    pub(super) fn of(topology: &Topology) -> Self {
-        let mut of_router: Vec<usize> = (0..topology.routers.len()).collect();
-        for link in topology.links.iter() {
+    /// The islands of a network with this number of routers.
+    pub(super) fn of(routers: usize, links: &[Link]) -> Self {
+        let mut of_router: Vec<usize> = (0..routers).collect();
+        for link in links {
             if let [Attachment::Router(a), Attachment::Router(b)] = link.ends {
                 let (a, b) = (root(&mut of_router, a), root(&mut of_router, b));
                 of_router[b] = a;
             }
         }
         let mut of_interface = BTreeMap::new();
-        for (index, link) in topology.links.iter().enumerate() {
+        for (index, link) in links.iter().enumerate() {
             for (end, other) in [(link.ends[0], link.ends[1]), (link.ends[1], link.ends[0])] {
                 let Attachment::Interface(interface) = end else { continue };
                 let island = match other {
                     Attachment::Router(router) => root(&mut of_router, router),
                     // A link between two hosts is an island of its own; its number follows those of the routers'
                     // islands.
-                    Attachment::Interface(_) => topology.routers.len() + index,
+                    Attachment::Interface(_) => routers + index,
                 };
                 of_interface.insert(interface, island);
             }
         }
-        let of_router = (0..topology.routers.len()).map(|router| root(&mut of_router, router)).collect();
+        let of_router = (0..routers).map(|router| root(&mut of_router, router)).collect();
         let mut hosts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (interface, island) in &of_interface {
             hosts.entry(*island).or_default().push(interface.host);
@@ -74,7 +75,8 @@ impl Islands {
         self.of_interface.get(&interface) == self.of_router.get(router)
     }
 
-    fn join(&self, a: InterfaceIndex, b: InterfaceIndex) -> bool {
+    /// Whether links and routers join two interfaces.
+    pub(super) fn join(&self, a: InterfaceIndex, b: InterfaceIndex) -> bool {
         matches!((self.of_interface.get(&a), self.of_interface.get(&b)), (Some(a), Some(b)) if a == b)
     }
 
