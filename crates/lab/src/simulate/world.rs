@@ -34,14 +34,10 @@ impl World {
 
     fn change_addresses(&mut self, network: &mut Network, change: usize) {
         let HostEvent { host: node, addresses, present, .. } = self.address_changes[change].clone();
-        let transport = self.nodes.transport_mut(node);
         for address in addresses {
-            match present {
-                true => transport.add_address(address, network.now()),
-                false => transport.remove_address(address, network.now()),
-            }
+            self.nodes.node_mut(node).set_present(address, present, network.now());
         }
-        for endpoint in transport.endpoint_ids() {
+        for endpoint in self.nodes.transport(node).endpoint_ids() {
             self.drain(network, node, endpoint);
         }
     }
@@ -92,13 +88,13 @@ impl World {
 
     /// Passes `packet` to its endpoint and returns this. [`Self::respond`] must follow.
     pub(crate) fn accept(&mut self, network: &Network, host: HostId, packet: PacketId) -> Option<EndpointId> {
-        self.nodes.transport_mut(host.index()).handle_packet(network.now(), network.packet(packet))
+        self.nodes.node_mut(host.index()).accept(network.now(), network.packet(packet))
     }
 
     /// As [`Self::accept`], for a packet that does not come from the network.
     #[cfg(all(target_os = "linux", feature = "linux"))]
     pub(crate) fn accept_from_outside(&mut self, now: Instant, host: HostId, packet: &Packet) -> Option<EndpointId> {
-        self.nodes.transport_mut(host.index()).handle_packet(now, packet)
+        self.nodes.node_mut(host.index()).accept(now, packet)
     }
 
     /// Hands the connections that the listeners of a host have accepted to their flows.

@@ -80,6 +80,37 @@ fn a_syn_under_way_is_sent_again_from_another_address_when_its_own_is_lost() {
 }
 
 #[test]
+fn nothing_leaves_from_a_lost_address_or_is_received_there_though_its_link_works() {
+    let address = "address = '10.0.1.1'";
+    let events = event("5", address, "down") + &event("8", address, "up");
+    for ends in ["from = 'phone.wifi'\nto = 'server'", "from = 'server'\nto = 'phone.wifi'"] {
+        let flow = format!("{ends}\nprotocol = 'tcp'\nsend = '20 MB'");
+        let completion = run(two_links(60, &flow, &events)).flows[0].completion_s;
+        // 16.6 s without the loss, 3 s of it, and up to as long again until the retransmission timer expires.
+        assert!(completion.is_some_and(|seconds| (19.5..23.0).contains(&seconds)), "{ends}: {completion:?}");
+        let result = run(two_links(60, &flow, &event("5", address, "down")));
+        let bytes = result.flows[0].bytes_delivered;
+        assert!((4_000_000..6_300_000).contains(&bytes), "{ends}: {bytes} bytes, and nothing after 5 s");
+    }
+}
+
+#[test]
+fn connections_of_several_addresses_go_on_when_one_is_lost_though_its_link_works() {
+    let events = event("5", "address = '10.0.1.1'", "down");
+    for protocol in ["mptcp", "sctp"] {
+        for ends in ["from = 'phone'\nto = 'server'", "from = 'server'\nto = 'phone'"] {
+            let flow = format!("{ends}\nprotocol = '{protocol}'\nsend = '20 MB'");
+            let result = run(two_links(60, &flow, &events));
+            let completion = result.flows[0].completion_s;
+            assert!(completion.is_some_and(|seconds| seconds < 20.0), "{protocol}, {ends}: {completion:?}");
+            let wifi = &result.links[0];
+            assert_eq!(wifi.name, "wifi");
+            assert!(wifi.packets < 9_000, "{protocol}, {ends}: {} packets over wifi", wifi.packets);
+        }
+    }
+}
+
+#[test]
 fn a_path_that_failed_is_used_again_when_it_works_again() {
     let flow = "from = 'phone'\nto = 'server'\nprotocol = 'mptcp'\ntcp = { max_retries = 3 }";
     let events = event("5", "link = 'lte'", "down") + &event("20", "link = 'lte'", "up");

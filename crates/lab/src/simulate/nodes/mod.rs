@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use subflow_network::{HostId, InterfaceId, LookAhead, Network, PacketId, TimerId, prefetch};
+use subflow_quantity::Instant;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
@@ -22,6 +23,9 @@ pub(super) struct Node {
     interfaces: Vec<(IpAddr, InterfaceId)>,
     /// The interfaces that report what leaves their queues.
     reporting: Vec<InterfaceId>,
+    /// Those of its addresses that it has lost: packets neither leave from there nor are received there, as on Linux
+    /// (`ip_route_output_key_hash_rcu`, `ip_route_input_slow`).
+    lost: Vec<IpAddr>,
     /// The timer and the flow of each endpoint; every endpoint is registered when it is created.
     sockets: Vec<Socket>,
     /// The flow that listens on a port.
@@ -85,11 +89,39 @@ pub(super) const TIMER: u64 = u64::MAX;
 
 impl Node {
     pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
-        Self { id, transport, interfaces, reporting: Vec::new(), sockets: Vec::new(), listening: Vec::new() }
+        Self {
+            id,
+            transport,
+            interfaces,
+            reporting: Vec::new(),
+            lost: Vec::new(),
+            sockets: Vec::new(),
+            listening: Vec::new(),
+        }
     }
 
     pub(super) fn listens(&mut self, port: u16, flow: usize) {
         self.listening.push((port, flow));
+    }
+
+    /// The host has lost `address`, or has it again. Drain every endpoint afterwards.
+    pub(super) fn set_present(&mut self, address: IpAddr, present: bool, now: Instant) {
+        self.lost.retain(|&lost| lost != address);
+        if present {
+            self.transport.add_address(address, now);
+        } else {
+            self.lost.push(address);
+            self.transport.remove_address(address, now);
+        }
+    }
+
+    /// Passes `packet` to its endpoint and returns this, unless it is for an address that the host has lost.
+    #[inline]
+    pub(super) fn accept(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
+        if !self.lost.is_empty() && self.lost.contains(&packet.ip.destination) {
+            return None;
+        }
+        self.transport.handle_packet(now, packet)
     }
 }
 
@@ -205,6 +237,9 @@ impl Nodes {
             if let Some(observer) = &mut observer {
                 observer.on_sent(network.packet(self.reserved), endpoint, at);
             }
+            if !host.lost.is_empty() && host.lost.contains(&network.packet(self.reserved).ip.source) {
+                continue;
+            }
             if let Some(outlet) = &mut self.outlet
                 && outlet(node, network.packet_mut(self.reserved))
             {
@@ -264,8 +299,11 @@ impl Nodes {
 
     /// Sends a node's replies to packets that belong to no connection.
     pub(super) fn send_replies(&mut self, network: &mut Network, node: usize) {
-        let Node { id, transport, interfaces, .. } = &mut self.nodes[node];
+        let Node { id, transport, interfaces, lost, .. } = &mut self.nodes[node];
         while let Some(mut packet) = transport.poll_reply() {
+            if lost.contains(&packet.ip.source) {
+                continue;
+            }
             if self.outlet.as_mut().is_some_and(|outlet| outlet(node, &mut packet)) {
                 continue;
             }
