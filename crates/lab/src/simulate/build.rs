@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, LinkConfig, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
-use subflow_scenario::{Flow, Protocol, Scenario, Traffic};
+use subflow_scenario::{Flow, Scenario, Traffic};
 use subflow_transport::tcp::config::SmallQueues;
 use subflow_transport::{Host, RandomSource, Reach};
 
@@ -125,15 +125,9 @@ pub(crate) fn build_for(
 fn hosts_with_small_queues(scenario: &Scenario) -> BTreeSet<usize> {
     let mut hosts = BTreeSet::new();
     for flow in &scenario.flows {
-        for (side, host) in [(Side::From, flow.from.host), (Side::To, flow.to.host)] {
-            let tcp = match &flow.protocol {
-                Protocol::Tcp(ends) => &side.of(ends).config,
-                Protocol::Mptcp(mptcp) => &side.of(&mptcp.ends).tcp,
-                Protocol::Sctp(_) | Protocol::Udp => continue,
-            };
-            if tcp.small_queues != SmallQueues::Off {
-                hosts.insert(host);
-            }
+        if let Some(ends) = flow.protocol.tcp() {
+            let by_host = [(ends.from, flow.from.host), (ends.to, flow.to.host)];
+            hosts.extend(by_host.iter().filter(|(tcp, _)| tcp.small_queues != SmallQueues::Off).map(|&(_, host)| host));
         }
     }
     hosts

@@ -61,6 +61,14 @@ impl Endpoint {
         ask!(mut self.handle_packet(now, subflow, packet))
     }
 
+    pub(crate) fn note_queued(&mut self, ends: Ends, payload: u32) {
+        ask!(mut self.on_queued(ends, payload));
+    }
+
+    pub(crate) fn on_left_queue(&mut self, subflow: usize, payload: u32, at: Instant) -> bool {
+        ask!(mut self.on_left_queue(subflow, payload, at))
+    }
+
     /// Processes the expiry of the timer set to [`poll_timeout`](Self::poll_timeout).
     pub fn handle_timeout(&mut self, now: Instant) {
         ask!(mut self.handle_timeout(now))

@@ -8,7 +8,6 @@ use subflow_wire::{Body, PROTOCOL_TCP, Packet};
 
 use super::{EndpointId, Host};
 use crate::Endpoint;
-use crate::socket::Socket;
 use crate::tcp::Ends;
 
 impl Endpoint {
@@ -22,12 +21,7 @@ impl Endpoint {
         }
         let local = SocketAddr::new(packet.ip.source, segment.source_port);
         let remote = SocketAddr::new(packet.ip.destination, segment.destination_port);
-        let (ends, payload) = (Ends { local, remote }, segment.payload.length);
-        match self {
-            Self::Tcp(tcp) => tcp.on_queued(ends, payload),
-            Self::Mptcp(connection) => connection.on_queued(ends, payload),
-            Self::Sctp(_) | Self::Udp(_) => {}
-        }
+        self.note_queued(Ends { local, remote }, segment.payload.length);
     }
 }
 
@@ -36,12 +30,7 @@ impl Host {
     /// leaves the device at `at`, which may be in the future. Returns the endpoint if it has waited for that: drain it.
     pub fn on_left_queue(&mut self, ends: Ends, payload: u32, at: Instant) -> Option<EndpointId> {
         let (id, subflow) = self.demux.owner(PROTOCOL_TCP, ends)?;
-        let waited = match self.endpoint_mut(id) {
-            Endpoint::Tcp(tcp) => tcp.on_left_queue(subflow, payload, at),
-            Endpoint::Mptcp(connection) => connection.on_left_queue(subflow, payload, at),
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => false,
-        };
-        waited.then_some(id)
+        self.endpoint_mut(id).on_left_queue(subflow, payload, at).then_some(id)
     }
 }
 
