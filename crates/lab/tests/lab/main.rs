@@ -8,6 +8,7 @@ mod custom_algorithms;
 mod flapping;
 mod from_packets;
 mod groups;
+mod host_queue;
 mod laws;
 mod queues;
 mod sctp;
