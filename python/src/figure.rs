@@ -119,6 +119,7 @@ fn axis<'py>(py: Python<'py>, axis: &Axis) -> PyResult<Bound<'py, PyDict>> {
     let content = PyDict::new(py);
     content.set_item("label", axis.title())?;
     content.set_item("logarithmic", axis.scale == Scale::Logarithmic)?;
+    content.set_item("lower_is_better", axis.lower_is_better)?;
     content.set_item("with_zero", axis.extent == Extent::WithZero)?;
     let between = match axis.extent {
         Extent::Between(low, high) => Some((low, high)),

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 # Of the space of a group, bars and boxes take this much.
 FILLED = 0.8
 
+# The colours of the report on paper (crates/report/src/ink.rs): of curves and bars, and of heat maps.
+PALETTE = ("#0072b2", "#d55e00", "#00875f", "#b3589a", "#a67c00", "#2a95d5", "#5c3a8e", "#666666")
+NOTHING, MORE, WORSE = "#eef2f6", "#08457e", "#8f3d00"
+
 
 def draw(figure: dict[str, Any], ax: Axes | None) -> Axes:
     """Draw `figure`, as `Results.figure` returns it, on `ax` or on the axes of a new figure."""
@@ -37,8 +41,8 @@ def draw_curves(figure: dict[str, Any], ax: Axes) -> None:
         colour = place if curve["colour"] is None else curve["colour"]
         style: dict[str, Any] = {
             "label": curve["name"],
-            "color": f"C{colour % 10}",
-            "linestyle": "none" if shape == "points" else "--" if curve["dashed"] else "-",
+            "color": PALETTE[colour % len(PALETTE)],
+            "linestyle": "none" if shape == "points" else "--" if is_dashed(curve, colour) else "-",
             "marker": "o" if "points" in shape else None,
             "drawstyle": "steps-post" if shape == "steps" else "default",
         }
@@ -63,7 +67,7 @@ def draw_bars(figure: dict[str, Any], ax: Axes) -> None:
     places, width = arrange(figure["bars"], ax)
     labelled: set[str] = set()
     for bar, (at, of_series) in zip(figure["bars"], places, strict=True):
-        colour = of_series if bar["colour"] is None else f"C{bar['colour'] % 10}"
+        colour = of_series if bar["colour"] is None else PALETTE[bar["colour"] % len(PALETTE)]
         error = None if bar["interval"] is None else whiskers([(bar["value"], bar["interval"])])
         label = "_nolegend_" if bar["series"] in labelled else bar["series"]
         labelled.add(bar["series"])
@@ -90,7 +94,7 @@ def draw_boxes(figure: dict[str, Any], ax: Axes) -> None:
     series = unique(box["series"] for box in boxes)
     if len(series) > 1:
         for index, name in enumerate(series):
-            ax.plot([], [], color=f"C{index % 10}", label=name)
+            ax.plot([], [], color=PALETTE[index % len(PALETTE)], label=name)
     scale(ax, "y", figure["value"])
 
 
@@ -102,8 +106,7 @@ def draw_heat_map(figure: dict[str, Any], ax: Axes) -> None:
         values[cell["row"]][cell["column"]] = cell["value"]
     low, high = figure["value"]["between"]
     norm = "log" if figure["value"]["logarithmic"] else "linear"
-    colours = "PuOr" if figure["signed"] else "cividis"
-    image = ax.imshow(values, cmap=colours, norm=norm, vmin=low, vmax=high, aspect="auto")
+    image = ax.imshow(values, cmap=shades(figure), norm=norm, vmin=low, vmax=high, aspect="auto")
     for cell in figure["cells"]:
         place = (cell["column"], cell["row"])
         style: dict[str, Any] = {"ha": "center", "va": "center", "size": "small"}
@@ -117,6 +120,21 @@ def draw_heat_map(figure: dict[str, Any], ax: Axes) -> None:
     ax.figure.colorbar(image, ax=ax, label=figure["value"]["label"])
 
 
+def shades(figure: dict[str, Any]) -> Any:
+    """The colours of a heat map: of differences, blue where the value is better and orange where it is worse."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [NOTHING, MORE]
+    if figure["signed"]:
+        ends = [MORE, NOTHING, WORSE] if figure["value"]["lower_is_better"] else [WORSE, NOTHING, MORE]
+    return LinearSegmentedColormap.from_list("subflow", ends)
+
+
+def is_dashed(curve: dict[str, Any], colour: int) -> bool:
+    """Whether a curve is dashed: as the report has it, or because its colour is that of another curve, too."""
+    return bool(curve["dashed"]) or colour // len(PALETTE) % 2 == 1
+
+
 def arrange(entries: list[dict[str, Any]], ax: Axes) -> tuple[list[tuple[float, str]], float]:
     """Name the groups along x. Return each entry's place and colour, and the width of one."""
     groups = unique(entry["group"] for entry in entries)
@@ -126,7 +144,7 @@ def arrange(entries: list[dict[str, Any]], ax: Axes) -> tuple[list[tuple[float, 
 
     def place(entry: dict[str, Any]) -> tuple[float, str]:
         index = series.index(entry["series"])
-        return groups.index(entry["group"]) + (index - (len(series) - 1) / 2) * width, f"C{index % 10}"
+        return groups.index(entry["group"]) + (index - (len(series) - 1) / 2) * width, PALETTE[index % len(PALETTE)]
 
     return [place(entry) for entry in entries], width
 

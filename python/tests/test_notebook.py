@@ -85,6 +85,16 @@ def test_two_swept_names_are_drawn_as_cells_with_numbers(scenario: subflow.Scena
     plt.close("all")
 
 
+def test_curves_have_the_colours_of_the_report(scenario: subflow.Scenario) -> None:
+    results = scenario.run()
+    page = results.to_html()
+    content = results.figure("Congestion window")
+    lines = results.plot("Congestion window").get_lines()
+    for curve, line in zip(content["curves"], lines, strict=False):
+        assert f"--c{curve['colour'] % 8}: light-dark({line.get_color()}," in page
+    plt.close("all")
+
+
 def test_an_unknown_figure_is_refused(swept: subflow.Results) -> None:
     with pytest.raises(ValueError, match="no such figure|did you mean"):
         swept.plot("Goodputt")

@@ -2,7 +2,7 @@
 //! same size on a phone as on a large screen. `script/` adds zoom, hover and the choice of curves.
 
 use super::area::Area;
-use super::figure::{Chart, Curves, Figure};
+use super::figure::{Chart, Curves, Figure, Reference};
 use super::heat::{self, numbered, tip};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
@@ -16,9 +16,16 @@ pub(super) const UNITS: f64 = 10_000.0;
 const FINE_UNITS: f64 = 1_000_000.0;
 /// With more curves than this, each is shown in its own panel at first.
 const TOGETHER: usize = 8;
+/// Numbers of events that are closer than this share of the axis would overlap.
+const CLOSE: f64 = 0.05;
 
 /// A figure under the anchor `id`. Those with the same `linked` name zoom together.
 pub(super) fn figure(figure: &Figure, id: &str, linked: &str) -> String {
+    figure_among(figure, id, linked, &[])
+}
+
+/// A figure among others that mark the same `events`: a list before all of them says what the numbers at the lines are.
+pub(super) fn figure_among(figure: &Figure, id: &str, linked: &str, events: &[&Reference]) -> String {
     let caption = match figure.caption.as_str() {
         "" => String::new(),
         text => format!("<p>{}</p>", escaped(text)),
@@ -26,8 +33,9 @@ pub(super) fn figure(figure: &Figure, id: &str, linked: &str) -> String {
     let heading =
         format!(r##"<figcaption><h4><a href="#{id}">{}</a></h4>{caption}</figcaption>"##, escaped(&figure.title));
     let (kind, chart) = match &figure.chart {
-        Chart::Curves(curves) if begins_apart(curves) => ("curves alone", curves_chart(curves, id)),
-        Chart::Curves(curves) => ("curves", curves_chart(curves, id)),
+        Chart::Curves(curves) if begins_apart(curves) => ("curves alone", curves_chart(curves, id, events)),
+        Chart::Curves(curves) if curves.fine => ("curves fine", curves_chart(curves, id, events)),
+        Chart::Curves(curves) => ("curves", curves_chart(curves, id, events)),
         Chart::Bars(bars) => ("rows", rows_chart(&RowPlot::of_bars(bars), &figure.title)),
         Chart::Boxes(boxes) => ("rows", rows_chart(&RowPlot::of_boxes(boxes), &figure.title)),
         Chart::HeatMap(map) => ("map", heat::chart(map, &figure.title)),
@@ -43,19 +51,24 @@ fn units(curves: &Curves) -> f64 {
     if curves.fine { FINE_UNITS } else { UNITS }
 }
 
-fn curves_chart(curves: &Curves, id: &str) -> String {
+fn curves_chart(curves: &Curves, id: &str, events: &[&Reference]) -> String {
     let units = units(curves);
     let area = Area { width: units, height: units, medium: Medium::Page };
     let plot = LinePlot::new(curves, area);
     let looks: Vec<Look> =
         curves.curves.iter().enumerate().map(|(index, curve)| Look::of_curve(curve, index)).collect();
     let series = curves.curves.iter().zip(&looks).enumerate().map(|(index, (curve, look))| {
-        format!(
+        let series = format!(
             r#"<g id="{id}-{index}" class="series {}" data-name="{}">{}</g>"#,
             look.classes(),
             escaped(&curve.name),
             plot.marks(curve, *look)
-        )
+        );
+        // The script reads positions from the paths, which therefore stay exact.
+        match plot.dodge(index).round() {
+            0.0 => series,
+            aside => format!(r#"<g transform="translate({aside} 0)">{series}</g>"#),
+        }
     });
     let series: String = series.collect();
     let apart = begins_apart(curves);
@@ -71,7 +84,7 @@ fn curves_chart(curves: &Curves, id: &str) -> String {
         plot.references()
     );
     let together = format!(
-        r#"<div class="together"{}><div class="y-title">{}</div><div class="frame"><div class="y-ticks">{}</div><div class="plot" tabindex="0" role="img" aria-label="{}"{}{}{}>{svg}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
+        r#"<div class="together"{}><div class="y-title">{}</div><div class="frame"><div class="y-ticks">{}</div><div class="plot" tabindex="0" role="img" aria-label="{}"{}{}{}>{svg}{}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
         if apart { " hidden" } else { "" },
         escaped(&curves.y.title()),
         ticks(&plot.y, "bottom"),
@@ -79,15 +92,42 @@ fn curves_chart(curves: &Curves, id: &str) -> String {
         span_data("x", &plot.x, &curves.x.unit),
         span_data("y", &plot.y, &curves.y.unit),
         if curves.fine { format!(r#" data-units="{units}""#) } else { String::new() },
+        moments(&plot, events),
         ticks(&plot.x, "left"),
         escaped(&curves.x.title()),
     );
     let panels = if curves.curves.len() > 2 && !curves.fine { panels(&plot, &looks, id, apart) } else { String::new() };
-    format!(r#"{}<div class="chart">{together}{panels}</div>"#, legend(curves, &looks, apart))
+    format!(r#"{}<div class="chart">{together}{panels}</div>"#, legend(curves, &looks, apart, events))
+}
+
+/// The numbers of events at the tops of their lines. Where lines are close, numbers have two heights in turn.
+fn moments(plot: &LinePlot<'_>, events: &[&Reference]) -> String {
+    let (mut before, mut is_lower) = (f64::NEG_INFINITY, false);
+    let moment = |reference: &Reference| {
+        let Reference::Moment { at, .. } = reference else { return String::new() };
+        let Some(number) = events.iter().position(|event| *event == reference) else { return String::new() };
+        let position = plot.x.position(*at);
+        is_lower = position - before < CLOSE && !is_lower;
+        before = position;
+        let class = if is_lower { "moment lower" } else { "moment" };
+        format!(
+            r#"<b class="{class}" data-at="{:.1}" style="left:{:.3}%">{}</b>"#,
+            UNITS * position,
+            100.0 * position,
+            number + 1
+        )
+    };
+    plot.curves.references.iter().map(moment).collect()
+}
+
+/// What the numbers of events mean.
+pub(super) fn list_of_events(events: &[&Reference]) -> String {
+    let items: String = events.iter().map(|event| format!("<li>{}</li>", escaped(event.label()))).collect();
+    if items.is_empty() { items } else { format!(r#"<ol class="events" aria-label="Events">{items}</ol>"#) }
 }
 
 /// The legend: a button for each curve, and the switch between one chart for all and a panel for each.
-fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
+fn legend(curves: &Curves, looks: &[Look], apart: bool, events: &[&Reference]) -> String {
     let button = |(index, (curve, look)): (usize, (&super::figure::Curve, &Look))| {
         format!(
             r#"<button type="button" class="key {}" data-series="{index}" aria-pressed="true"><i></i>{}</button>"#,
@@ -99,6 +139,7 @@ fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
     let references = curves
         .references
         .iter()
+        .filter(|reference| !events.contains(reference))
         .map(|reference| format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(reference.label())));
     let references: String = references.collect();
     let switch = match curves.curves.len() {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use subflow_lab::results::Better;
+
 use super::chart;
 use super::chosen_baseline::{Change, Choice, Estimate, choices};
 use super::markup::{Slugs, escaped};
@@ -58,9 +60,10 @@ fn chooser(compared: &PointValues<'_>, offered: &[Choice], chosen: Option<Choice
     }
     let (label, unit) = (compared.metric.label, compared.metric.unit);
     let in_unit = if unit.is_empty() { "difference".to_owned() } else { format!("difference in {unit}") };
+    let better = if compared.metric.better == Better::Lower { r#" data-better="lower""# } else { "" };
     // The script puts the name of the baseline in place of "{}".
     format!(
-        r#"<div class="choices" hidden data-label="{label}" data-unit="{unit}" data-values="{}" data-percent="{}" data-difference="{}"><label>{}: compared with <select data-baseline>{menu}</select></label><label>as <select data-as><option value="percent">change in %</option><option value="difference">{in_unit}</option></select></label></div><template>{}</template>"#,
+        r#"<div class="choices" hidden data-label="{label}" data-unit="{unit}"{better} data-values="{}" data-percent="{}" data-difference="{}"><label>{}: compared with <select data-baseline>{menu}</select></label><label>as <select data-as><option value="percent">change in %</option><option value="difference">{in_unit}</option></select></label></div><template>{}</template>"#,
         escaped(&caption_of_means(&compared.entries)),
         escaped(&caption_of_changes("{}", true)),
         escaped(&caption_of_changes("{}", false)),

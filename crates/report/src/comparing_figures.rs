@@ -8,7 +8,7 @@ use super::completions::{MOST_DISTRIBUTIONS, completions};
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::grid::Grid;
 use super::palette::Palette;
-use super::parameter::{Parameter, label};
+use super::parameter::{Parameter, are_logarithmic, label};
 use super::point_values::{Entry, PointValues, caption_of_means};
 use super::scatter::{are_drawn, scatters};
 
@@ -146,7 +146,10 @@ fn of_one_run(plan: &Plan, experiment: &Experiment, run: &Run) -> Vec<Figure> {
 /// A curve for each flow and combination of the other parameters.
 fn over(parameter: &Parameter, experiment: &Experiment, metric: ComparedMetric, entries: &[Entry<'_>]) -> Curves {
     let axis = Axis::new(metric.label, metric.unit);
-    let mut curves = Curves::new(Axis::new(&parameter.path, &parameter.unit).fitted(), axis);
+    let xs = entries.iter().filter_map(|entry| parameter.value(&experiment.statistics[entry.point].parameters));
+    let x = Axis::new(&parameter.path, &parameter.unit);
+    let x = if are_logarithmic(xs) { x.logarithmic() } else { x.fitted() };
+    let mut curves = Curves::new(x, axis);
     for Entry { point, flow, summary } in entries {
         let parameters = &experiment.statistics[*point].parameters;
         let Some(x) = parameter.value(parameters) else { continue };

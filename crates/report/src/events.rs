@@ -2,7 +2,7 @@
 
 use subflow_scenario::Scenario;
 
-use super::figure::Reference;
+use super::figure::{Chart, Figure, Reference};
 
 /// More events are not marked: their lines would hide the curves.
 const MOST: usize = 12;
@@ -24,6 +24,20 @@ pub(super) fn events(scenario: &Scenario) -> Vec<Reference> {
 /// The marks; none if there are too many.
 pub(super) fn marks(events: impl ExactSizeIterator<Item = Reference>) -> Vec<Reference> {
     if events.len() > MOST { Vec::new() } else { events.collect() }
+}
+
+/// The events that figures mark, each once, in the order of the first figure that has them.
+pub(super) fn events_of(figures: &[Figure]) -> Vec<&Reference> {
+    let mut events: Vec<&Reference> = Vec::new();
+    for figure in figures {
+        let Chart::Curves(curves) = &figure.chart else { continue };
+        for reference in &curves.references {
+            if matches!(reference, Reference::Moment { .. }) && !events.contains(&reference) {
+                events.push(reference);
+            }
+        }
+    }
+    events
 }
 
 /// A sentence about the events of a connection that was watched, if they are not marked because there are too many.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use subflow_lab::comparison::{SameResults, explanations};
+use subflow_lab::comparison::explanations;
 use subflow_lab::output::{Reader, summary};
 use subflow_lab::results::parameters::word;
 use subflow_lab::results::{Baseline, Difference, Experiment, Pairing, Run};
@@ -13,10 +13,11 @@ use subflow_scenario::sweep::Plan;
 use super::chooser::{self, Room};
 use super::comparing_figures::{Comparing, comparisons};
 use super::delays::delays;
-use super::events::unmarked;
+use super::events::{events_of, unmarked};
 use super::figure::Figure;
 use super::grid::Grid;
-use super::markup::{Slugs, code, details, paragraphs, table};
+use super::key_figures::{key_figures, same};
+use super::markup::{Slugs, code, details, has_long_table, paragraphs, table};
 use super::overlay::Sampled;
 use super::page::Page;
 use super::parameter::label;
@@ -48,12 +49,19 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let mut slugs = Slugs::default();
     page.section("failed", "Runs that failed", failed(experiment));
     page.section("not-valid", "Runs that are not valid", not_valid(experiment));
-    page.section("summary", "Summary", tables_of_experiment(experiment));
-    page.section("same", "The same results", same(experiment));
-    page.section("differences", "Differences to the baseline", difference_table(experiment));
+    page.section("key-figures", "Key figures", key_figures(experiment));
+    // Figures come before tables that are longer than a screen.
+    let tables = [
+        ("summary", "Summary", tables_of_experiment(experiment)),
+        ("same", "The same results", same(experiment)),
+        ("differences", "Differences to the baseline", difference_table(experiment)),
+    ];
+    let (long, short): (Vec<_>, Vec<_>) = tables.into_iter().partition(|(_, _, html)| has_long_table(html));
+    short.into_iter().for_each(|(id, title, html)| page.section(id, title, html));
     page.section("comparison", "Comparison", compared(plan, experiment, &mut slugs));
     page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
     page.section("delays", "Delays", delays(experiment));
+    long.into_iter().for_each(|(id, title, html)| page.section(id, title, html));
     page.section("scenario", "Scenario", code(&plan.document.text()));
     page.section("rerun", "Run it again", rerun(experiment));
     page.html()
@@ -113,20 +121,6 @@ fn not_valid(experiment: &Experiment) -> String {
     paragraphs(objections.iter().map(String::as_str))
 }
 
-/// Points and runs that cannot be told apart. A sweep may have dozens of groups of such points.
-fn same(experiment: &Experiment) -> String {
-    const MOST_SHOWN: usize = 3;
-    let SameResults { points, seeds } = SameResults::of(experiment);
-    let (shown, others) = points.split_at(MOST_SHOWN.min(points.len()));
-    let words = |some: &[String]| paragraphs(some.iter().map(String::as_str));
-    let folded = match others.len() {
-        0 => String::new(),
-        1 => details("One more group of such points", false, &words(others)),
-        count => details(&format!("{count} more groups of such points"), false, &words(others)),
-    };
-    words(seeds.as_slice()) + &words(shown) + &folded
-}
-
 fn seeds(experiment: &Experiment) -> String {
     let (first, last) = experiment.seeds();
     if first == last { first.to_string() } else { format!("{first} to {last}") }
@@ -184,9 +178,12 @@ fn timelines(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String 
 fn timeline(point: &Sampled<'_>, slugs: &mut Slugs) -> String {
     let linked = format!("run-{}", point.runs[0].run);
     let figures = over_time::over_time(&point.runs, point.scenario);
-    let figures: String =
-        figures.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), &linked)).collect();
-    format!(r#"<div class="figures time">{figures}</div>"#)
+    let events = events_of(&figures);
+    let html: String = figures
+        .iter()
+        .map(|figure| chart::figure_among(figure, &slugs.unique(&figure.title), &linked, &events))
+        .collect();
+    format!(r#"{}<div class="figures time">{html}</div>"#, chart::list_of_events(&events))
 }
 
 /// The point, numbers and seeds of its runs as text.

@@ -43,7 +43,11 @@ fn corner(map: &HeatMap) -> String {
 /// The colours with the values at their ends.
 fn scale(map: &HeatMap) -> String {
     let [low, high] = ends(map);
-    let class = if map.signed { " signed" } else { "" };
+    let class = match (map.signed, map.value.lower_is_better) {
+        (false, _) => "",
+        (true, false) => " signed",
+        (true, true) => " signed lower",
+    };
     let logarithmic = if map.value.scale == Scale::Logarithmic { ", logarithmic" } else { "" };
     let title = escaped(&map.value.title()) + logarithmic;
     format!(r#"<span class="scale{class}"><b>{low}</b><i></i><b>{high}</b><span class="x-title">{title}</span></span>"#)
@@ -77,8 +81,8 @@ fn cell(map: &HeatMap, cell: &HeatCell) -> String {
             share if share > DARK_UNTIL => " middle",
             _ => "",
         };
-        let below = if shade.is_below { " below" } else { "" };
-        format!(r#" class="shade{depth}{below}" style="--at:{:.1}%""#, 100.0 * shade.share)
+        let worse = if shade.is_worse { " worse" } else { "" };
+        format!(r#" class="shade{depth}{worse}" style="--at:{:.1}%""#, 100.0 * shade.share)
     });
     let words = with_interval(cell.value, cell.interval, map.signed);
     let shown = shown(map, cell.value);
@@ -127,7 +131,7 @@ mod tests {
         map.cells[0].value = -10.0;
         map.value = HeatMap::axis(&map.value, [-10.0, 30.0].into_iter(), true);
         let html = chart(&map, "Change");
-        assert!(html.contains(r#"class="shade below" style="--at:33.3%""#) && html.contains(">\u{2212}10.0</td>"));
+        assert!(html.contains(r#"class="shade worse" style="--at:33.3%""#) && html.contains(">\u{2212}10.0</td>"));
         assert!(html.contains(">+30.0</td>") && html.contains("<b>\u{2212}30.0</b><i></i><b>+30.0</b>"), "{html}");
     }
 

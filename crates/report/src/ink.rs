@@ -11,19 +11,19 @@ pub(super) const COLOURS: usize = 8;
 /// lighter ones for the dark theme.
 const PAPER: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b3589a", "#a67c00", "#2a95d5", "#5c3a8e", "#666666"];
 
-/// The colours of heat maps on paper: of nothing, of more, and of less than nothing. `report.css` has the same as
-/// `--heat`, `--more` and `--less`, and others for the dark theme. Their lightness alone tells values apart, so that any
+/// The colours of heat maps on paper: of nothing, of more and of what is better, and of what is worse. `report.css` has the
+/// same as `--heat`, `--more` and `--worse`, and others for the dark theme. Their lightness alone tells values apart, so that any
 /// colour vision and a print in grey suffice; differences have signs besides.
 const HEAT: [u32; 3] = [0xee_f2f6, 0x08_457e, 0x8f_3d00];
 
 /// Up to this share of the full colour, black text has more contrast than white on a light ground: the shares for more
-/// and for less than nothing. At each of them both have a contrast of 4.5 (WCAG 2.2, criterion 1.4.3).
+/// and for worse. At each of them both have a contrast of 4.5 (WCAG 2.2, criterion 1.4.3).
 const LIGHT_UNTIL: [f64; 2] = [0.7, 0.77];
 
 /// The colour of a cell of a heat map on paper, and that of its text.
 pub(super) fn of_cell(shade: Shade) -> (String, &'static str) {
-    let [nothing, more, less] = HEAT;
-    let full = if shade.is_below { less } else { more };
+    let [nothing, more, worse] = HEAT;
+    let full = if shade.is_worse { worse } else { more };
     let mixed = [16, 8, 0].map(|shift| {
         let [from, to] = [nothing, full].map(|colour| f64::from(colour >> shift & 0xff));
         (from + shade.share * (to - from)).round() as u8
@@ -34,7 +34,7 @@ pub(super) fn of_cell(shade: Shade) -> (String, &'static str) {
 
 /// Whether white text is easier to read on a cell than black text, on a light ground.
 pub(super) fn is_deep(shade: Shade) -> bool {
-    shade.share > LIGHT_UNTIL[usize::from(shade.is_below)]
+    shade.share > LIGHT_UNTIL[usize::from(shade.is_worse)]
 }
 
 /// The medium in which marks are drawn.

@@ -29,11 +29,12 @@
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
 //! | tables, headings, the page around them | `markup.rs`, `page.rs`; `style/`, `script/`; which tables there are: `subflow_lab::output` |
+//! | the extremes of a sweep in words | `key_figures.rs` |
 //! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
 //! | the folder of results | `output/` |
 //!
-//! The same code draws marks for pages and files. The page is complete without its script, which adds zoom, hover and
-//! the choice of curves.
+//! The same code draws marks for pages and files. The page is complete without its script, which adds zoom, hover, the
+//! choice of curves and the export of figures.
 
 mod area;
 mod bands;
@@ -49,6 +50,7 @@ mod figure;
 mod grid;
 mod heat;
 mod ink;
+mod key_figures;
 mod lines;
 mod markup;
 mod observation;

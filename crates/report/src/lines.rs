@@ -5,6 +5,11 @@ use super::figure::{Curve, CurvePoint, Curves, Mark, Reference, Shape};
 use super::ink::{Look, Role};
 use super::span::{Span, Tick, whisker_floor};
 
+/// Of the distance of two places, the curves at the same places take this much.
+const DODGED: f64 = 0.5;
+/// Half of the width of a whisker's cap, as a share of the axis.
+const CAP: f64 = 0.005;
+
 /// A plot of curves: the spans of its axes, and the area of its marks.
 pub(super) struct LinePlot<'a> {
     pub(super) curves: &'a Curves,
@@ -24,6 +29,27 @@ impl<'a> LinePlot<'a> {
         let ends = points().filter_map(|point| point.interval).flat_map(|(low, high)| [low.max(floor), high]);
         let y = Span::rounded(&curves.y, points().map(|point| point.y).chain(ends).chain(levels));
         Self { curves, x: Span::exact(&curves.x, points().map(|point| point.x)), y, area }
+    }
+
+    /// How far to the right a curve with intervals is drawn, so that its whiskers are beside those of others at the same
+    /// places: together at most [`DODGED`] of the smallest distance of two places.
+    pub(super) fn dodge(&self, index: usize) -> f64 {
+        let has_whiskers = |curve: &Curve| {
+            curve.shape != Shape::LineAndBand && curve.points.iter().any(|point| point.interval.is_some())
+        };
+        let of = &self.curves.curves;
+        let count = of.iter().filter(|curve| has_whiskers(curve)).count();
+        if count < 2 || !has_whiskers(&of[index]) {
+            return 0.0;
+        }
+        let place = of[..index].iter().filter(|curve| has_whiskers(curve)).count();
+        let points = of.iter().filter(|curve| has_whiskers(curve)).flat_map(|curve| &curve.points);
+        let mut places: Vec<f64> = points.map(|point| self.x.position(point.x)).filter(|x| x.is_finite()).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let closest = places.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min);
+        let step = (closest * DODGED / count as f64).min(2.0 * CAP);
+        (place as f64 - (count - 1) as f64 / 2.0) * step * self.area.width
     }
 
     /// Grid lines at the ticks.
@@ -131,7 +157,10 @@ impl<'a> LinePlot<'a> {
     fn whiskers(&self, curve: &Curve) -> String {
         let whisker = |point: &CurvePoint| {
             let (low, high) = point.interval?;
-            Some(self.area.line(self.place(point.x, low.max(self.y.low)), self.place(point.x, high)))
+            let ends = [self.place(point.x, low.max(self.y.low)), self.place(point.x, high)];
+            let cap =
+                |(x, y): (f64, f64)| self.area.line((x - CAP * self.area.width, y), (x + CAP * self.area.width, y));
+            Some(self.area.line(ends[0], ends[1]) + &cap(ends[0]) + &cap(ends[1]))
         };
         curve.points.iter().filter_map(whisker).collect()
     }
@@ -183,6 +212,21 @@ mod tests {
         assert_eq!(plot.y.high, 8.0);
         let marks = plot.marks(&curves.curves[0], Look { colour: 0, dashed: false });
         assert!(marks.starts_with(r#"<path class="whisker" d="M0 6V0"#), "{marks}");
+    }
+
+    #[test]
+    fn curves_at_the_same_places_have_their_whiskers_beside_each_other() {
+        let mut curves = Curves::new(Axis::new("loss", "%"), Axis::new("goodput", "Mbit/s"));
+        for name in ["a", "b"] {
+            curves.add(Curve::new(name).with_intervals([(0.0, 4.0, 3.0, 8.0), (4.0, 2.0, 1.0, 3.0)]));
+        }
+        curves.add(Curve::new("published").with_points([(0.0, 4.0)]));
+        let plot = LinePlot::new(&curves, Area { width: 1000.0, ..AREA });
+        assert_eq!([0, 1, 2].map(|index| plot.dodge(index)), [-5.0, 5.0, 0.0]);
+        let marks = plot.marks(&curves.curves[0], Look { colour: 0, dashed: false });
+        assert!(marks.starts_with(r#"<path class="whisker" d="M0 6V0M-5 6H5M-5 0H5"#), "{marks}");
+        curves.curves.remove(1);
+        assert_eq!(LinePlot::new(&curves, AREA).dodge(0), 0.0);
     }
 
     #[test]

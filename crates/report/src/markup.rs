@@ -38,6 +38,11 @@ pub(super) fn table(id: &str, caption: &str, table: &Table) -> String {
     )
 }
 
+/// Whether a block has a table that scrolls.
+pub(super) fn has_long_table(html: &str) -> bool {
+    html.contains(r#" long"><table"#)
+}
+
 fn is_of_numbers(column: &Column) -> bool {
     column.align.map_or_else(|| !column.values.are_words(), |align| align == Align::Right)
 }
@@ -69,6 +74,11 @@ pub(super) fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a str>) -> String
 pub(super) fn details(summary: &str, open: bool, inner: &str) -> String {
     let open = if open { " open" } else { "" };
     format!("<details{open}><summary>{}</summary>{inner}</details>", escaped(summary))
+}
+
+/// The rows of a data file, which open on a click and stay closed in print.
+pub(super) fn data(summary: &str, open: bool, inner: &str) -> String {
+    details(summary, open, inner).replacen("<details", r#"<details class="data""#, 1)
 }
 
 /// `text` escaped for use between tags and in quoted attributes.

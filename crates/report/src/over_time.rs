@@ -73,7 +73,8 @@ pub(super) const METRICS: [Metric; 18] = [
         title: "What the reader waited for",
         label: "share of the time",
         caption: "How long data that had arrived waited for earlier data, by the subflow that carried the missing data \
-                  last.",
+                  last. At 100 % some data waited at every moment since the last sample; other data may have been read \
+                  meanwhile.",
     },
     Metric {
         name: SEQUENCE,
@@ -323,7 +324,8 @@ const MOST_FLOWS: usize = 4;
 
 /// What the dashed lines are.
 const ARRIVALS_CAPTION: &str = "Dashed: data that arrives for the first time. Where more is read than arrives, data that \
-                                had waited for a missing piece is read: see the reassembly queue.";
+                                had waited for a missing piece is read at once, faster than the links carry it: \
+                                see the reassembly queue.";
 
 /// The rate at which the data of a flow arrives, beside that at which it is read: a series for each flow of `run` of
 /// which data has waited; none if there are many flows. Data that waits for a missing piece is read at once when the

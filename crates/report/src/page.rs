@@ -4,7 +4,7 @@ use super::markup::escaped;
 
 const STYLE: &str = include_str!("style/report.css");
 const PRINT: &str = include_str!("style/print.css");
-const SCRIPT: [&str; 7] = [
+const SCRIPT: [&str; 8] = [
     include_str!("script/chart.js"),
     include_str!("script/zoom.js"),
     include_str!("script/hover.js"),
@@ -12,6 +12,7 @@ const SCRIPT: [&str; 7] = [
     include_str!("script/picker.js"),
     include_str!("script/tips.js"),
     include_str!("script/baseline.js"),
+    include_str!("script/export.js"),
 ];
 
 /// A page.
@@ -23,6 +24,8 @@ pub(super) struct Page {
     /// Short facts: names and values.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) sections: Vec<Section>,
+    /// The class of the whole page, by which its style differs; empty for most.
+    pub(super) class: &'static str,
 }
 
 /// A section of a page with a heading and an anchor.
@@ -60,6 +63,7 @@ impl Page {
         };
         let sections: String = self.sections.iter().map(section).collect();
         let script = SCRIPT.concat();
+        let class = if self.class.is_empty() { String::new() } else { format!(r#" class="{}""#, self.class) };
         format!(
             r#"<!doctype html>
 <html lang="en">
@@ -78,7 +82,7 @@ impl Page {
 }}
 </style>
 </head>
-<body>
+<body{class}>
 <header>
 <div class="top"><nav aria-label="Sections">{links}</nav><button type="button" id="theme" title="light, dark, or as the system has it">theme: system</button></div>
 <h1>{title}</h1>

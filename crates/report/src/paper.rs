@@ -69,7 +69,13 @@ impl Sheet {
         let mut keys = Vec::new();
         for (index, curve) in curves.curves.iter().enumerate() {
             let look = Look::of_curve(curve, index);
-            marks += &plot.marks(curve, look);
+            let aside = plot.dodge(index);
+            let of_curve = plot.marks(curve, look);
+            marks += &if aside == 0.0 {
+                of_curve
+            } else {
+                format!(r#"<g transform="translate({aside:.2} 0)">{of_curve}</g>"#)
+            };
             keys.push((curve.name.as_str(), Role::Line(look)));
         }
         for reference in &curves.references {

@@ -53,6 +53,19 @@ impl Parameter {
     }
 }
 
+/// Whether values are spaced like a logarithmic scale: over a factor of eight or more, and each step by a factor that is
+/// at most the square of any other, as in 1, 2, 5, 10.
+pub(super) fn are_logarithmic(values: impl Iterator<Item = f64>) -> bool {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };
+    let (least, most) =
+        steps.iter().fold((f64::MAX, 0.0_f64), |(least, most), step| (least.min(*step), most.max(*step)));
+    *first > 0.0 && steps.len() > 1 && *last >= 8.0 * first && most <= 2.0 * least
+}
+
 /// A swept parameter with a few values, which are words.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Category {
@@ -134,6 +147,16 @@ mod tests {
         assert_eq!(quantity(&Value::from(20)), Some((20.0, String::new())));
         assert_eq!(quantity(&Value::from("lia")), None);
         assert_eq!(quantity(&Value::from("2x4")), Some((2.0, "x4".to_owned())));
+    }
+
+    #[test]
+    fn values_that_multiply_have_a_logarithmic_axis() {
+        let are = |values: &[f64]| are_logarithmic(values.iter().copied());
+        assert!(are(&[1.0, 10.0, 100.0]) && are(&[20.0, 5.0, 10.0, 50.0, 2.0, 1.0]) && are(&[1.0, 2.0, 4.0, 8.0]));
+        assert!(
+            !are(&[10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0]) && !are(&[0.0, 1.0, 10.0]) && !are(&[1.0, 9.0])
+        );
+        assert!(!are(&[1.0, 2.0, 4.0]));
     }
 
     #[test]

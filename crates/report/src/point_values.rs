@@ -1,7 +1,7 @@
 //! A quantity at the points of a sweep, as bars and heat maps: its values, or their changes to a baseline.
 
-use subflow_lab::results::Experiment;
 use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Better, Experiment};
 use subflow_lab::statistics::Summary;
 
 use super::chosen_baseline::{Change, Changes, Choice, Estimate, changes, chosen};
@@ -81,7 +81,7 @@ impl<'a> PointValues<'a> {
             Some(Estimate { value: summary.mean?, interval: summary.ci95_low.zip(summary.ci95_high) })
         };
         self.figures(&Shown {
-            axis: Axis::new(self.metric.label, self.metric.unit),
+            axis: self.towards_better(Axis::new(self.metric.label, self.metric.unit)),
             is_signed: false,
             estimates: self.entries.iter().map(|entry| estimate(entry.summary)).collect(),
             caption: caption_of_means(&self.entries),
@@ -97,11 +97,15 @@ impl<'a> PointValues<'a> {
     pub(super) fn changes(&self, choice: Choice) -> Vec<Figure> {
         let changes = self.changes_to(choice);
         self.figures(&Shown {
-            axis: Axis::new(format!("change of {}", self.metric.label), "%"),
+            axis: self.towards_better(Axis::new(format!("change of {}", self.metric.label), "%")),
             is_signed: true,
             estimates: changes.into_iter().map(|change| change.percent).collect(),
             caption: caption_of_changes(&self.name_of(choice), true),
         })
+    }
+
+    fn towards_better(&self, axis: Axis) -> Axis {
+        axis.lower_is_better(self.metric.better == Better::Lower)
     }
 
     /// The name of a baseline, such as `congestion lia`.
@@ -223,5 +227,8 @@ pub(super) fn caption_of_changes(baseline: &str, in_percent: bool) -> String {
         }
         false => "The difference of the means, with 95 % intervals (t-test)",
     };
-    format!("Compared with {baseline} and the same other values. {method}; runs with the same seed are pairs.")
+    format!(
+        "Compared with {baseline} and the same other values. {method}; runs with the same seed are pairs. Heat maps show \
+         what is better in blue and what is worse in orange."
+    )
 }

@@ -4,6 +4,7 @@
 mod chromium;
 mod desk;
 mod devtools;
+mod exported;
 mod legible;
 mod swept_names;
 

@@ -11,6 +11,8 @@ pub struct Axis {
     pub scale: Scale,
     /// The range of values that is shown.
     pub extent: Extent,
+    /// Whether smaller values are better, such as those of a delay: differences have their colours by that.
+    pub lower_is_better: bool,
 }
 
 /// The scale of an axis.
@@ -38,7 +40,8 @@ pub enum Extent {
 impl Axis {
     /// A linear axis that shows zero.
     pub fn new(label: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self { label: label.into(), unit: unit.into(), scale: Scale::Linear, extent: Extent::WithZero }
+        let (scale, extent) = (Scale::default(), Extent::default());
+        Self { label: label.into(), unit: unit.into(), scale, extent, lower_is_better: false }
     }
 
     /// Makes the axis logarithmic, without zero.
@@ -57,6 +60,12 @@ impl Axis {
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Self {
         Self { extent: Extent::Between(low, high), ..self }
+    }
+
+    /// Says that smaller values are better.
+    #[must_use]
+    pub fn lower_is_better(self, lower_is_better: bool) -> Self {
+        Self { lower_is_better, ..self }
     }
 
     /// Label and unit: `goodput in Mbit/s`.

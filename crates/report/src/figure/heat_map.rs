@@ -19,7 +19,7 @@ pub struct HeatMap {
     pub columns: Names,
     /// The cells; those that are missing have no value.
     pub cells: Vec<HeatCell>,
-    /// Whether values are differences: zero has no colour, and values above and below it have different ones.
+    /// Whether values are differences: zero has no colour, and better and worse values have different ones.
     pub signed: bool,
 }
 
@@ -52,8 +52,8 @@ pub struct HeatCell {
 pub(crate) struct Shade {
     /// From the colour of the ground (0) to the full colour (1).
     pub(crate) share: f64,
-    /// Whether it has the colour of values below zero.
-    pub(crate) is_below: bool,
+    /// Whether it has the colour of differences to the worse.
+    pub(crate) is_worse: bool,
 }
 
 impl HeatMap {
@@ -95,7 +95,8 @@ impl HeatMap {
         };
         // Equal values everywhere are in the middle of the scale; differences that are all zero have no colour.
         let share = if share.is_nan() && value.is_finite() { f64::from(u8::from(!self.signed)) / 2.0 } else { share };
-        share.is_finite().then(|| Shade { share: share.clamp(0.0, 1.0), is_below: self.signed && value < 0.0 })
+        let is_worse = self.signed && if self.value.lower_is_better { value > 0.0 } else { value < 0.0 };
+        share.is_finite().then(|| Shade { share: share.clamp(0.0, 1.0), is_worse })
     }
 }
 
@@ -104,23 +105,33 @@ mod tests {
     use super::*;
 
     fn shades(values: &[f64], signed: bool) -> Vec<(f64, bool)> {
+        shades_of(&Axis::new("goodput", "Mbit/s"), values, signed)
+    }
+
+    fn shades_of(axis: &Axis, values: &[f64], signed: bool) -> Vec<(f64, bool)> {
         let cell = |(column, &value)| HeatCell { row: 0, column, value, interval: None, number: None };
         let names = |names: &[&str]| Names { title: String::new(), names: names.iter().map(|n| (*n).into()).collect() };
         let map = HeatMap {
-            value: HeatMap::axis(&Axis::new("goodput", "Mbit/s"), values.iter().copied(), signed),
+            value: HeatMap::axis(axis, values.iter().copied(), signed),
             rows: names(&["a"]),
             columns: names(&["x", "y", "z"]),
             cells: values.iter().enumerate().map(cell).collect(),
             signed,
         };
         let shades = values.iter().filter_map(|value| map.shade(*value));
-        shades.map(|shade| (shade.share, shade.is_below)).collect()
+        shades.map(|shade| (shade.share, shade.is_worse)).collect()
     }
 
     #[test]
     fn colours_go_from_the_lowest_to_the_highest_value_or_from_zero_to_both_sides() {
         assert_eq!(shades(&[10.0, 30.0, 20.0, f64::NAN], false), [(0.0, false), (1.0, false), (0.5, false)]);
         assert_eq!(shades(&[-4.0, 0.0, 2.0], true), [(1.0, true), (0.0, false), (0.5, false)]);
+    }
+
+    #[test]
+    fn a_longer_download_has_the_colour_of_what_is_worse() {
+        let completion = Axis::new("completion", "s").lower_is_better(true);
+        assert_eq!(shades_of(&completion, &[4.0, 0.0, -2.0], true), [(1.0, true), (0.0, false), (0.5, false)]);
     }
 
     #[test]

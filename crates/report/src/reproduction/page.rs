@@ -3,7 +3,7 @@
 use super::{Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, counted};
 use crate::chart;
 use crate::figure::Figure;
-use crate::markup::{Slugs, code, details, escaped, table};
+use crate::markup::{Slugs, code, data, details, escaped, table};
 use crate::page::Page;
 
 /// Tables with more rows are collapsed.
@@ -33,7 +33,7 @@ pub fn of_reproduction(reproduced: &Reproduced, reproduction: &Reproduction) -> 
 /// The report of several reproductions as one HTML file: the verdicts on all findings first, then a section for each
 /// publication with its tables, figures and notes.
 pub fn of_reproductions(reproductions: &Reproductions, command: &str) -> String {
-    let mut page = Page { title: "Publications, reproduced".to_owned(), ..Page::default() };
+    let mut page = Page { title: "Publications, reproduced".to_owned(), class: "several", ..Page::default() };
     page.facts.push(("publications", reproductions.0.len().to_string()));
     page.facts.push(effort(reproductions.0.iter().any(|(reproduced, _)| reproduced.quick)));
     page.facts.push(("findings", reproductions.counted()));
@@ -81,7 +81,7 @@ impl Parts {
         let count = reproduction.table.len();
         let many = count > MANY_ROWS || !reproduction.readable.is_empty();
         let rows = table(&slugs.unique("rows of all"), "", &reproduction.table);
-        let rows = details(&format!("All {count} rows, as in results.csv"), !many, &rows);
+        let rows = data(&format!("All {count} rows, as in results.csv"), !many, &rows);
         let notes: String = reproduction.notes.iter().map(|note| format!("<li>{}</li>", escaped(note))).collect();
         Self {
             findings: table_of_findings(&reproduction.findings),

@@ -49,7 +49,7 @@ function viewOf(block) {
   const none = [null, null, null];
   const changes = numbers.changes[menu.value].map((of) => of === 0 ? none : of.slice(inPercent ? 0 : 3).slice(0, 3));
   return {
-    all: changes, signed: true, unit: inPercent ? "%" : unit,
+    all: changes, signed: true, lowerIsBetter: choices.dataset.better === "lower", unit: inPercent ? "%" : unit,
     label: `${inPercent ? "change" : "difference"} of ${label}`,
     caption: (inPercent ? choices.dataset.percent : choices.dataset.difference).replace("{}", name),
   };
@@ -74,9 +74,9 @@ function drawCell(cell, view, { low, high, log }) {
   if (log) share = Math.log(value / low) / Math.log(high / low);
   if (view.signed) share = Math.abs(value) / high;
   share = Number.isNaN(share) ? (view.signed ? 0 : 0.5) : Math.min(share, 1);
-  const below = view.signed && value < 0;
-  const depth = share > (below ? 0.77 : 0.7) ? " deep" : share > 0.5 ? " middle" : "";
-  cell.className = value === null ? "" : `shade${depth}${below ? " below" : ""}`;
+  const worse = view.signed && (view.lowerIsBetter ? value > 0 : value < 0);
+  const depth = share > (worse ? 0.77 : 0.7) ? " deep" : share > 0.5 ? " middle" : "";
+  cell.className = value === null ? "" : `shade${depth}${worse ? " worse" : ""}`;
   cell.style.setProperty("--at", `${(100 * share).toFixed(1)}%`);
   cell.textContent = beside(value, Math.max(Math.abs(low), Math.abs(high)), view.signed);
   cell.dataset.tip = tipText(cell.dataset.name, one, view.unit, view.signed);
@@ -93,6 +93,7 @@ function drawMap(figure, view) {
   const isBeyond = view.signed && cells.some(({ dataset }) => Math.abs(view.all[dataset.number][0]) > colours.high);
   const scale = figure.querySelector(".scale"), [from, to] = scale.querySelectorAll("b");
   scale.classList.toggle("signed", view.signed);
+  scale.classList.toggle("lower", view.signed && view.lowerIsBetter);
   const [least, most] = isBeyond ? ["\u2264\u2009", "\u2265\u2009"] : ["", ""];
   from.textContent = least + threeDigits(colours.low, view.signed);
   to.textContent = most + threeDigits(colours.high, view.signed);

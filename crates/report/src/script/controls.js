@@ -94,10 +94,10 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
-// All details are open when printed.
+// All details are open when printed, but those with the rows of a data file.
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
+  closed = [...document.querySelectorAll("details:not([open], .data)")];
   for (const one of closed) one.open = true;
 });
 addEventListener("afterprint", () => { for (const one of closed) one.open = false; });

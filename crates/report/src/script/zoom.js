@@ -59,6 +59,16 @@ function show(chart) {
   chart.grid.setAttribute("d", lines.join(""));
   label(chart.figure.querySelector(".x-ticks"), across, "left");
   label(chart.figure.querySelector(".y-ticks"), up, "bottom");
+  placeMoments(chart);
+}
+
+// The numbers of events stay at their lines.
+function placeMoments({ plot, view: { left, right } }) {
+  for (const moment of plot.querySelectorAll(".moment")) {
+    const at = +moment.dataset.at;
+    moment.hidden = at < left || at > right;
+    moment.style.left = ((at - left) / (right - left)) * 100 + "%";
+  }
 }
 
 // The initial view, which a reset restores.
@@ -77,6 +87,7 @@ function showWhole(chart) {
   chart.grid.setAttribute("d", chart.whole.grid);
   chart.figure.querySelector(".x-ticks").replaceChildren(...chart.whole.x);
   chart.figure.querySelector(".y-ticks").replaceChildren(...chart.whole.y);
+  placeMoments(chart);
 }
 
 // The range of y of the visible curves between two positions, with a margin.
