@@ -17,7 +17,9 @@
 //! of the first line's probability have the first line's size.
 
 use crate::csv_table::{Cause, LineError};
-use crate::sizes::MOST_BYTES;
+
+/// The maximum number of bytes of a transfer.
+pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
 /// A cumulative distribution function of sizes.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,9 +7,7 @@ use rand_core::RngCore;
 
 use crate::SizeTable;
 use crate::random::{below, standard_normal, uniform};
-
-/// The maximum number of bytes of a transfer.
-pub(crate) const MOST_BYTES: u64 = 1 << 60;
+use crate::size_table::MOST_BYTES;
 
 /// The distribution of the sizes of transfers or messages. Every draw is a whole number of bytes, at least 1.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::Traces;
 use crate::file::{Field, Problem, Section, Value, list};
-use crate::sizes::MOST_BYTES;
+use crate::size_table::MOST_BYTES;
 use crate::{SizeDistribution, schema};
 
 /// The keys that name distributions; a table has exactly one of them.

@@ -7,7 +7,7 @@ use subflow_quantity::Duration;
 use super::Traces;
 use super::sizes;
 use crate::file::{Field, Problem, Section, Value};
-use crate::sizes::MOST_BYTES;
+use crate::size_table::MOST_BYTES;
 use crate::{Period, SizeDistribution, Traffic, schema};
 
 /// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes.
