@@ -1,11 +1,9 @@
 //! The arguments of the command line. Those of the larger commands are in the other files.
 
-#[cfg(feature = "analyze")]
-pub(crate) mod analyze;
 mod bench;
 mod compare;
-#[cfg(feature = "import")]
-mod import;
+#[cfg(any(feature = "analyze", feature = "import"))]
+pub(crate) mod files;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
 pub(crate) mod names;
@@ -28,12 +26,12 @@ pub(crate) use AnyArguments as Conform;
 pub(crate) use AnyArguments as Import;
 #[cfg(not(feature = "publications"))]
 pub(crate) use AnyArguments as Reproduce;
-#[cfg(feature = "analyze")]
-pub(crate) use analyze::Analyze;
 pub(crate) use bench::{Bench, BenchTun, Benchmark};
 pub(crate) use compare::{Compare, Comparing, Repeating};
+#[cfg(feature = "analyze")]
+pub(crate) use files::Analyze;
 #[cfg(feature = "import")]
-pub(crate) use import::Import;
+pub(crate) use files::Import;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
 #[cfg(feature = "publications")]

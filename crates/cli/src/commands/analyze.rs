@@ -4,7 +4,7 @@ use subflow_analyze::{Analysis, CaptureError, analyze as read, connections, subf
 use subflow_report::output::Folder;
 
 use crate::arguments::Analyze;
-use crate::arguments::analyze::{AnalyzeFormat, CaptureTable};
+use crate::arguments::files::{AnalyzeFormat, CaptureTable};
 use crate::failure::Failure;
 use crate::output::{figure_format, print, say};
 

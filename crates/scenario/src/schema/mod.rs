@@ -11,7 +11,6 @@ mod json;
 mod network;
 mod reference;
 mod topology;
-mod trace;
 
 use std::sync::LazyLock;
 
@@ -22,7 +21,7 @@ pub(crate) use flows::{
     SUBFLOW,
 };
 pub use general::Sampling;
-pub(crate) use general::{DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, ROOT};
+pub(crate) use general::{DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, LOSS_UNITS, RATE_UNITS, ROOT, TIME_UNITS, TRACE};
 pub use json::json_schema;
 pub(crate) use network::{
     INITIAL_SUBFLOWS, RETURN_PATHS, ROUTER, ROUTER_MODES, ROUTING, SHAPES, ShapeKind, TIES, TOPOLOGY, routing_modes,
@@ -32,7 +31,6 @@ pub(crate) use topology::{
     DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, QUEUE, REORDER,
     TOKEN_BUCKET,
 };
-pub(crate) use trace::{LOSS_UNITS, RATE_UNITS, TIME_UNITS, TRACE};
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {

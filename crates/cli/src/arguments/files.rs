@@ -1,0 +1,109 @@
+//! The arguments of the commands that read the files of other tools: `analyze` and `import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+#[cfg(feature = "analyze")]
+use clap::ValueEnum;
+#[cfg(feature = "import")]
+use subflow_quantity::{Duration, Rate};
+
+#[cfg(feature = "analyze")]
+use super::Figures;
+
+#[cfg(feature = "analyze")]
+#[derive(Debug, Args)]
+pub(crate) struct Analyze {
+    /// Captures in the format pcap or pcapng, also compressed with gzip or zstd. Several are read together: give those of
+    /// both ends, or of all interfaces
+    #[arg(value_name = "FILE", required = true, num_args = 1..=1000)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Folder for tables, series over time and a report
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write each figure of the report to a separate file, in the folder
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "out")]
+    pub(crate) figures: Option<Figures>,
+    /// Replace other results in the folder
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = AnalyzeFormat::Text)]
+    pub(crate) format: AnalyzeFormat,
+    /// The table that `--format csv` prints
+    #[arg(long, value_enum, default_value_t = CaptureTable::Subflows)]
+    pub(crate) table: CaptureTable,
+}
+
+#[cfg(feature = "analyze")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnalyzeFormat {
+    /// Tables to read
+    Text,
+    /// One object with everything
+    Json,
+    /// One table
+    Csv,
+}
+
+#[cfg(feature = "analyze")]
+/// A table of an analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CaptureTable {
+    /// A line for each direction of a connection
+    Connections,
+    /// A line for each direction of a subflow or path
+    Subflows,
+}
+
+#[cfg(feature = "analyze")]
+impl Analyze {
+    /// The command line that makes the same report.
+    pub(crate) fn command(&self) -> String {
+        let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+        let out = self.out.as_ref().map(|out| format!(" --out {}", out.display())).unwrap_or_default();
+        format!("subflow analyze {}{out}", files.join(" "))
+    }
+}
+
+#[cfg(feature = "import")]
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file: GraphML or GML (Topology Zoo), SNDlib (XML, JSON, native), MiniEdit's .mn, minitopo, htsim's .topo,
+    /// HPCC's topologies, or lines of two nodes and a weight (Rocketfuel); - is standard input
+    pub(crate) file: PathBuf,
+    /// The scenario to write, which must not exist [default: standard output]
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) out: Option<PathBuf>,
+    /// The rate of links of which the file says nothing
+    #[arg(long, value_name = "RATE", default_value = "1 Gbit/s")]
+    pub(crate) rate: Rate,
+    /// The delay of links of which the file says nothing, neither as a delay nor by the places of their ends
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) delay: Duration,
+    /// The speed of light in the links, in km/s, for delays that follow from places
+    #[arg(long, value_name = "SPEED", default_value_t = 200_000.0, value_parser = speed)]
+    pub(crate) km_per_second: f64,
+    /// Multiply all rates, of links and of demands, by this
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub(crate) scale: f64,
+    /// The two nodes that a connection joins, instead of demands [default: the file's demands, or the two nodes that are
+    /// farthest apart]
+    #[arg(long, value_names = ["NODE", "NODE"], num_args = 2)]
+    pub(crate) between: Option<Vec<String>>,
+    /// Leave out the file's demands
+    #[arg(long)]
+    pub(crate) without_demands: bool,
+}
+
+#[cfg(feature = "import")]
+fn speed(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|speed| (1.0..=300_000.0).contains(speed));
+    number.ok_or_else(|| "expected a number from 1 to 300000".to_owned())
+}
+
+#[cfg(feature = "import")]
+fn factor(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|factor| (1e-9..=1e3).contains(factor));
+    number.ok_or_else(|| "expected a number from 0.000000001 to 1000".to_owned())
+}
