@@ -414,7 +414,14 @@ mod tests {
             [Ok(None), Ok(None), Ok(None), Ok(None)]
         );
         assert!(["F-10XB", "F-0B", "F-99999999999GB"].iter().all(|case| sent_size(case).is_err()));
-        let paths = [1, 2].map(|n| PathSpec { n, rate_mbps: 20.0, delay_ms: 10.0, queue: 50, loss_pct: 0.0 });
+        let paths = [1, 2].map(|n| PathSpec {
+            n,
+            rate_mbps: 20.0,
+            rate_bps: 20_000_000,
+            delay_ms: 10.0,
+            queue: 50,
+            loss_pct: 0.0,
+        });
         assert_eq!(failure("G-fail-path2-both", &paths), Ok(Some(Failure { path: 2, both: true, loss_pct: 0.0 })));
         assert!(failure("G-fail-path3-data", &paths).is_err());
         assert_eq!(failure("A", &paths), Ok(None));

@@ -64,6 +64,8 @@ pub(super) struct PathSpec {
     pub(super) n: usize,
     /// Rate in Mbit/s.
     pub(super) rate_mbps: f64,
+    /// The same in bit/s, for templates, which compute with whole numbers.
+    pub(super) rate_bps: u64,
     /// One-way delay in milliseconds.
     pub(super) delay_ms: f64,
     /// Packets that the queue holds, the one in transmission included.
@@ -273,10 +275,12 @@ impl Row<'_> {
         let &[rate, delay, queue] = parts.as_slice() else {
             return Err(complaint());
         };
+        let rate_mbps = self.number_in("paths", rate, EXPECTED, |x| (0.001..=100_000.0).contains(&x))?;
         Ok(PathSpec {
             n: 0,
             loss_pct: 0.0,
-            rate_mbps: self.number_in("paths", rate, EXPECTED, |x| (0.001..=100_000.0).contains(&x))?,
+            rate_mbps,
+            rate_bps: (rate_mbps * 1e6).round() as u64,
             delay_ms: self.number_in("paths", delay, EXPECTED, |x| x <= 100_000.0)?,
             queue: queue
                 .trim()
@@ -322,7 +326,11 @@ mod tests {
         let text = format!("{HEADER}D,mptcp,reno,20/10/50;10/2.5/40,0;1,60,2,1,28.4,0.5\n");
         let records = parse("x.csv", &text).expect("good");
         let record = &records[0];
-        assert_eq!(record.paths[1], PathSpec { n: 2, rate_mbps: 10.0, delay_ms: 2.5, queue: 40, loss_pct: 1.0 });
+        let rate_bps = 10_000_000;
+        assert_eq!(
+            record.paths[1],
+            PathSpec { n: 2, rate_mbps: 10.0, rate_bps, delay_ms: 2.5, queue: 40, loss_pct: 1.0 }
+        );
         assert_eq!((record.line, record.rep, record.flow, record.start_s), (2, 2, 1, 0.5));
     }
 
