@@ -19,8 +19,9 @@
 //! window grows again, and it is restored when the recovery ends. ECN marks are ignored.
 //!
 //! **Payload of a packet.** The pacing rate is the bandwidth in packets times the payload of a packet without MPTCP's
-//! options ([`Outstanding::unit_bytes`]), and a packet takes its own payload divided by that rate. Where a DSS option makes
-//! the payload smaller, as with MPTCP, packets leave faster than 0.99 of the bandwidth, as in the kernel.
+//! options ([`unit_bytes`](super::Outstanding::unit_bytes)), and a packet takes its own payload divided by that rate.
+//! Where a DSS option makes the payload smaller, as with MPTCP, packets leave faster than 0.99 of the bandwidth, as in the
+//! kernel.
 //!
 //! **Units.** Packets. Scenarios refuse BBR where there are no [rate samples](DeliverySample::rate).
 //!
