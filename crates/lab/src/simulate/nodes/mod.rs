@@ -246,7 +246,7 @@ impl Nodes {
                 continue;
             }
             let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
-            if network.reports_departures(interface) {
+            if !host.reporting.is_empty() && network.reports_departures(interface) {
                 endpoint.on_queued(network.packet(self.reserved));
             }
             network.transmit_reserved(host.id, interface, self.reserved);
