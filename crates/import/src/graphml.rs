@@ -48,7 +48,8 @@ pub(crate) fn read(text: &str) -> Result<Network, ImportError> {
     Ok(network)
 }
 
-fn is(element: &Element<'_, '_>, name: &str) -> bool {
+/// Whether `element` has this name, in whatever namespace.
+pub(crate) fn is(element: &Element<'_, '_>, name: &str) -> bool {
     element.is_element() && element.tag_name().name() == name
 }
 

@@ -6,6 +6,7 @@ use roxmltree::{Document, Node as Element};
 use serde::Deserialize;
 use subflow_quantity::Rate;
 
+use crate::graphml::is;
 use crate::{Demand, ImportError, Link, Network, Node, Position};
 
 /// What the file says of numbers: of coordinates and of capacities.
@@ -56,7 +57,7 @@ impl Units {
 
 pub(crate) fn read_xml(text: &str) -> Result<Network, ImportError> {
     let document = Document::parse(text).map_err(|error| ImportError::damaged(format!("not valid XML: {error}")))?;
-    let all = |name: &'static str| document.descendants().filter(move |element| element.has_tag_name_only(name));
+    let all = |name: &'static str| document.descendants().filter(move |element| is(element, name));
     let mut network = Network::default();
     let unit = all("unit").next().and_then(|unit| unit.text());
     let is_geographical =
@@ -68,8 +69,8 @@ pub(crate) fn read_xml(text: &str) -> Result<Network, ImportError> {
     }
     for element in all("link") {
         let ends = ends_of(&network, &element)?;
-        let modules = element.descendants().filter(|child| child.has_tag_name_only("capacity"));
-        let installed = element.children().find(|child| child.has_tag_name_only("preInstalledModule"));
+        let modules = element.descendants().filter(|child| is(child, "capacity"));
+        let installed = element.children().find(|child| is(child, "preInstalledModule"));
         let installed = installed.and_then(|module| number(&module, "capacity")).unwrap_or(0.0);
         let modules = modules.filter_map(|capacity| capacity.text()?.trim().parse().ok());
         network.links.push(units.link(ends, installed, modules));
@@ -83,19 +84,8 @@ pub(crate) fn read_xml(text: &str) -> Result<Network, ImportError> {
     Ok(network)
 }
 
-/// The comparison of names that leaves out the namespace.
-trait TagName {
-    fn has_tag_name_only(&self, name: &str) -> bool;
-}
-
-impl TagName for Element<'_, '_> {
-    fn has_tag_name_only(&self, name: &str) -> bool {
-        self.is_element() && self.tag_name().name() == name
-    }
-}
-
 fn text_of<'a>(element: &Element<'a, '_>, name: &str) -> Option<&'a str> {
-    element.descendants().find(|child| child.has_tag_name_only(name))?.text().map(str::trim)
+    element.descendants().find(|child| is(child, name))?.text().map(str::trim)
 }
 
 fn number(element: &Element<'_, '_>, name: &str) -> Option<f64> {
