@@ -6,8 +6,8 @@ use crate::desk::Desk;
 use crate::devtools::Page;
 use crate::{browser, screenshots};
 
-/// The scenario whose links fail: its timeline has events, and its flow is watched packet by packet.
-const FAILURES: &str = r#"timeline = [
+/// A change of the scenario: its timeline has events, and its flow is watched packet by packet.
+const CHANGES: &str = r#"timeline = [
     { at = "1 s", link = "wifi", rate = "5 Mbit/s" },
     { at = "2 s", link = "wifi", rate = "50 Mbit/s" } ]"#;
 
@@ -23,7 +23,7 @@ fn text(page: &mut Page, expression: &str) -> String {
 fn events_are_listed_once_and_their_lines_have_numbers_that_follow_a_zoom() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();
-    desk.run(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml"), "--set", FAILURES]);
+    desk.run(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml"), "--set", CHANGES]);
     let mut page = browser.open(&desk.report());
     assert_eq!(count(&mut page, ".events"), 1);
     let items = text(&mut page, "[...document.querySelectorAll('.events li')].map((li) => li.textContent).join('|')");

@@ -1,7 +1,7 @@
 //! C-MPBBR: BBR, version 1, whose subflows divide the bandwidth of a bottleneck that they seem to share.
 //!
-//! Source: Mahmud, Lubna, Song, Cho, "Coupled Multipath BBR (C-MPBBR): A Efficient Congestion Control Algorithm for
-//! Multipath TCP" (IEEE Access 8, 2020), and its kernel module for MPTCP 0.93 (`mptcp_c-mpbbr.c`).
+//! Source: the kernel module of Mahmud and others, "Coupled Multipath BBR (C-MPBBR)" (IEEE Access 8, 2020), in its form
+//! for MPTCP 0.95, where the division by n is commented out; the paper was not at hand.
 //!
 //! Subflows are taken to share a bottleneck if their bandwidths are alike: within 20 % of that of the subflow. With $`n`$
 //! of them, it included, the subflow sends at 1/n of its bandwidth, and its window is that of 1/n:
