@@ -40,7 +40,8 @@ impl Shared {
             false => doc.clone(),
         };
         let doc = docs.iter().map(named).collect::<Vec<_>>().join("; ");
-        FieldSchema { key: self.key, kind: kind(self.domain()), default: self.default(), doc }
+        let algorithms = self.of.iter().map(|(name, _)| *name).collect();
+        FieldSchema { key: self.key, kind: kind(self.domain()), default: self.default(), doc, algorithms }
     }
 
     fn default(&self) -> Default {
@@ -151,7 +152,7 @@ pub(crate) fn parse(field: &Field<'_>, domain: &Domain, of_link: OfLink<'_>) -> 
 
 /// What an option takes, as a continuation of "expected".
 fn takes(domain: &Domain) -> String {
-    FieldSchema { key: "", kind: kind(domain), default: Default::Required, doc: String::new() }.takes()
+    kind(domain).takes()
 }
 
 #[cfg(test)]

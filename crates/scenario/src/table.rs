@@ -24,19 +24,14 @@ pub struct FieldSchema {
     pub default: Default,
     /// Its meaning, as a continuation of "KEY is".
     pub doc: String,
+    /// The names of the algorithms whose option it is; empty for a key that belongs to the table itself.
+    pub algorithms: Vec<&'static str>,
 }
 
 impl FieldSchema {
     /// The accepted values, as a continuation of "expected".
     pub fn takes(&self) -> String {
-        match &self.kind {
-            Kind::Value(words) | Kind::Named(words, _) => words.clone(),
-            Kind::Word(names) => {
-                let quoted: Vec<String> = names.iter().map(|entry| format!("{:?}", entry.name)).collect();
-                let (last, others) = quoted.split_last().expect("a key takes at least one word");
-                if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) }
-            }
-        }
+        self.kind.takes()
     }
 
     /// The names that it accepts, if it accepts names from a catalogue.
@@ -57,6 +52,20 @@ pub enum Kind {
     Word(Vec<Description>),
     /// As described by this text, including one of these names.
     Named(String, Vec<Description>),
+}
+
+impl Kind {
+    /// The accepted values, as a continuation of "expected".
+    pub(crate) fn takes(&self) -> String {
+        match self {
+            Self::Value(words) | Self::Named(words, _) => words.clone(),
+            Self::Word(names) => {
+                let quoted: Vec<String> = names.iter().map(|entry| format!("{:?}", entry.name)).collect();
+                let (last, others) = quoted.split_last().expect("a key takes at least one word");
+                if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) }
+            }
+        }
+    }
 }
 
 /// One kind of table.
@@ -87,16 +96,21 @@ impl TableSchema {
     }
 }
 
+/// A key of the table itself.
+fn own(key: &'static str, kind: Kind, default: Default, doc: &str) -> FieldSchema {
+    FieldSchema { key, kind, default, doc: doc.into(), algorithms: Vec::new() }
+}
+
 pub(crate) fn required(key: &'static str, kind: &str, doc: &str) -> FieldSchema {
-    FieldSchema { key, kind: Kind::Value(kind.into()), default: Default::Required, doc: doc.into() }
+    own(key, Kind::Value(kind.into()), Default::Required, doc)
 }
 
 pub(crate) fn value(key: &'static str, kind: &str, default: &str, doc: &str) -> FieldSchema {
-    FieldSchema { key, kind: Kind::Value(kind.into()), default: Default::Value(default.into()), doc: doc.into() }
+    own(key, Kind::Value(kind.into()), Default::Value(default.into()), doc)
 }
 
 pub(crate) fn optional(key: &'static str, kind: &str, default: &str, doc: &str) -> FieldSchema {
-    FieldSchema { key, kind: Kind::Value(kind.into()), default: Default::None(default.into()), doc: doc.into() }
+    own(key, Kind::Value(kind.into()), Default::None(default.into()), doc)
 }
 
 /// A key that accepts only names.
@@ -106,7 +120,7 @@ pub(crate) fn word<T>(key: &'static str, choices: &[Choice<T>], default: Default
 
 /// The same with the names of a catalogue.
 pub(crate) fn words(key: &'static str, names: Vec<Description>, default: Default, doc: &str) -> FieldSchema {
-    FieldSchema { key, kind: Kind::Word(names), default, doc: doc.into() }
+    own(key, Kind::Word(names), default, doc)
 }
 
 /// A key whose value is, or whose table contains, the name of an algorithm, model or topology.
@@ -117,7 +131,7 @@ pub(crate) fn named(
     default: Default,
     doc: &str,
 ) -> FieldSchema {
-    FieldSchema { key, kind: Kind::Named(kind.into(), names), default, doc: doc.into() }
+    own(key, Kind::Named(kind.into(), names), default, doc)
 }
 
 impl Default {

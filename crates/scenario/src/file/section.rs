@@ -8,7 +8,7 @@ use subflow_policy::catalogue::Choice;
 use super::node::{Entry, Node, Value};
 use super::suggestion::{did_you_mean, list};
 use super::{Origin, Place, Problem};
-use crate::table::{Default, TableSchema};
+use crate::table::{Default, FieldSchema, TableSchema};
 
 /// A value that is being parsed, with its dotted path.
 #[derive(Clone, Debug)]
@@ -185,6 +185,13 @@ impl<'a> Section<'a> {
     pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
         let doc = self.schema.field(key).doc.as_str();
         self.field.node.entry(key).map(|entry| self.field.child(entry, doc))
+    }
+
+    /// The keys that the file has, with their descriptions.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static FieldSchema> + use<'a> {
+        let Value::Table(entries) = self.field.value() else { unreachable!("a section is a table") };
+        let schema = self.schema;
+        entries.iter().map(move |entry| schema.field(&entry.key))
     }
 
     /// The entries of the table under `key`, if the file has one; their keys are names that the user chooses.

@@ -100,7 +100,7 @@ pub(super) fn in_section<A: Catalogue>(
 ) -> Result<A, Problem> {
     let mut algorithm = named(name, what, custom)?;
     let own = algorithm.options();
-    refuse_others::<A>(section, algorithm.name(), &own.iter().map(|option| option.key).collect::<Vec<_>>())?;
+    refuse_others(section, algorithm.name(), &own.iter().map(|option| option.key).collect::<Vec<_>>())?;
     for option in &own {
         let given = match option.is_required {
             true => Some(section.required(option.key)?),
@@ -128,13 +128,11 @@ fn named<A: Catalogue>(field: &Field<'_>, what: &str, custom: &[A]) -> Result<A,
 }
 
 /// Rejects options of algorithms other than the named one.
-fn refuse_others<A: Catalogue>(section: &Section<'_>, name: &str, own: &[&str]) -> Result<(), Problem> {
-    let of_all = options::shared(A::options);
-    let mut others = of_all.iter().filter(|option| !own.contains(&option.key));
-    let Some((owners, stray)) = others.find_map(|option| Some((&option.of, section.given(option.key)?))) else {
-        return Ok(());
-    };
-    let owners = list(owners.iter().map(|(name, _)| *name));
+fn refuse_others(section: &Section<'_>, name: &str, own: &[&str]) -> Result<(), Problem> {
+    let mut others = section.keys().filter(|field| !field.algorithms.is_empty() && !own.contains(&field.key));
+    let Some(other) = others.next() else { return Ok(()) };
+    let stray = section.required(other.key)?;
+    let owners = list(other.algorithms.iter().copied());
     let help = match own {
         [] => format!("{name} takes no options"),
         own => format!("{name} takes {}", list(own.iter().copied())),

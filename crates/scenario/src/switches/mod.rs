@@ -120,6 +120,7 @@ fn table<C>(path: &'static str, doc: &'static str, switches: &[Switch<C>], base:
             None => Default::Value((switch.literal)(base)),
         },
         doc: switch.doc.clone().into_owned(),
+        algorithms: Vec::new(),
     };
     TableSchema { path, doc, fields: switches.iter().map(field).collect() }
 }
