@@ -3,6 +3,7 @@
 //! Chunks are read from the captured bytes as far as they go: a capture may have the first bytes of a packet only, and
 //! the CRC32c may be left to the network card.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use subflow_wire::sctp::chunk_type;
@@ -36,6 +37,7 @@ pub(crate) struct Path {
 pub(crate) struct Sent {
     pub(crate) packets: u64,
     pub(crate) data_packets: u64,
+    /// Bytes of user data in chunks whose last copy went this way: the one that arrived, unless it was not needed.
     pub(crate) bytes: u64,
     /// Chunks that were captured before, on any path.
     pub(crate) retransmissions: u64,
@@ -45,6 +47,8 @@ pub(crate) struct Sent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chunks {
     sent: Ranges,
+    /// The path of the last copy of each chunk that no SACK has covered.
+    outstanding: BTreeMap<u64, usize>,
     next: u64,
     /// Bytes of user data in chunks captured for the first time.
     pub(crate) bytes: u64,
@@ -54,6 +58,18 @@ pub(crate) struct Chunks {
     pub(crate) last_new: Option<u64>,
     pub(crate) last_acknowledged: Option<u64>,
     acknowledged: Option<u64>,
+}
+
+/// Which copy of a chunk a packet has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Sending {
+    First,
+    /// One that may be needed; the last copy before it went on the path `before`.
+    Another {
+        before: usize,
+    },
+    /// One of a chunk that is acknowledged already.
+    Acknowledged,
 }
 
 const COMMON_HEADER: usize = 12;
@@ -122,10 +138,17 @@ impl Association {
     fn send(&mut self, from: usize, path: usize, chunk: &[u8], length: u32, time: u64) {
         let Some(tsn) = number(chunk, 4) else { return };
         let bytes = u64::from(length.saturating_sub(DATA_HEADER));
-        let sent = &mut self.paths[path].sent[from];
-        sent.bytes += bytes;
-        if !self.data[from].send(tsn, bytes, time) {
-            sent.retransmissions += 1;
+        let copy = self.data[from].send(tsn, path, bytes, time);
+        if copy != Sending::First {
+            self.paths[path].sent[from].retransmissions += 1;
+        }
+        if let Sending::Another { before } = copy {
+            // A capture may have copies of different lengths, whatever the RFC says.
+            let last = &mut self.paths[before].sent[from].bytes;
+            *last = last.saturating_sub(bytes);
+        }
+        if copy != Sending::Acknowledged {
+            self.paths[path].sent[from].bytes += bytes;
         }
     }
 
@@ -140,18 +163,20 @@ impl Association {
 }
 
 impl Chunks {
-    /// Whether a chunk is sent for the first time.
-    fn send(&mut self, tsn: u32, bytes: u64, time: u64) -> bool {
+    fn send(&mut self, tsn: u32, path: usize, bytes: u64, time: u64) -> Sending {
         let tsn = if self.next == 0 { 1 << 32 | u64::from(tsn) } else { extend(self.next, tsn) };
-        let is_new = self.sent.insert(tsn, tsn + 1) > 0;
-        if is_new {
+        self.next = self.next.max(tsn + 1);
+        if self.sent.insert(tsn, tsn + 1) > 0 {
             self.bytes += bytes;
             self.last_new = Some(time);
-        } else {
-            self.retransmissions += 1;
+            self.outstanding.insert(tsn, path);
+            return Sending::First;
         }
-        self.next = self.next.max(tsn + 1);
-        is_new
+        self.retransmissions += 1;
+        match self.outstanding.get_mut(&tsn) {
+            Some(last) => Sending::Another { before: std::mem::replace(last, path) },
+            None => Sending::Acknowledged,
+        }
     }
 
     /// A SACK: the cumulative TSN, the window, numbers of gap blocks and duplicates. NR-SACK has the same at its start.
@@ -166,6 +191,7 @@ impl Chunks {
         let cumulative = extend(self.next, cumulative);
         if self.acknowledged.is_none_or(|before| cumulative > before) {
             self.acknowledged = Some(cumulative);
+            self.outstanding = self.outstanding.split_off(&(cumulative + 1));
             self.last_acknowledged = Some(time);
         }
     }
@@ -197,6 +223,7 @@ mod tests {
         let chunks = &association.data[0];
         assert_eq!((chunks.bytes, chunks.retransmissions, chunks.last_new), (200, 1, Some(2)));
         assert_eq!(association.paths.len(), 2);
-        assert_eq!((association.paths[1].sent[0].retransmissions, association.paths[0].sent[0].bytes), (1, 200));
+        let [first, second] = [0, 1].map(|path| association.paths[path].sent[0]);
+        assert_eq!((second.retransmissions, first.bytes, second.bytes), (1, 100, 100));
     }
 }
