@@ -6,6 +6,7 @@ mod messages;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use subflow_quantity::Instant;
 use subflow_transport::tcp::Closed;
 use subflow_transport::{Endpoint, EndpointId};
 use subflow_wire::{Body, Packet};
@@ -45,6 +46,8 @@ pub(crate) struct Connection {
     pub(crate) rewritten: bool,
     /// Somebody on the path has taken options away.
     pub(crate) stripped: bool,
+    /// When the oldest packet was sent first that has come again since the connection began.
+    pub(crate) oldest_repeat: Option<Instant>,
     /// Packets that the network has lost.
     lost: u32,
 }
@@ -102,6 +105,11 @@ impl Connection {
         self.may_end_early |= self.lost > LOSSES_SURVIVED;
     }
 
+    /// A packet that was sent at `sent` comes again.
+    pub(crate) fn note_repeat(&mut self, sent: Instant) {
+        self.oldest_repeat = Some(self.oldest_repeat.map_or(sent, |oldest| oldest.min(sent)));
+    }
+
     /// An informed attacker has spoken in its name: nothing about its content or its end is sure any more.
     pub(crate) fn give_up(&mut self) {
         (self.may_end_early, self.forged) = (true, true);
@@ -135,6 +143,7 @@ impl Ledger {
             forged,
             rewritten: false,
             stripped: false,
+            oldest_repeat: None,
             lost: 0,
         });
         let index = self.connections.len() - 1;

@@ -185,6 +185,11 @@ impl MeteredHost {
         self.ends.get(&id).map_or(0, |&ends| ends as u64)
     }
 
+    /// The endpoint that a packet is addressed to, if it is one of those that have been armed.
+    pub(crate) fn owner_of(&self, packet: &Packet) -> Option<EndpointId> {
+        self.host.fetch_endpoint(packet).map(|(id, _)| id).filter(|id| self.deadlines.contains_key(id))
+    }
+
     fn call<T>(&mut self, act: impl FnOnce(&mut Host) -> T) -> T {
         let Self { host, held, .. } = self;
         let mut result = None;

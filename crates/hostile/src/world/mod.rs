@@ -177,6 +177,12 @@ impl<'a> World<'a> {
         if !self.hosts[host].has_address(packet.ip.destination) {
             return;
         }
+        if arrival.blind
+            && let Some(id) = self.hosts[host].owner_of(&packet)
+        {
+            // What has become due with time, such as copies for a scheduler's new list of subflows, is no answer.
+            self.drain(host, id);
+        }
         let sent = self.sent;
         let taken_by = self.hosts[host].handle_packet(self.now, &packet);
         let accepted = self.take_accepted(host);
@@ -189,8 +195,8 @@ impl<'a> World<'a> {
         accepted.into_iter().filter(|&id| Some(id) != taken_by).for_each(|id| self.drain(host, id));
         self.drain_replies(host);
         let answers = self.sent - sent;
-        // A repetition behind a closed window is due with time on every subflow, and leaves when the connection is next
-        // looked at.
+        // A repetition behind a closed window is due with time on every subflow, and leaves when one of them has been
+        // called.
         let repeats = self.case.setup.ends[host].opportunistic;
         let allowed = 1 + taken_by.filter(|_| repeats).map_or(0, |id| self.hosts[host].ends_of(id));
         assert!(!arrival.blind || answers <= allowed, "{answers} packets in answer to one of a stranger");

@@ -12,6 +12,9 @@ use crate::setup::{CLIENT, SERVER};
 const LONG_FAILURE: Duration = Duration::from_secs(30);
 /// The time in which every connection closes.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2 * 86_400);
+/// So long timestamps tell old from new (RFC 7323, section 5.5). A connection that is idle for longer takes any; a packet
+/// that is repeated ends its idleness with an old timestamp, and what is new then passes for old.
+const TIMESTAMPS_LAST: Duration = Duration::from_secs(24 * 86_400);
 const REST: Duration = Duration::from_secs(600);
 
 impl World<'_> {
@@ -41,6 +44,10 @@ impl World<'_> {
         self.paths.heal(self.now);
         if self.paths.down_for > LONG_FAILURE {
             self.excuse_all();
+        }
+        let closed = self.now + CLOSE_TIMEOUT;
+        for connection in &mut self.ledger.connections {
+            connection.may_end_early |= connection.oldest_repeat.is_some_and(|at| closed.since(at) > TIMESTAMPS_LAST);
         }
         for host in [CLIENT, SERVER] {
             for address in self.case.setup.addresses_of(host) {

@@ -42,7 +42,9 @@ impl Connection {
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
             return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         };
-        if !self.phase.may_join() {
+        // Where both streams have ended, a new subflow would have nothing to carry and would keep the connection (Linux
+        // refuses it from the first DATA_FIN on, `mptcp_can_accept_new_subflow`).
+        if !self.phase.may_join() || self.is_done() {
             return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         }
         let initial_end = self.subflows[0].tcp.ends().local;

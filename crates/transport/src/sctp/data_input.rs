@@ -76,6 +76,8 @@ impl Association {
         self.stream.reading = reading;
         if reading {
             self.stream.read = self.stream.received;
+            let (inbound, receiver) = self.receiving();
+            inbound.resume(receiver);
             self.update_window();
         }
     }

@@ -214,6 +214,16 @@ impl Inbound {
         inserted
     }
 
+    /// The application reads again. A message that has filled the buffer meanwhile begins to be delivered: the peer may
+    /// have no room left to send its end.
+    pub(super) fn resume(&mut self, mut receiver: Receiver<'_>) {
+        let config = receiver.config;
+        let is_full = self.window(config, receiver.stream) < u64::from(config.mtu);
+        if is_full || self.reassembly.held() >= config.partial_delivery_point {
+            self.deliver_partially(&mut receiver);
+        }
+    }
+
     /// Begins the partial delivery of a message whose end has not arrived. Returns whether there was such a message.
     fn deliver_partially(&mut self, receiver: &mut Receiver<'_>) -> bool {
         let begun = receiver.stream.reading && self.reassembly.begin_partial(&mut self.deliverable);

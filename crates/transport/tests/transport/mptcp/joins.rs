@@ -1,12 +1,13 @@
 //! MP_JOIN (RFC 8684, section 3.2).
 
+use subflow_transport::tcp::Closed;
 use subflow_transport::{Endpoint, Event};
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 
 use super::{exchange_and_close, has, is_join, join};
-use crate::harness::tamper::{drop_all, drop_first, has_data, is_pure_ack, is_reset, is_syn, is_syn_ack};
-use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, secs};
+use crate::harness::tamper::{drop_all, drop_first, has_data, has_fin, is_pure_ack, is_reset, is_syn, is_syn_ack};
+use crate::harness::{CLIENT, Fate, Pair, SERVER, Sent, Setup, ms, secs};
 
 fn connected_with_data(setup: Setup) -> Pair {
     let mut pair = setup.connected();
@@ -141,6 +142,30 @@ fn an_unknown_token_is_refused() {
     let reset = pair.log.iter().find(|sent| sent.path == 1 && is_reset(&sent.segment)).expect("a reset");
     assert!(reset.from == SERVER && has(&reset.segment, |option| matches!(option, MptcpOption::Reset(_))));
     exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_join_to_a_connection_whose_streams_have_ended_is_refused_and_does_not_keep_it() {
+    let mut pair = connected_with_data(Setup::mptcp(2, 1));
+    // The client's subflows never close.
+    pair.tamper(|leaving| if leaving.from == CLIENT && has_fin(leaving.segment) { Fate::Drop } else { Fate::Pass });
+    pair.finish(CLIENT);
+    pair.finish(SERVER);
+    pair.run_for(ms(300));
+    let is_join = |sent: &&Sent| sent.path == 1 && is_syn(&sent.segment);
+    let mut syn = pair.log.iter().find(is_join).expect("it has joined").segment.clone();
+    for _ in 0..10 {
+        syn.source_port += 100;
+        let start = pair.now();
+        pair.inject(SERVER, &pair.first_path(SERVER, syn.clone()), ms(1));
+        pair.run_for(secs(5));
+        let mut answers = pair.sent(SERVER, start).filter(|sent| sent.segment.destination_port == syn.source_port);
+        let answer = &answers.next().expect("an answer").segment;
+        assert_eq!((is_reset(answer), reason(answer)), (true, Some(ResetReason::MPTCP_SPECIFIC)));
+        assert_eq!(answers.count(), 0);
+    }
+    pair.run_for(secs(15));
+    assert_eq!(pair.count(SERVER, Event::Closed(Closed::Gracefully)), 1, "a minute after the ends");
 }
 
 #[test]

@@ -127,6 +127,23 @@ fn a_message_larger_than_the_buffer_is_delivered_in_parts() {
 }
 
 #[test]
+fn a_message_that_filled_the_buffer_while_nobody_read_is_delivered_in_parts_once_somebody_does() {
+    // The timeout of the probe is at RTO.Max by then: without a window update the rest would come a minute later.
+    let mut pair = Setup::sctp(1).on(SERVER, |stack| stack.association().receive_buffer = 3000).connected();
+    pair.act(CLIENT, |endpoint, _| match endpoint {
+        Endpoint::Sctp(association) => association.send_message(3542, MessageOptions::default()),
+        _ => false,
+    });
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(false, now));
+    pair.run_for(secs(600));
+    let start = pair.now();
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
+    assert!(pair.sent_sctp(SERVER, start).any(|sent| sack_of(&sent.packet).is_some_and(|sack| sack.a_rwnd == 3000)));
+    pair.run_for(secs(1));
+    assert_eq!(pair.received(SERVER), 3542);
+}
+
+#[test]
 fn small_messages_share_packets() {
     let mut pair = Setup::sctp(1).both(|stack| stack.association().message_size = 100).connected();
     let start = pair.now();
