@@ -5,10 +5,20 @@
 pub(super) struct PeerWindow {
     /// What the peer offered last, in bytes from its cumulative TSN.
     offer: u64,
-    /// The TSN in flight that was larger than the window when it was sent.
-    probe: Option<u64>,
+    /// The most that it has ever offered.
+    largest_offer: u64,
+    /// The chunk in flight that was larger than the window when it was sent.
+    probe: Option<Probe>,
     /// A SACK came since the latest probe was sent.
     is_answered: bool,
+}
+
+/// A chunk that was sent into a closed window.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    tsn: u64,
+    /// What the peer offered then.
+    offer: u64,
 }
 
 impl PeerWindow {
@@ -16,6 +26,7 @@ impl PeerWindow {
     #[inline]
     pub(super) fn set_offer(&mut self, bytes: u32) {
         self.offer = u64::from(bytes);
+        self.largest_offer = self.largest_offer.max(self.offer);
     }
 
     /// The bytes offered last.
@@ -40,7 +51,7 @@ impl PeerWindow {
     pub(super) fn on_transmit(&mut self, tsn: u64, length: u64, in_flight: u64) -> bool {
         let is_probe = in_flight == 0 && length > self.free(in_flight);
         if is_probe {
-            (self.probe, self.is_answered) = (Some(tsn), false);
+            (self.probe, self.is_answered) = (Some(Probe { tsn, offer: self.offer }), false);
         }
         is_probe
     }
@@ -59,13 +70,18 @@ impl PeerWindow {
 
     /// The probe that the peer had no room for, after the window has opened. `in_flight` gives the length of a chunk that
     /// is still in flight. It is to be sent again now: otherwise it would wait for T3, which probes have backed off up to
-    /// RTO.Max, while later chunks go.
+    /// RTO.Max, while later chunks go. A chunk that is larger than any window there was never fits, and goes again when
+    /// the window has grown: a peer whose buffer is empty takes it.
     #[inline]
     pub(super) fn take_refused_probe(&mut self, in_flight: impl FnOnce(u64) -> Option<u64>) -> Option<u64> {
-        let tsn = self.probe?;
-        match in_flight(tsn) {
-            Some(length) if length > self.offer => None,
-            Some(_) => self.probe.take(),
+        let probe = self.probe?;
+        let may_fit = |length: u64| {
+            let never_fits = length > self.largest_offer;
+            length <= self.offer || never_fits && self.offer > probe.offer
+        };
+        match in_flight(probe.tsn) {
+            Some(length) if !may_fit(length) => None,
+            Some(_) => self.probe.take().map(|probe| probe.tsn),
             None => {
                 self.probe = None;
                 None
@@ -90,6 +106,20 @@ mod tests {
         window.set_offer(500);
         assert_eq!(window.take_refused_probe(|_| Some(500)), Some(2));
         assert_eq!(window.take_refused_probe(|_| Some(500)), None);
+    }
+
+    #[test]
+    fn a_chunk_larger_than_any_window_goes_again_when_the_window_grows() {
+        let mut window = PeerWindow::default();
+        window.set_offer(3000);
+        window.set_offer(0);
+        assert!(window.on_transmit(1, 8952, 0));
+        assert_eq!(window.take_refused_probe(|_| Some(8952)), None, "the window is as before");
+        window.set_offer(2000);
+        assert_eq!(window.take_refused_probe(|_| Some(2500)), None, "2500 bytes will fit");
+        assert_eq!(window.take_refused_probe(|_| Some(8952)), Some(1));
+        assert!(window.on_transmit(1, 8952, 0));
+        assert_eq!(window.take_refused_probe(|_| Some(8952)), None, "the peer has not read since");
     }
 
     #[test]
