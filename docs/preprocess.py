@@ -1,6 +1,6 @@
 """A preprocessor of mdBook: what GitHub shows of a page, a page of the book shows, too.
 
-- Formulas: blocks of ``math`` and ``$`…`$`` within a line become MathML, which browsers draw without a script.
+- Formulas: blocks of ``math`` and ``$`…`$`` within a line become drawings, which look the same with any fonts.
 - Links to files outside of the book lead to the repository.
 - A page that is only a link to such a file shows that file.
 - Blocks ``figure``, which name a file that the page's other blocks make, become that figure, if ``SUBFLOW_BOOK_FIGURES``
@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import posixpath
@@ -22,6 +23,7 @@ from typing import Any
 from recipes import ROOT, Recipe, command, run
 
 try:
+    import ziamath
     from latex2mathml.converter import convert
 except ImportError as error:
     sys.exit(f"the book takes a package that is missing ({error}): pip install --group python/pyproject.toml:book")
@@ -42,7 +44,7 @@ def main() -> None:
         text = (ROOT / document).read_text() if document else page["content"]
         if "\n```figure\n" in text:
             text = with_figures(page["path"], text)
-        page["content"] = rewritten(text, source, page["path"], shown)
+        page["content"] = with_shared_glyphs(rewritten(text, source, page["path"], shown))
     json.dump(book, sys.stdout)
 
 
@@ -111,11 +113,44 @@ def rewritten(text: str, source: str, path: str, shown: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+# Pixels of a formula for each em of the text around it: its letters are as large as those of the text.
+PIXELS_PER_EM = 15
+ziamath.config.svg2 = True
+# A blank has no outline, and an element without content.
+GLYPH = re.compile(r'<symbol id="([^"]+)"[^>]*?(?:/>|>.*?</symbol>)')
+
+
 def math(formula: str, display: str) -> str:
-    made = convert(formula, display=display).replace("\n", " ")
+    """The drawing of a formula in the colour and the size of the text, with its source for those who do not see it."""
+    made = convert(formula, display=display)
     if "\\" in made:
         raise SystemExit(f"a formula has a command that is not known: {formula}")
-    return made
+    # Otherwise ziamath has no height for brackets around a sum with limits.
+    made = made.replace("<mo>&#x02211;", '<mo stretchy="false">&#x02211;')
+    inline = display == "inline"
+    drawn: str = ziamath.Math(made, size=16).svg()
+    drawing = drawn.replace("\n", " ").replace('"black"', '"currentColor"')
+    found = re.search(r'width="([\d.]+)" height="([\d.]+)" viewBox="[-\d.]+ ([-\d.]+) ', drawing)
+    if found is None:
+        raise SystemExit(f"the drawing of a formula has no size: {formula}")
+    width, height, top = (float(number) / PIXELS_PER_EM for number in found.groups())
+    # The baseline is at 0.
+    place = f"vertical-align: {-(top + height):.3f}em" if inline else "max-width: 100%"
+    source = html.escape(" ".join(formula.split()))
+    size = f"width: {width:.3f}em; height: {height:.3f}em"
+    attributes = f'role="img" aria-label="{source}" style="{size}; {place}" viewBox='
+    drawing = re.sub(r'width="[^"]*" height="[^"]*" viewBox=', lambda _: attributes, drawing, count=1)
+    return drawing if inline else f'<div class="formula" style="text-align: center">{drawing}</div>'
+
+
+def with_shared_glyphs(text: str) -> str:
+    """The text of a page whose drawings share the outlines of letters: each is in the page once."""
+    glyphs = {found[1]: found[0] for found in GLYPH.finditer(text)}
+    if not glyphs:
+        return text
+    hidden = 'width="0" height="0" style="position: absolute" aria-hidden="true"'
+    shared = f"<div><svg {hidden}>{''.join(glyphs.values())}</svg></div>"
+    return f"{GLYPH.sub('', text)}\n{shared}\n"
 
 
 def led(link: str, source: str, path: str, shown: dict[str, str]) -> str:

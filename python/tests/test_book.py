@@ -99,10 +99,34 @@ def test_links_to_the_repository_lead_to_files(built: Path) -> None:
     assert seen > 10
 
 
-def test_formulas_are_drawn_without_a_script(built: Path) -> None:
+def test_formulas_are_drawn_without_a_script_and_without_a_font() -> None:
+    done = preprocessed("A $`w_i`$ of\n\n```math\n\\frac{w_i}{\\tau}\n```\n\nand $`\\max x < 1\\ \\mathrm{ms}`$.\n")
+    assert done.returncode == 0, done.stderr
+    page = json.loads(done.stdout)["items"][0]["Chapter"]["content"]
+    labels = re.findall(r'role="img" aria-label="([^"]+)"', page)
+    assert labels == ["w_i", r"\frac{w_i}{\tau}", r"\max x &lt; 1\ \mathrm{ms}"]
+    # Outlines, each of them once: no letter is drawn by a font.
+    drawn, outlines = re.findall(r'href="#([^"]+)"', page), re.findall(r'<symbol id="([^"]+)"', page)
+    assert set(drawn) <= set(outlines) and len(outlines) == len(set(outlines)) < len(drawn)
+    # w, i, w, i, τ and nine of the last one; the bar of the fraction is none.
+    assert len(drawn) == 14
+    assert 'fill="black"' not in page and page.count('fill="currentColor"') > len(drawn), "and the bar of the fraction"
+    assert "<text" not in page and "<math" not in page and "$`" not in page
+
+
+def test_every_formula_of_the_book_is_drawn(built: Path) -> None:
+    text = (BOOK / "formulas.md").read_text()
+    formulas = len(re.findall(r"^```math$", text, re.MULTILINE)) + text.count("$`")
     page = (built / "formulas.html").read_text()
-    assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') >= 15
-    assert "$`" not in page and "\\frac" not in page and "mathjax" not in page.lower()
+    assert page.count('role="img" aria-label=') == formulas > 80
+    assert "$`" not in page and "mathjax" not in page.lower()
+    heights = [float(height) for height in re.findall(r'style="width: [\d.]+em; height: ([\d.]+)em', page)]
+    assert len(heights) == formulas and max(heights) < 7
+
+
+def test_a_formula_with_an_unknown_command_is_an_error_that_shows_it() -> None:
+    done = preprocessed("A $`\\nosuchthing x`$.\n")
+    assert done.returncode == 1 and r"\nosuchthing x" in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 def names(kind: str) -> list[str]:
