@@ -121,15 +121,62 @@ pub struct Status {
 
 #[cfg(test)]
 mod tests {
+    use subflow_policy::congestion::{Ack, Algorithm, Controller, DeliverySample, Loss, Rules};
+    use subflow_quantity::{Duration, Instant};
+
     use super::*;
 
-    /// Those that are uncoupled, and C-MPBBR: programs change windows, and it changes the pacing rate of BBR's model.
-    const WITHOUT: [&str; 9] = ["reno", "cubic", "sctp", "dctcp", "bbr", "bbr3", "c-mpbbr", "vegas", "westwood"];
+    /// The windows of 20 rounds, and the threshold after a loss, of a path beside another one with `other` packets a round.
+    fn beside(name: &str, other: u32) -> Vec<u32> {
+        let algorithm = Algorithm::from_name(name).expect("a name of the catalogue");
+        let mut controller = Controller::new(algorithm, Rules::default());
+        let [base, rtt] = [20, 50].map(Duration::from_millis);
+        for window in [20, other] {
+            let path = controller.add_path(1, window);
+            controller.set_established(path, true);
+            controller.set_rtt(path, rtt, base);
+            controller.set_initial_ssthresh(path, window);
+        }
+        let mut windows = Vec::new();
+        for round in 0..20 {
+            let now = Instant::ZERO + rtt * (round + 1);
+            for (path, packets) in [(1, u64::from(other)), (0, 20)] {
+                for una in packets * round + 1..=packets * (round + 1) {
+                    let in_flight = packets as u32;
+                    let sampled = Some(if round == 0 { base } else { rtt });
+                    let ack = Ack { now, acked: 1, rtt: sampled, una, nxt: una + packets, in_flight };
+                    controller.on_sample(path, &ack);
+                    controller.on_delivered(path, &delivery(ack));
+                }
+            }
+            windows.push(controller.path(0).cwnd());
+        }
+        let now = Instant::ZERO + rtt * 21;
+        controller.enter_recovery(0, &Loss { now, in_flight: 20, by_timer: false });
+        windows.push(controller.path(0).ssthresh());
+        windows
+    }
 
+    fn delivery(ack: Ack) -> DeliverySample {
+        DeliverySample {
+            ack,
+            delivered: ack.una,
+            lost: 0,
+            in_flight: ack.in_flight,
+            ce: 0,
+            advanced: true,
+            progress: true,
+            window_limited: true,
+            rate: None,
+        }
+    }
+
+    /// Those whose windows depend on the windows of other paths. C-MPBBR couples the pacing rates of BBR's model, which no
+    /// program can change.
     #[test]
     fn every_coupled_algorithm_of_windows_has_a_program() {
-        let coupled = |name: &&str| !WITHOUT.contains(name);
-        let names: Vec<&str> = subflow_policy::congestion::Algorithm::NAMES.iter().copied().filter(coupled).collect();
+        let is_coupled = |name: &&str| [40, 100, 1000].iter().any(|&other| beside(name, 10) != beside(name, other));
+        let names: Vec<&str> = Algorithm::NAMES.iter().copied().filter(is_coupled).collect();
         assert_eq!(PROGRAMS.map(|program| program.name).to_vec(), names);
     }
 
