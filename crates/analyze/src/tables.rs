@@ -75,7 +75,9 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
         .numbers(("minimum_rtt_ms", "ms", "Smallest round-trip time of data."), |row| row.minimum_rtt_ms)
         .numbers(("mean_rtt_ms", "ms", "Mean of these times."), |row| row.mean_rtt_ms)
         .numbers(("maximum_rtt_ms", "ms", "Largest of these times."), |row| row.maximum_rtt_ms)
-        .counts(("most_in_flight", "bytes", "Most bytes sent and not acknowledged."), |row| Some(row.most_in_flight))
+        .counts(("most_in_flight_bytes", "bytes", "Most bytes sent and not acknowledged."), |row| {
+            Some(row.most_in_flight)
+        })
         .numbers(("window_limited_s", "s", "How long the receiver's window was full."), |row| {
             Some(row.window_limited_s)
         })

@@ -110,7 +110,7 @@ const HEADINGS: [&str; 11] = [
     "local",
     "remote",
     "state",
-    "cwnd",
+    "cwnd packets",
     "srtt ms",
     "sent Mbit/s",
     "rcvd Mbit/s",

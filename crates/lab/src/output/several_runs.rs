@@ -167,6 +167,11 @@ impl<'r> Several<'r> {
         let decimals = if metric.is_count() && shown.scale == 1.0 { 1 } else { shown.decimals };
         let (column, reader) = (metric.column, self.reader);
         let summary = |row: &Row<'r, T>| row.summaries.get(column);
+        // Text has 100 columns, and what is beside a mean has its unit.
+        let with_unit = |what: &str| match reader {
+            Reader::Text => what.to_owned(),
+            Reader::Page => format!("{what} {}", shown.unit(metric.unit)).trim_end().to_owned(),
+        };
         let cell = |value: Option<f64>| shown.cell(value, decimals, reader);
         columns.shown(heading, decimals, Right, |row| match summary(row) {
             // Where some runs lack it, their number is beside the mean.
@@ -184,11 +189,13 @@ impl<'r> Several<'r> {
             let half_width = |row: &Row<'r, T>| summary(row).and_then(half_width);
             columns.shown("± 95 %", HALF_WIDTH, Right, |row| shown.cell(half_width(row), HALF_WIDTH, reader));
         } else if has_interval {
-            columns.shown("95 % from", decimals, Right, |row| cell(summary(row).and_then(|of| of.ci95_low)));
-            columns.shown("to", decimals, Right, |row| cell(summary(row).and_then(|of| of.ci95_high)));
+            let (from, to) = (with_unit("95 % from"), with_unit("to"));
+            columns.shown(&from, decimals, Right, |row| cell(summary(row).and_then(|of| of.ci95_low)));
+            columns.shown(&to, decimals, Right, |row| cell(summary(row).and_then(|of| of.ci95_high)));
         }
         if shown.means == Means::Spread {
-            columns.shown("median", decimals, Right, |row| cell(summary(row).and_then(|of| of.median)));
+            let median = with_unit("median");
+            columns.shown(&median, decimals, Right, |row| cell(summary(row).and_then(|of| of.median)));
         }
         if shown.means == Means::Spread && reader == Reader::Text {
             columns.shown("sd", decimals, Right, |row| cell(summary(row).and_then(|of| of.sd)));

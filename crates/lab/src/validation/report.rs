@@ -12,7 +12,7 @@ pub fn to_text(comparisons: &[Comparison]) -> String {
     let mut totals = TextTable::new([
         ("case", Left),
         ("Mbit/s here", Right),
-        ("kernel", Right),
+        ("Mbit/s of the kernel", Right),
         ("deviation", Right),
         ("within 10 %", Left),
         ("valid runs", Right),

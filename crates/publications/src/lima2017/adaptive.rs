@@ -82,7 +82,7 @@ pub(super) fn readable(all: &Results) -> Vec<(String, Table)> {
         return Vec::new();
     }
     let mut cells =
-        Table::new(["case", "congestion", "best fixed", "Mbit/s", "adaptive", "below %", "in its interval"]);
+        Table::new(["case", "congestion", "best fixed", "Mbit/s", "adaptive Mbit/s", "below %", "in its interval"]);
     for contest in contests.iter().filter(|contest| contest.gap_pct() > NEAR_PCT) {
         cells.row([
             contest.case_name.as_str().into(),

@@ -101,7 +101,7 @@ pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
         let title = comparison.table_title();
         if tables.iter().all(|(known, _)| *known != title) {
             let columns =
-                ["case", "protocol", "cc", "paths", "loss", "flow", "ours", "kernel", "dev %", "spread %", "verdict"];
+                ["case", "protocol", "cc", "paths", "loss %", "flow", "ours", "kernel", "dev %", "spread %", "verdict"];
             tables.push((title.clone(), Table::new(columns)));
         }
         let (_, table) = tables.iter_mut().find(|(known, _)| *known == title).expect("it was made if it was missing");

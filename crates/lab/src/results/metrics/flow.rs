@@ -204,13 +204,13 @@ pub static GROUP: &[OfGroup] = &[
         .shown("mean s", "completion s", 3, Means::Interval),
     OfGroup::number("completion_p50_s", "s", "Median of it.", |group| group.quantile_s(0.5))
         .summarised("completion_p50_s")
-        .shown("median s", "median", 3, Means::Mean),
+        .shown("median s", "median s", 3, Means::Mean),
     OfGroup::number("completion_p95_s", "s", "95th percentile of it.", |group| group.quantile_s(0.95))
         .summarised("completion_p95_s")
-        .shown("p95 s", "95th percentile", 3, Means::Mean),
+        .shown("p95 s", "95th percentile s", 3, Means::Mean),
     OfGroup::number("completion_p99_s", "s", "99th percentile of it.", |group| group.quantile_s(0.99))
         .summarised("completion_p99_s")
-        .shown("p99 s", "99th percentile", 3, Means::Interval)
+        .shown("p99 s", "99th percentile s", 3, Means::Interval)
         .compared(
             "completion-p99",
             "99th percentile of the time to completion in a group of flows",
@@ -247,7 +247,7 @@ const PACKETS: &[OfSubflow] =
         ),
         OfSubflow::number("cwnd_packets", "packets", "Congestion window at the end.", |of| of.cwnd_packets)
             .csv(21)
-            .shown("cwnd", "last cwnd packets", 0, Means::None),
+            .shown("cwnd packets", "last cwnd packets", 0, Means::None),
     ];
 
 static ONE_WAY_DELAY: [OfSubflow; 4] =

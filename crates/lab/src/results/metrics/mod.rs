@@ -115,6 +115,18 @@ pub struct Shown {
     pub means: Means,
 }
 
+impl Shown {
+    /// The unit of the value as it is shown, of a metric in `unit`.
+    pub fn unit(&self, unit: &'static str) -> &'static str {
+        match unit {
+            "bytes" if self.scale == 1e-6 => "MB",
+            "1" if self.scale == 100.0 => "%",
+            "1" => "",
+            unit => unit,
+        }
+    }
+}
+
 /// How a metric is compared and drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparable {
@@ -239,5 +251,35 @@ impl<T> Metric<T> {
     /// Whether it is a count, which repeated runs have distributions of few different values of.
     pub fn is_count(&self) -> bool {
         matches!(self.read, Read::Count(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The headings that do not name the unit of their values.
+    fn without_unit<T: 'static>(metrics: impl IntoIterator<Item = &'static Metric<T>>) -> Vec<&'static str> {
+        let shown = metrics.into_iter().filter_map(|metric| Some((metric.unit, metric.shown?)));
+        let headings = shown.flat_map(|(unit, shown)| {
+            // In text the sign is beside each share.
+            let text = if shown.unit(unit) == "%" { "" } else { shown.text };
+            [text, shown.page].map(|heading| (heading, shown.unit(unit)))
+        });
+        let lacks = |&(heading, unit): &(&str, &str)| {
+            !heading.is_empty() && !unit.is_empty() && heading.split(' ').all(|word| word != unit)
+        };
+        headings.filter(lacks).map(|(heading, _)| heading).collect()
+    }
+
+    #[test]
+    fn every_heading_of_a_value_with_a_unit_names_it() {
+        let mut found = without_unit(FLOW.iter().copied().flatten());
+        found.extend(without_unit(SUBFLOW.iter().copied().flatten()));
+        found.extend(without_unit(GROUP));
+        found.extend(without_unit(LINK));
+        found.extend(without_unit(DIRECTION));
+        found.extend(without_unit(RUN));
+        assert_eq!(found, [""; 0]);
     }
 }

@@ -74,11 +74,11 @@ pub static DIRECTION: &[OfDirection] = &[
     OfDirection::count("max_queue_packets", "packets", "The most packets in its queue.", |direction| {
         Some(direction.max_queue_packets)
     })
-    .shown("", "longest", 0, Means::None),
+    .shown("", "longest queue packets", 0, Means::None),
     OfDirection::number("mean_queue_packets", "packets", "Packets in its queue, mean over time.", |direction| {
         Some(direction.mean_queue_packets)
     })
-    .shown("", "mean queue", 1, Means::None),
+    .shown("", "mean queue packets", 1, Means::None),
     OfDirection::count("marks", "", "Packets on which the queue set Congestion Experienced.", |direction| {
         Some(direction.marks)
     }),
