@@ -141,9 +141,13 @@ impl Connection {
     /// Processes a REMOVE_ADDR. Like Linux, this closes the subflows at once, without the keepalive by which RFC 8684,
     /// section 3.4.2, suggests to find out whether they still work. A peer that gives an address that returns its former
     /// identifier may so lose subflows that it opened after it sent the REMOVE_ADDR; this host gives another one.
+    ///
+    /// The initial address is not announced: if it has come back already, the path manager is not told that it is gone.
     pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
         for &id in ids {
-            self.on_path_event(PathEvent::RemoteAddressRemoved { id }, now);
+            if id != 0 || !self.initial_address_is_back() {
+                self.on_path_event(PathEvent::RemoteAddressRemoved { id }, now);
+            }
             for index in 0..self.subflows.len() {
                 let subflow = &self.subflows[index];
                 if !subflow.is_closed() && subflow.join_ends().remote_id == id {
@@ -151,6 +155,16 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Whether the peer has answered a join to its initial address with another identifier, which it has given to that
+    /// address after a loss.
+    fn initial_address_is_back(&self) -> bool {
+        let initial = self.subflows[0].tcp.ends().remote.ip();
+        self.subflows.iter().any(|subflow| {
+            let is_there = subflow.is_established() && !subflow.is_closed();
+            is_there && subflow.tcp.ends().remote.ip() == initial && subflow.join_ends().remote_id != 0
+        })
     }
 
     /// Processes an MP_PRIO.

@@ -268,3 +268,20 @@ fn a_path_that_stays_failed_is_tried_until_the_end_of_the_connection_and_no_long
     pair.run_for(secs(600));
     assert_eq!(joins(&pair), tried);
 }
+
+#[test]
+fn a_withdrawal_of_the_initial_address_that_comes_after_its_return_closes_nothing() {
+    let mut pair = Setup::mptcp(1, 1).connected();
+    pair.transfer(CLIENT, 20_000);
+    pair.write(CLIENT, 3_000_000);
+    pair.run_for(ms(100));
+    pair.lose_address(SERVER, 0);
+    assert!(pair.received(SERVER) < 3_020_000);
+    pair.run_for(secs(10));
+    // The client learns of the loss by a reset, joins again, and then gets the withdrawal on the new subflow.
+    pair.regain_address(SERVER, 0);
+    pair.run_for(secs(30));
+    assert_eq!(pair.received(SERVER), 3_020_000);
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (1, 1));
+    pair.transfer(CLIENT, 100_000);
+}
