@@ -34,7 +34,8 @@ pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
     let two_thirds = Duration::from_secs_f64(result.duration_s / 3.0).saturating_mul(2);
     let (mut bytes, mut tail_bytes) = (0, 0);
     for flow in &result.flows {
-        let in_tail = flow.bytes_delivered - delivered_early(result, flow);
+        // Samples are rounded: a transfer that ends in the first third has delivered a byte more by them.
+        let in_tail = flow.bytes_delivered.saturating_sub(delivered_early(result, flow));
         bytes += flow.bytes_delivered;
         tail_bytes += in_tail;
         let (tail, completion) = (goodput_mbps(in_tail, two_thirds), flow.completion_s.unwrap_or(f64::NAN));
