@@ -1,4 +1,4 @@
-//! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
+//! Published experiments that can be reproduced: each a [`Study`] in the [`registry`].
 //!
 //! This crate is internal to Subflow: its items may change in any release.
 //!
@@ -24,50 +24,20 @@ mod study;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use subflow_lab::execute::Progress;
 use subflow_lab::{RunError, Stop};
-use subflow_report::{Finding, Reproduced, Reproduction};
+use subflow_report::{Reproduced, Reproduction};
 use subflow_scenario::file::{Problem, Problems};
 use subflow_store::{Store, StoreError};
 
-pub use emulation::{
-    ATTEMPTS, Emulation, Emulator, Measured, OnLinux, Quantity, Routers, items_on_linux, reproduce_on_linux,
-};
+pub use emulation::{Emulator, OnLinux, Routers, items_on_linux, reproduce_on_linux};
 use leitner2019::LEITNER2019;
 use lima2017::LIMA2017;
 use linux612::LINUX612;
 use lugowski2017::LUGOWSKI2017;
 use multiflow2016::MULTIFLOW2016;
 use red2018::RED2018;
-use study::{Code, Folder, Study};
-
-/// A publication (or a set of measurements) with experiments that we repeat.
-pub trait Paper: Sync {
-    /// The name on the command line.
-    fn name(&self) -> &str;
-    /// Author, title and year, for lists.
-    fn title(&self) -> &str;
-    /// The parts that can be reproduced on their own.
-    fn items(&self) -> &[Item];
-    /// Whether its runs can be kept in a store ([`Request::store`]).
-    fn keeps_runs(&self) -> bool {
-        false
-    }
-    /// Whether `--cases` makes sense: the paper's configurations come from a CSV file.
-    fn takes_cases(&self) -> bool {
-        false
-    }
-    /// The experiments that also run in real time on Linux, each of one of the items; none by default.
-    fn emulations(&self, _quick: bool) -> Vec<Emulation> {
-        Vec::new()
-    }
-    /// What the emulations tell about the publication's findings.
-    fn findings_on_linux(&self, _measured: &[Measured]) -> Vec<Finding> {
-        Vec::new()
-    }
-    /// Repeats what `request` asks for.
-    fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError>;
-}
+pub use study::Study;
+use study::{Code, Folder};
 
 /// A paper's reproduction.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +80,7 @@ pub struct Request {
     pub on_linux: bool,
     /// Runs of each case and kind in place of the paper's own number, for [`reproduce_on_linux`].
     pub runs: Option<u64>,
-    /// Where runs are kept, and found again, of a paper that [keeps them](Paper::keeps_runs).
+    /// Where runs are kept, and found again, of a paper that [keeps them](Study::keeps_runs).
     pub store: Option<Store>,
     /// Whether other runs begin after one has failed; with a store.
     pub keep_going: bool,
@@ -120,7 +90,7 @@ pub struct Request {
 
 impl Request {
     /// What a reproduction of `paper` as requested is, for its page.
-    pub fn describe(&self, paper: &dyn Paper) -> Reproduced {
+    pub fn describe(&self, paper: &Study) -> Reproduced {
         let named = self.folder.as_ref().map(|folder| format!("--folder {}", folder.display()));
         let mut command = format!("subflow reproduce {}", named.as_deref().unwrap_or(paper.name()));
         if self.on_linux {
@@ -181,15 +151,8 @@ impl From<Problem> for ReproduceError {
     }
 }
 
-/// All papers, in the order of lists.
-pub fn registry() -> &'static [&'static dyn Paper] {
-    static PAPERS: LazyLock<Vec<&'static dyn Paper>> =
-        LazyLock::new(|| studies().iter().map(|study| *study as &'static dyn Paper).collect());
-    &PAPERS
-}
-
-/// Those with code, then those that are a folder alone.
-fn studies() -> &'static [&'static Study] {
+/// All papers, in the order of lists: those with code, then those that are a folder alone.
+pub fn registry() -> &'static [&'static Study] {
     static STUDIES: LazyLock<Vec<&'static Study>> = LazyLock::new(|| {
         let mut studies: Vec<&Study> =
             vec![&LUGOWSKI2017, &LIMA2017, &LEITNER2019, &RED2018, &MULTIFLOW2016, &LINUX612];
@@ -205,7 +168,7 @@ fn studies() -> &'static [&'static Study] {
 }
 
 /// The paper of this name.
-pub fn find(name: &str) -> Option<&'static dyn Paper> {
+pub fn find(name: &str) -> Option<&'static Study> {
     registry().iter().copied().find(|paper| paper.name() == name)
 }
 
@@ -214,6 +177,6 @@ pub fn find(name: &str) -> Option<&'static dyn Paper> {
 /// # Errors
 ///
 /// `paper.toml` or a published table in it is wrong, or cannot be read. Scenarios are read when it is reproduced.
-pub fn open(path: &Path) -> Result<Box<dyn Paper>, Problem> {
-    Ok(Box::new(Study::new(Folder::on_disk(path), Code::default())?))
+pub fn open(path: &Path) -> Result<Study, Problem> {
+    Study::new(Folder::on_disk(path), Code::default())
 }

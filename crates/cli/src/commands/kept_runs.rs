@@ -1,7 +1,7 @@
 //! Where `subflow reproduce` keeps its runs.
 
 use subflow_lab::Stop;
-use subflow_publications::{Paper, ReproduceError, Request};
+use subflow_publications::{ReproduceError, Request, Study};
 use subflow_report::output::Folder;
 use subflow_store::Store;
 
@@ -16,7 +16,7 @@ pub(super) struct Kept(Option<Store>);
 
 impl Kept {
     /// The store of the command that reproduces `papers`.
-    pub(super) fn of(arguments: &Reproduce, papers: &[&dyn Paper]) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &Reproduce, papers: &[&Study]) -> Result<Self, Failure> {
         let options = [
             ("--store", arguments.store.is_some()),
             ("--resume", arguments.resume),

@@ -138,7 +138,7 @@ fn registered_papers() -> String {
     }
     let named = subflow_publications::registry().iter().map(|paper| {
         let items: Vec<&str> = paper.items().iter().map(|item| item.name.as_str()).collect();
-        let on_linux = match items_on_linux(*paper) {
+        let on_linux = match items_on_linux(paper) {
             items if items.is_empty() => String::new(),
             items => format!("; --on linux: {}", items.join(" | ")),
         };

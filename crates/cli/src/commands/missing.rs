@@ -67,7 +67,7 @@ pub(super) mod on_linux {
     /// Nothing here runs a publication, or a script of a protocol test, on Linux.
     #[cfg(feature = "publications")]
     pub(crate) fn reproduce(
-        _: &dyn subflow_publications::Paper,
+        _: &subflow_publications::Study,
         _: &subflow_publications::Request,
         _: Option<&std::path::Path>,
         _: &(dyn Fn(Progress) + Sync),

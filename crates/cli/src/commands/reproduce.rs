@@ -1,6 +1,6 @@
 //! `subflow reproduce`.
 
-use subflow_publications::{Done, OnLinux, Paper, Request, items_on_linux};
+use subflow_publications::{Done, OnLinux, Request, Study, items_on_linux};
 use subflow_report::output::{Content, Folder};
 use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
@@ -17,13 +17,13 @@ const ALL: &str = "all";
 
 pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
     match (&arguments.folder, arguments.paper.as_deref()) {
-        (Some(folder), _) => one(&*subflow_publications::open(folder)?, arguments),
+        (Some(folder), _) => one(&subflow_publications::open(folder)?, arguments),
         (None, Some(ALL) | None) => all(arguments),
         (None, Some(name)) => one(find(name)?, arguments),
     }
 }
 
-fn one(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failure> {
+fn one(paper: &Study, arguments: &Reproduce) -> Result<(), Failure> {
     check_items(paper, &arguments.item)?;
     if arguments.cases.is_some() && !paper.takes_cases() {
         return Err(Failure::bad_input(format!("{} defines its own configurations", paper.name()), "remove --cases"));
@@ -115,7 +115,7 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
         bar.finish();
         let done = reproduction.map_err(|error| kept.failure(error))?;
         failed_runs += done.failed_runs;
-        reproductions.0.push((request.describe(*paper), done.reproduction));
+        reproductions.0.push((request.describe(paper), done.reproduction));
     }
 
     if let Some(folder) = &folder {
@@ -132,7 +132,7 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
 }
 
 /// The folder for the results of these publications, if there is one.
-fn folder(arguments: &Reproduce, papers: &[&dyn Paper]) -> Result<Option<Folder>, Failure> {
+fn folder(arguments: &Reproduce, papers: &[&Study]) -> Result<Option<Folder>, Failure> {
     let suffix = if arguments.on == Platform::Linux { " on Linux" } else { "" };
     let content = Content::Reproductions {
         publications: papers.iter().map(|paper| format!("{}{suffix}", paper.name())).collect(),
@@ -144,7 +144,7 @@ fn folder(arguments: &Reproduce, papers: &[&dyn Paper]) -> Result<Option<Folder>
     Ok(out.map(|out| Folder::for_reproductions(out, content, arguments.force)).transpose()?)
 }
 
-fn find(name: &str) -> Result<&'static dyn Paper, Failure> {
+fn find(name: &str) -> Result<&'static Study, Failure> {
     subflow_publications::find(name).ok_or_else(|| {
         let names = || subflow_publications::registry().iter().map(|paper| paper.name());
         let hint = did_you_mean(name, names(), "`subflow list papers` says more");
@@ -153,7 +153,7 @@ fn find(name: &str) -> Result<&'static dyn Paper, Failure> {
     })
 }
 
-fn check_items(paper: &dyn Paper, items: &[String]) -> Result<(), Failure> {
+fn check_items(paper: &Study, items: &[String]) -> Result<(), Failure> {
     let names = || paper.items().iter().map(|item| item.name.as_str());
     match items.iter().find(|item| !names().any(|name| name == item.as_str())) {
         None => Ok(()),
@@ -165,7 +165,7 @@ fn check_items(paper: &dyn Paper, items: &[String]) -> Result<(), Failure> {
 }
 
 /// Checks that what is asked for can run in real time.
-fn check_on_linux(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failure> {
+fn check_on_linux(paper: &Study, arguments: &Reproduce) -> Result<(), Failure> {
     let items = items_on_linux(paper);
     if items.is_empty() {
         return Err(Failure::bad_input(
@@ -188,13 +188,13 @@ fn check_on_linux(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failur
 /// The publications with items that run on Linux, with these.
 fn papers_on_linux() -> String {
     let papers = subflow_publications::registry().iter().filter_map(|paper| {
-        let items = items_on_linux(*paper);
+        let items = items_on_linux(paper);
         (!items.is_empty()).then(|| format!("{} ({})", paper.name(), items.join(", ")))
     });
     papers.collect::<Vec<_>>().join("; ")
 }
 
-fn text(paper: &dyn Paper, reproduction: &Reproduction, folder: Option<&Folder>) -> String {
+fn text(paper: &Study, reproduction: &Reproduction, folder: Option<&Folder>) -> String {
     format!("{}\n\n{}{}", paper.title(), reproduction.to_text(), place(folder))
 }
 

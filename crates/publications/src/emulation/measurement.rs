@@ -2,11 +2,12 @@
 
 use subflow_lab::RunError;
 use subflow_lab::statistics::{Interval, mean, mean_interval, quantile};
+use subflow_scenario::Scenario;
 
 use super::{Emulation, Emulator, options};
 
 /// The attempts at a run in real time, until one is valid.
-pub const ATTEMPTS: u32 = 3;
+pub(super) const ATTEMPTS: u32 = 3;
 
 /// A run in real time: its last attempt.
 #[derive(Clone, Debug)]
@@ -19,21 +20,25 @@ pub(super) struct RealRun {
 }
 
 /// An emulation with the figures of its runs.
-pub struct Measured {
+pub(crate) struct Measured {
     /// What was run.
-    pub emulation: Emulation,
+    pub(crate) emulation: Emulation,
     /// The figures of each simulated run.
     pub(super) simulated: Vec<Vec<f64>>,
     pub(super) emulated: Vec<RealRun>,
 }
 
 /// Runs `emulation` in real time until a run is valid or there were enough attempts.
-pub(super) fn valid_run(emulation: &Emulation, seed: u64, emulator: &dyn Emulator) -> Result<RealRun, RunError> {
-    let scenario = (emulation.scenario)(seed);
+pub(super) fn valid_run(
+    emulation: &Emulation,
+    scenario: &Scenario,
+    seed: u64,
+    emulator: &dyn Emulator,
+) -> Result<RealRun, RunError> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        let result = emulator.run(&scenario, seed, emulation.routers, &options(emulation))?;
+        let result = emulator.run(scenario, seed, emulation.routers, &options(emulation))?;
         if result.objections().is_empty() || attempts == ATTEMPTS {
             let values = emulation.quantities.iter().map(|quantity| (quantity.of)(&result)).collect();
             return Ok(RealRun { values, objections: result.objections().to_vec(), attempts });
@@ -43,12 +48,12 @@ pub(super) fn valid_run(emulation: &Emulation, seed: u64, emulator: &dyn Emulato
 
 impl Measured {
     /// The values of a quantity in the simulated runs.
-    pub fn simulated(&self, quantity: usize) -> Vec<f64> {
+    pub(crate) fn simulated(&self, quantity: usize) -> Vec<f64> {
         self.simulated.iter().map(|values| values[quantity]).collect()
     }
 
     /// Its values in the valid runs on Linux.
-    pub fn emulated(&self, quantity: usize) -> Vec<f64> {
+    pub(crate) fn emulated(&self, quantity: usize) -> Vec<f64> {
         self.real(true).map(|run| run.values[quantity]).collect()
     }
 
@@ -67,12 +72,12 @@ impl Measured {
     }
 
     /// The number of valid runs on Linux.
-    pub fn valid_runs(&self) -> usize {
+    pub(crate) fn valid_runs(&self) -> usize {
         self.real(true).count()
     }
 
     /// How far the mean of the valid runs on Linux is from the simulated one, as a share of the latter.
-    pub fn deviation(&self, quantity: usize) -> Option<f64> {
+    pub(crate) fn deviation(&self, quantity: usize) -> Option<f64> {
         share(mean(&self.emulated(quantity))?, mean(&self.simulated(quantity))?)
     }
 

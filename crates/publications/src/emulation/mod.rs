@@ -1,6 +1,6 @@
 //! Experiments that run twice: in the simulator, and in real time on Linux with the kernel's TCP and MPTCP.
 //!
-//! A paper names them in [`Paper::emulations`]; [`reproduce_on_linux`] runs and compares them. This module knows no
+//! A paper names them in its file: its experiments with `on_linux = true`; [`reproduce_on_linux`] runs and compares them. This module knows no
 //! system: what runs a scenario in real time is an [`Emulator`] of its caller, so that it builds everywhere.
 
 mod measurement;
@@ -13,8 +13,9 @@ use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_report::Reproduction;
 use subflow_scenario::Scenario;
 
-use crate::{Paper, ReproduceError, Request};
-pub use measurement::{ATTEMPTS, Measured};
+use crate::study::Cell;
+use crate::{ReproduceError, Request, Study};
+pub(crate) use measurement::Measured;
 
 /// What the routers of a scenario become on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,38 +26,30 @@ pub enum Routers {
     OpenVSwitch,
 }
 
-/// An experiment that runs in the simulator and on Linux.
-pub struct Emulation {
-    /// The item of the paper that it belongs to.
-    pub item: String,
-    /// What distinguishes it from others of the item.
-    pub case: String,
-    /// What the routers become.
-    pub routers: Routers,
+/// A cell that runs in the simulator and on Linux.
+pub(crate) struct Emulation {
+    pub(crate) cell: Cell,
+    /// What distinguishes it from others of its item.
+    pub(crate) case: String,
+    pub(crate) routers: Routers,
     /// The number of runs of each kind, with seeds from 1.
-    pub runs: u64,
-    /// Whether figures are derived from metrics over time.
-    pub series: bool,
-    /// The scenario of the run with a seed, the same for both kinds.
-    pub scenario: Box<dyn Fn(u64) -> Scenario + Send + Sync>,
+    pub(crate) runs: u64,
     /// The figures of a run, at least one.
-    pub quantities: Vec<Quantity>,
+    pub(crate) quantities: Vec<Quantity>,
 }
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Quantity {
-    /// Its name.
-    pub name: &'static str,
+pub(crate) struct Quantity {
+    pub(crate) name: &'static str,
     /// Its unit; may be empty.
-    pub unit: &'static str,
-    /// The published value, if there is one.
-    pub published: Option<f64>,
+    pub(crate) unit: &'static str,
+    pub(crate) published: Option<f64>,
     /// The largest deviation of the emulated from the simulated figure, as a share of the latter, with which both
     /// agree; `None` if they are not judged.
-    pub bound: Option<f64>,
+    pub(crate) bound: Option<f64>,
     /// Its value in a run.
-    pub of: fn(&RunResult) -> f64,
+    pub(crate) of: fn(&RunResult) -> f64,
 }
 
 /// What runs scenarios in real time.
@@ -92,31 +85,31 @@ pub struct OnLinux {
 }
 
 /// The names of the items of `paper` that run on Linux, in its order.
-pub fn items_on_linux(paper: &dyn Paper) -> Vec<String> {
+pub fn items_on_linux(paper: &Study) -> Vec<String> {
     let emulations = paper.emulations(true);
-    let has = |name: &str| emulations.iter().any(|emulation| emulation.item == name);
+    let has = |name: &str| emulations.iter().any(|emulation| emulation.cell.item == name);
     paper.items().iter().map(|item| item.name.clone()).filter(|name| has(name)).collect()
 }
 
 /// Runs the emulations of `paper` that `request` asks for, first in the simulator, then by `emulator`, one after the
-/// other. A run whose objections say that it is not valid is repeated until it has had [`ATTEMPTS`] attempts.
+/// other. A run whose objections say that it is not valid is repeated up to three times.
 ///
 /// # Errors
 ///
 /// The first failure of a check or a run.
 pub fn reproduce_on_linux(
-    paper: &dyn Paper,
+    paper: &Study,
     request: &Request,
     emulator: &dyn Emulator,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<OnLinux, ReproduceError> {
     let mut emulations = paper.emulations(request.quick);
-    emulations.retain(|emulation| request.wants(&emulation.item));
+    emulations.retain(|emulation| request.wants(&emulation.cell.item));
     if let Some(runs) = request.runs {
         emulations.iter_mut().for_each(|emulation| emulation.runs = runs);
     }
     for emulation in &emulations {
-        emulator.check(&(emulation.scenario)(1), emulation.routers)?;
+        emulator.check(&scenario(paper, emulation, 1), emulation.routers)?;
     }
     let simulated = run_cells(
         &emulations,
@@ -124,7 +117,7 @@ pub fn reproduce_on_linux(
         request.jobs,
         progress,
         |emulation, seed| {
-            let result = simulate(&(emulation.scenario)(seed), seed, &options(emulation))?;
+            let result = simulate(&scenario(paper, emulation, seed), seed, &options(emulation))?;
             Ok(emulation.quantities.iter().map(|quantity| (quantity.of)(&result)).collect())
         },
     )?;
@@ -136,7 +129,7 @@ pub fn reproduce_on_linux(
             .map(|seed| {
                 progress(Progress { done, total: total as usize });
                 done += 1;
-                measurement::valid_run(&emulation, seed, emulator)
+                measurement::valid_run(&emulation, &scenario(paper, &emulation, seed), seed, emulator)
             })
             .collect::<Result<Vec<_>, _>>()?;
         measured.push(Measured { emulation, simulated, emulated });
@@ -147,7 +140,12 @@ pub fn reproduce_on_linux(
 }
 
 fn options(emulation: &Emulation) -> RunOptions {
-    RunOptions { series: emulation.series, ..RunOptions::default() }
+    RunOptions { series: emulation.cell.experiment.series, ..RunOptions::default() }
+}
+
+/// The scenario of the run with a seed, the same for both kinds.
+fn scenario(paper: &Study, emulation: &Emulation, seed: u64) -> Scenario {
+    emulation.cell.scenario(&paper.folder, seed).expect("tests read each scenario of the program")
 }
 
 #[cfg(test)]

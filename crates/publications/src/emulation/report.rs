@@ -5,9 +5,9 @@ use subflow_report::{Axis, Bars, Cell, Figure, Finding, Reproduction, Table};
 
 use super::Routers;
 use super::measurement::{ATTEMPTS, Measured, mean_of};
-use crate::Paper;
+use crate::Study;
 
-pub(super) fn reproduction(paper: &dyn Paper, measured: &[Measured]) -> Reproduction {
+pub(super) fn reproduction(paper: &Study, measured: &[Measured]) -> Reproduction {
     let mut findings = paper.findings_on_linux(measured);
     let items = items(measured);
     findings.extend(items.iter().flat_map(|item| agreement(item, &of(measured, item))));
@@ -23,13 +23,13 @@ pub(super) fn reproduction(paper: &dyn Paper, measured: &[Measured]) -> Reproduc
 
 /// The items with measurements, in their order.
 fn items(measured: &[Measured]) -> Vec<&str> {
-    let mut items: Vec<&str> = measured.iter().map(|measured| measured.emulation.item.as_str()).collect();
+    let mut items: Vec<&str> = measured.iter().map(|measured| measured.emulation.cell.item.as_str()).collect();
     items.dedup();
     items
 }
 
 fn of<'a>(measured: &'a [Measured], item: &str) -> Vec<&'a Measured> {
-    measured.iter().filter(|measured| measured.emulation.item == item).collect()
+    measured.iter().filter(|measured| measured.emulation.cell.item == item).collect()
 }
 
 /// The columns of samples, of the `kind` that they are of.
@@ -47,7 +47,7 @@ fn rows(measured: &[Measured]) -> Table {
         for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
             let (simulated, emulated) = (measured.simulated(index), measured.emulated(index));
             let mut row: Vec<Cell> = vec![
-                measured.emulation.item.as_str().into(),
+                measured.emulation.cell.item.as_str().into(),
                 measured.emulation.case.as_str().into(),
                 quantity.name.into(),
                 quantity.unit.into(),
@@ -170,7 +170,7 @@ fn notes(measured: &[Measured]) -> Vec<String> {
     for measured in measured {
         let repeated: u32 = measured.emulated.iter().map(|run| run.attempts - 1).sum();
         let emulation = &measured.emulation;
-        let of_case = format!("{}, {}", emulation.item, emulation.case);
+        let of_case = format!("{}, {}", emulation.cell.item, emulation.case);
         if repeated > 0 {
             notes.push(format!("{of_case}: {repeated} attempts were repeated."));
         }

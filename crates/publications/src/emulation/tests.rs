@@ -1,60 +1,36 @@
 //! The comparison, with runs of the simulator in place of Linux.
 
 use std::cell::Cell;
-use std::path::Path;
-use std::sync::LazyLock;
 
 use subflow_lab::results::RealTime;
-use subflow_scenario::file::Document;
 
+use super::measurement::ATTEMPTS;
 use super::*;
-use crate::{Done, Item};
+use crate::study::{self, Code, Folder, Linux, OnKernel};
 
 /// A publication with an item that runs on Linux, and one that does not.
-struct Invented;
-
-const TEXT: &str = "duration = '2 s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.path]\nbetween = ['a.eth', 'b.eth']\n\
-    rate = '5 Mbit/s'\ndelay = '5 ms'\n[flows.file]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\n";
-
-impl Paper for Invented {
-    fn name(&self) -> &str {
-        "invented"
-    }
-    fn title(&self) -> &str {
-        "Nobody: nothing (1999)"
-    }
-    fn items(&self) -> &[Item] {
-        static ITEMS: LazyLock<[Item; 2]> = LazyLock::new(|| {
-            [("simulated", "in the simulator only"), ("both", "on Linux, too")]
-                .map(|(name, title)| Item { name: name.to_owned(), title: title.to_owned() })
-        });
-        &*ITEMS
-    }
-    fn emulations(&self, _quick: bool) -> Vec<Emulation> {
-        let scenario = |_| {
-            let document = Document::parse(Path::new("invented.toml"), TEXT.to_owned()).expect("TOML");
-            Scenario::read(&document).expect("a scenario")
-        };
-        let goodput = Quantity {
-            name: "goodput",
-            unit: "Mbit/s",
-            published: Some(4.5),
-            bound: Some(0.15),
-            of: |result| result.flows[0].goodput_mbps,
-        };
-        vec![Emulation {
-            item: "both".to_owned(),
-            case: "one flow".to_owned(),
-            routers: Routers::Simulated,
-            runs: 2,
-            series: false,
-            scenario: Box::new(scenario),
-            quantities: vec![goodput],
-        }]
-    }
-    fn reproduce(&self, _: &Request, _: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
-        unreachable!("only its emulations are asked for")
-    }
+fn invented() -> Study {
+    const FILE: &str = "title = 'Nobody: nothing (1999)'\nscenario = 'scenario.toml'\n\
+        items = { simulated = 'in the simulator only', both = 'on Linux, too' }\n\
+        [[metrics]]\nname = 'goodput'\ncolumn = 'goodput_mbps'\n\
+        [[experiments]]\nitem = 'simulated'\nvariables = { runs = 2 }\n\
+        [[experiments]]\nitem = 'both'\nvariables = { runs = 2 }\non_linux = true\n";
+    const SCENARIO: &str = "duration = '2 s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.path]\n\
+        between = ['a.eth', 'b.eth']\nrate = '5 Mbit/s'\ndelay = '5 ms'\n\
+        [flows.file]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\n";
+    const FILES: &[(&str, &str)] = &[("paper.toml", FILE), ("scenario.toml", SCENARIO)];
+    let goodput = |_: &study::Cell| {
+        let of = |result: &RunResult| result.flows[0].goodput_mbps;
+        vec![Quantity { name: "goodput", unit: "Mbit/s", published: Some(4.5), bound: Some(0.15), of }]
+    };
+    let linux = Linux {
+        routers: Routers::Simulated,
+        case: |_| "one flow".to_owned(),
+        quantities: goodput,
+        findings: OnKernel::Own(|_| Vec::new()),
+    };
+    let code = Code { linux: Some(linux), ..Code::default() };
+    Study::new(Folder::of_files("invented", FILES), code).expect("a good folder")
 }
 
 /// The simulator, whose first runs are not valid.
@@ -83,12 +59,12 @@ fn reproduction(invalid: u32, slower: f64) -> Reproduction {
 
 fn on_linux(invalid: u32, slower: f64) -> OnLinux {
     let emulator = Late { invalid: Cell::new(invalid), slower };
-    reproduce_on_linux(&Invented, &Request::default(), &emulator, &|_| {}).expect("it runs")
+    reproduce_on_linux(&invented(), &Request::default(), &emulator, &|_| {}).expect("it runs")
 }
 
 #[test]
 fn only_items_with_emulations_run_on_linux() {
-    assert_eq!(items_on_linux(&Invented), ["both"]);
+    assert_eq!(items_on_linux(&invented()), ["both"]);
 }
 
 #[test]
@@ -103,9 +79,9 @@ fn published_simulated_and_emulated_figures_are_in_one_row() {
 fn the_number_of_runs_can_be_chosen() {
     let emulator = Late { invalid: Cell::new(0), slower: 1.0 };
     let request = Request { runs: Some(3), on_linux: true, ..Request::default() };
-    let text = reproduce_on_linux(&Invented, &request, &emulator, &|_| {}).expect("it runs").reproduction.to_text();
+    let text = reproduce_on_linux(&invented(), &request, &emulator, &|_| {}).expect("it runs").reproduction.to_text();
     assert!(text.contains("3 of 3"), "{text}");
-    assert_eq!(request.describe(&Invented).command, "subflow reproduce invented --on linux --repeat 3");
+    assert_eq!(request.describe(&invented()).command, "subflow reproduce invented --on linux --repeat 3");
 }
 
 #[test]

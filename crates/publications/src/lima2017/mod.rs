@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use crate::Routers;
+use crate::emulation::Quantity;
 use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Study};
-use crate::{Quantity, Routers};
 
 /// The thesis.
 pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
@@ -97,8 +98,8 @@ mod tests {
     use subflow_scenario::HostStack;
 
     use super::*;
+    use crate::Request;
     use crate::study::Effort;
-    use crate::{Paper, Request};
 
     /// Results of `item` in which a run's goodput is what `goodput` says of its cell.
     pub(super) fn made(item: &str, goodput: impl Fn(&Cell) -> f64) -> Results {
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn on_linux_our_stack_sends_and_the_kernel_receives() {
         for emulation in LIMA2017.emulations(false) {
-            let hosts = (emulation.scenario)(1).hosts;
+            let hosts = emulation.cell.scenario(&LIMA2017.folder, 1).expect("a good scenario").hosts;
             assert_eq!([hosts[0].stack, hosts[1].stack], [HostStack::Subflow, HostStack::Kernel], "{}", emulation.case);
         }
     }

@@ -6,9 +6,7 @@ use subflow_report::Table;
 
 use super::LINUX612;
 use super::comparison::{BYTES, Comparison, Outcome};
-use super::delays;
-use super::measurements::{ALL, flow_name};
-use super::outage::outage;
+use super::measurements::{ALL, DELAYS, flow_name};
 use crate::study::{self, Check, Claim, Results};
 
 /// The check of rows, whose claims say which: `where` has variables, `flows` is `first` or `each`. The bound is `percent`,
@@ -17,13 +15,16 @@ const NEAR: &str = "near the kernel";
 const SPLIT: &str = "bytes on each path";
 const STALL: &str = "stall after a failure";
 const RETURN: &str = "return of a path";
+/// The bound of these is at least a packet or a millisecond, since a median of a few packets is a whole number.
+const DELAY: &str = "queue and round-trip time";
+const LEAST_BOUND: f64 = 1.0;
 
 pub(super) const CHECKS: [(&str, Check); 5] = [
     (NEAR, near_the_kernel),
-    (SPLIT, part_of_mptcp),
-    (STALL, part_of_mptcp),
-    (RETURN, part_of_mptcp),
-    (delays::CHECK, delays::near_the_kernel),
+    (SPLIT, figures_near_the_kernel),
+    (STALL, figures_near_the_kernel),
+    (RETURN, figures_near_the_kernel),
+    (DELAY, figures_near_the_kernel),
 ];
 
 /// Whether `claim` is about this row.
@@ -81,102 +82,144 @@ fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
     let met = rows.iter().filter(|row| verdict(row) == "met").count();
     let used = |row: &Comparison<'_>| row.figures().map_or(f64::INFINITY, |figures| deviation(claim, figures).0);
     let worst = rows.iter().max_by(|a, b| used(a).total_cmp(&used(b)))?;
-    let configuration = &worst.outcome.configuration;
-    let reference = worst.reference;
-    let flow =
-        if configuration.flows.len() > 1 { format!(", flow {}", flow_name(reference.flow)) } else { String::new() };
+    let (outcome, reference) = (worst.outcome, worst.reference);
+    let flow = if outcome.flows() > 1 { format!(", flow {}", flow_name(reference.flow)) } else { String::new() };
     let shown = worst.figures().map_or_else(|| verdict(worst).to_owned(), |figures| deviation(claim, figures).1);
     let evidence = format!(
         "{met} of {} rows; the worst is {shown} ({} {} {} {}{flow})",
         rows.len(),
-        configuration.case,
+        outcome.text("case"),
         reference.protocol,
         reference.cc,
-        configuration.paths_text,
+        outcome.text("paths_text"),
     );
     Some(study::Outcome::new(Some(met == rows.len()), None, evidence))
 }
 
-/// One figure of ours and of the kernel's.
-struct Part {
+/// A figure of ours and of the kernel's beside goodput and completion.
+struct Figure<'o> {
     /// The check that it belongs to.
     check: &'static str,
+    /// The row that it is of, and what it is.
+    row: Comparison<'o>,
     name: String,
     ours: f64,
     kernel: f64,
 }
 
-impl Part {
+impl Figure<'_> {
     fn deviation_pct(&self) -> f64 {
         (self.ours / self.kernel - 1.0) * 100.0
     }
 
-    fn is_met(&self) -> bool {
-        let claim = LINUX612.description.claims.iter().find(|claim| claim.check == self.check);
-        claim.and_then(|claim| claim.percent).is_some_and(|bound| self.deviation_pct().abs() <= bound)
-    }
-}
-
-/// All parts of a row. There are none where nothing was run, in short transfers (F), whose second path carries next to
-/// nothing, or where losses are random and the kernel's own repetitions lie further apart.
-fn parts(comparison: &Comparison<'_>) -> Vec<Part> {
-    let Comparison { outcome, reference } = comparison;
-    let configuration = &outcome.configuration;
-    let is_compared = configuration.case.starts_with(['D', 'G']) && reference.protocol == "mptcp";
-    if !is_compared || !outcome.is_run() || configuration.flows.len() > 1 || configuration.lossy {
-        return Vec::new();
-    }
-    let is_split = configuration.paths.len() > 1;
-    let bytes = reference.path_bytes.iter().enumerate().filter(|_| is_split).filter_map(|(path, kernel)| {
-        let (ours, kernel) = (outcome.path(path, BYTES)? / 1e6, mean(kernel)? / 1e6);
-        Some(Part { check: SPLIT, name: format!("path {}, MB", path + 1), ours, kernel })
-    });
-    let mut parts: Vec<Part> = bytes.collect();
-    if let Some((ours, kernel)) = outcome.outage().zip(outage(configuration, &reference.per_second)) {
-        let part = |check, name: &str, ours, kernel| Part { check, name: name.to_owned(), ours, kernel };
-        parts.push(part(STALL, "stall, s", ours.stall_s, kernel.stall_s));
-        parts.push(part(RETURN, "return, s", ours.return_s, kernel.return_s));
-    }
-    parts.retain(|part| part.kernel > 0.0);
-    parts
-}
-
-/// A table of the parts; none where there is nothing to compare.
-pub(super) fn readable(comparisons: &[Comparison<'_>]) -> Option<(String, Table)> {
-    let mut table = Table::new(["case", "cc", "paths", "of", "ours", "kernel", "dev %", "verdict"]);
-    for comparison in comparisons {
-        for part in parts(comparison) {
-            table.row([
-                comparison.outcome.configuration.case.as_str().into(),
-                comparison.reference.cc.as_str().into(),
-                comparison.outcome.configuration.paths_text.as_str().into(),
-                part.name.as_str().into(),
-                format!("{:.3}", part.ours).into(),
-                format!("{:.3}", part.kernel).into(),
-                part.deviation_pct().into(),
-                if part.is_met() { "met" } else { "off" }.into(),
-            ]);
+    /// The deviation as a share of the claim's bound.
+    fn used(&self, claim: &Claim) -> f64 {
+        let percent = claim.percent.unwrap_or(0.0);
+        if self.check == DELAY {
+            (self.ours - self.kernel).abs() / bound_of_delay(self.kernel, percent)
+        } else {
+            self.deviation_pct().abs() / percent
         }
     }
-    (!table.rows().is_empty()).then(|| ("MPTCP: split over the paths, and what a failure costs".to_owned(), table))
+
+    fn verdict(&self) -> &'static str {
+        let claim = LINUX612.description.claims.iter().find(|claim| claim.check == self.check);
+        if claim.is_some_and(|claim| self.used(claim) <= 1.0) { "met" } else { "off" }
+    }
 }
 
-/// Whether all parts of a claim meet it, and the worst.
-fn part_of_mptcp(results: &Results, claim: &Claim) -> Option<study::Outcome> {
+/// The bound of a delay, in packets or milliseconds.
+fn bound_of_delay(kernel: f64, percent: f64) -> f64 {
+    (kernel * percent / 100.0).max(LEAST_BOUND)
+}
+
+/// All figures of a row that was run.
+fn figures<'o>(row: Comparison<'o>) -> Vec<Figure<'o>> {
+    if !row.outcome.is_run() {
+        return Vec::new();
+    }
+    let found = bytes_and_outage(row).into_iter().chain(delays(row));
+    let figure = |(check, name, ours, kernel)| Figure { check, row, name, ours, kernel };
+    found.map(figure).filter(|figure| figure.kernel > 0.0).collect()
+}
+
+/// Check, name, and the figure of ours and of the kernel's.
+type Found = (&'static str, String, f64, f64);
+
+/// What MPTCP is compared by. There is nothing in short transfers (F), whose second path carries next to nothing, or where
+/// losses are random and the kernel's own repetitions lie further apart.
+fn bytes_and_outage(Comparison { outcome, reference }: Comparison<'_>) -> Vec<Found> {
+    let is_compared = outcome.text("case").starts_with(['D', 'G']) && reference.protocol == "mptcp";
+    if !is_compared || outcome.flows() > 1 || outcome.is("lossy") {
+        return Vec::new();
+    }
+    let is_split = outcome.paths.len() > 1;
+    let bytes = reference.path_bytes.iter().enumerate().filter(|_| is_split).filter_map(|(path, kernel)| {
+        Some((SPLIT, format!("path {}, MB", path + 1), outcome.path(path, BYTES)? / 1e6, mean(kernel)? / 1e6))
+    });
+    let outages = outcome.outage().zip(outcome.outage_of(&outcome.per_second)).map(|(ours, kernel)| {
+        let stall = (STALL, "stall, s".to_owned(), ours.stall_s, kernel.stall_s);
+        [stall, (RETURN, "return, s".to_owned(), ours.return_s, kernel.return_s)]
+    });
+    bytes.chain(outages.into_iter().flatten()).collect()
+}
+
+/// Queue and round-trip time over time, where there is one flow. A transfer's run goes on after its end.
+fn delays(Comparison { outcome, reference }: Comparison<'_>) -> impl Iterator<Item = Found> {
+    let is_compared = outcome.references.len() == 1 && !outcome.is("transfer");
+    let figures = DELAYS.iter().zip(&reference.delays).enumerate().filter(move |_| is_compared);
+    figures
+        .filter_map(|(place, (name, kernel))| Some((DELAY, (*name).to_owned(), outcome.delay(place)?, mean(kernel)?)))
+}
+
+/// Tables of the figures; none where there is nothing to compare.
+pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
+    let mut parts = Table::new(["case", "cc", "paths", "of", "ours", "kernel", "dev %", "verdict"]);
+    let mut delays = Table::new(["case", "protocol", "cc", "paths", "of", "ours", "kernel", "dev %"]);
+    for figure in outcomes.iter().flat_map(Outcome::comparisons).flat_map(figures) {
+        let Figure { row: Comparison { outcome, reference }, name, ours, kernel, .. } = &figure;
+        let [case, paths] = ["case", "paths_text"].map(|name| outcome.text(name));
+        let [protocol, cc] = [&reference.protocol, &reference.cc].map(String::as_str);
+        let decimals = if figure.check == DELAY { 2 } else { 3 };
+        let [ours, kernel] = [ours, kernel].map(|value| format!("{value:.decimals$}"));
+        let compared = [paths.into(), name.as_str().into(), ours.into(), kernel.into(), figure.deviation_pct().into()];
+        match figure.check {
+            DELAY => delays.row([case.into(), protocol.into(), cc.into()].into_iter().chain(compared)),
+            _ => parts.row([case.into(), cc.into()].into_iter().chain(compared).chain([figure.verdict().into()])),
+        }
+    }
+    let titles = ["MPTCP: split over the paths, and what a failure costs", "Queue and round-trip time"];
+    let tables = titles.map(str::to_owned).into_iter().zip([parts, delays]);
+    tables.filter(|(_, table)| !table.rows().is_empty()).collect()
+}
+
+/// Whether all figures of a claim meet it, and the worst.
+fn figures_near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
     let outcomes = Outcome::all(results);
-    let named = |row: Comparison<'_>| parts(&row).into_iter().map(|part| (row.name(), part)).collect::<Vec<_>>();
-    let all = outcomes.iter().flat_map(Outcome::comparisons).flat_map(named);
-    let of_it: Vec<(String, Part)> = all.filter(|(_, part)| part.check == claim.check).collect();
-    let far = |(_, part): &&(String, Part)| part.deviation_pct().abs();
-    let (name, worst) = of_it.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
-    let met = of_it.iter().filter(|(_, part)| part.is_met()).count();
-    let evidence = format!(
-        "{met} of {} figures; the worst is {:+.2} % ({:.3} instead of {:.3}, {}, {name})",
-        of_it.len(),
-        worst.deviation_pct(),
-        worst.ours,
-        worst.kernel,
-        worst.name,
-    );
-    Some(study::Outcome::new(Some(met == of_it.len()), None, evidence))
+    let of_claim = outcomes.iter().filter(|outcome| outcome.row.cell.has(&claim.only));
+    let all = of_claim.flat_map(Outcome::comparisons).flat_map(figures);
+    let all: Vec<Figure<'_>> = all.filter(|figure| figure.check == claim.check).collect();
+    let worst = all.iter().max_by(|a, b| a.used(claim).total_cmp(&b.used(claim)))?;
+    let met = all.iter().filter(|figure| figure.used(claim) <= 1.0).count();
+    let Figure { row, name, ours, kernel, .. } = worst;
+    let (deviation, [case, paths]) = (worst.deviation_pct(), ["case", "paths_text"].map(|name| row.outcome.text(name)));
+    let shown = match worst.check {
+        DELAY => format!(
+            "{deviation:+.1} % ({ours:.2} instead of {kernel:.2}, {case} {} {} {paths} {name})",
+            row.reference.protocol, row.reference.cc
+        ),
+        _ => format!("{deviation:+.2} % ({ours:.3} instead of {kernel:.3}, {name}, {})", row.name()),
+    };
+    let evidence = format!("{met} of {} figures; the worst is {shown}", all.len());
+    Some(study::Outcome::new(Some(met == all.len()), None, evidence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_of_a_few_packets_may_be_one_off() {
+        assert_eq!([6.0, 50.0].map(|kernel| bound_of_delay(kernel, 10.0)), [1.0, 5.0]);
+    }
 }

@@ -1,12 +1,13 @@
 //! One flow of a configuration beside the kernel's.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use subflow_lab::results::{FlowResult, LinkResult, RunResult, goodput_mbps};
 use subflow_lab::statistics::mean;
 use subflow_quantity::Duration;
 
-use super::configuration::{Configuration, Reference};
-use super::measurements::{ALL, DELAYS, flow_name};
+use super::configuration::Reference;
+use super::measurements::{ALL, DELAYS, PathSpec, flow_name};
 use super::outage::{Outage, outage};
 use crate::study::{Results, Row, Sample};
 
@@ -94,20 +95,63 @@ fn goodput<'a>(result: &'a RunResult, flow: &'a FlowResult) -> impl Iterator<Ite
     series.into_iter().flat_map(|series| series.points().iter().map(|point| point.value))
 }
 
+/// The means of starts, in seconds after the nominal ones: of later flows, and of all where distributions are compared.
+const LATER_S: f64 = 0.015;
+const CHAOTIC_S: f64 = 0.002;
+
 /// A configuration and its runs; none where it was not run.
 pub(super) struct Outcome<'r> {
-    pub(super) configuration: Configuration,
     pub(super) row: &'r Row,
+    pub(super) paths: Vec<PathSpec>,
+    /// What the kernel did: each flow, then all of them where a row says so.
+    pub(super) references: Vec<Reference>,
+    /// The goodput of each second of the kernel's first repetition, in Mbit/s, where it was recorded.
+    pub(super) per_second: Vec<f64>,
 }
 
 impl<'r> Outcome<'r> {
     /// Those of all rows.
     pub(super) fn all(results: &'r Results) -> Vec<Self> {
-        let configuration = |row: &Row| {
-            let variables = row.cell.variables.clone().into_iter().collect();
-            serde_json::from_value(Value::Object(variables)).expect("each cell is a configuration")
+        let of = |row: &'r Row| {
+            let (paths, references) = (list(row, "paths"), list(row, "references"));
+            Self { row, paths, references, per_second: list(row, "per_second") }
         };
-        results.rows.iter().map(|row| Self { configuration: configuration(row), row }).collect()
+        results.rows.iter().map(of).collect()
+    }
+
+    /// A variable as text.
+    pub(super) fn text(&self, name: &str) -> String {
+        self.row.cell.text(name)
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.row.cell.is(name, true)
+    }
+
+    pub(super) fn is_chaotic(&self) -> bool {
+        self.row.cell.is("chaotic", 1)
+    }
+
+    /// How many flows it has.
+    pub(super) fn flows(&self) -> usize {
+        list::<Value>(self.row, "flows").len()
+    }
+
+    /// The number of the path that fails, if one does.
+    pub(super) fn failing_path(&self) -> Option<usize> {
+        self.row.cell.variables["failures"][0]["path"].as_u64().map(|path| path as usize)
+    }
+
+    /// How long it runs, in seconds, unless a size is sent.
+    pub(super) fn duration_s(&self) -> Option<f64> {
+        (!self.is("transfer")).then(|| self.row.cell.number("duration_s"))
+    }
+
+    /// The mean start of a flow over the runs, in seconds.
+    pub(super) fn start_s(&self, flow: u32) -> Option<f64> {
+        let flow = self.row.cell.variables["flows"].get((flow as usize).checked_sub(1)?)?;
+        let late = if self.is_chaotic() { CHAOTIC_S } else { LATER_S * flow["later"].as_f64()? };
+        Some(flow["start_us"].as_f64()? / 1e6 + late)
     }
 
     pub(super) fn is_run(&self) -> bool {
@@ -116,8 +160,7 @@ impl<'r> Outcome<'r> {
 
     /// A figure of each run; `None` if one lacks it, such as a transfer that did not end, or nothing was run.
     pub(super) fn samples(&self, flow: u32, figure: usize) -> Option<Vec<f64>> {
-        let flows = self.configuration.flows.len();
-        let index = if flow == ALL { flows } else { flow as usize - 1 };
+        let index = if flow == ALL { self.flows() } else { flow as usize - 1 };
         self.samples_at(OF_FLOW * index + figure)
     }
 
@@ -133,16 +176,16 @@ impl<'r> Outcome<'r> {
 
     /// The mean of a figure of a path, by its place.
     pub(super) fn path(&self, path: usize, figure: usize) -> Option<f64> {
-        (path < self.configuration.paths.len()).then_some(())?;
+        (path < self.paths.len()).then_some(())?;
         mean(&self.samples_at(self.behind_flows() + OF_PATH * path + figure)?)
     }
 
     fn behind_flows(&self) -> usize {
-        OF_FLOW * (self.configuration.flows.len() + 1)
+        OF_FLOW * (self.flows() + 1)
     }
 
     fn behind_paths(&self) -> usize {
-        self.behind_flows() + OF_PATH * self.configuration.paths.len()
+        self.behind_flows() + OF_PATH * self.paths.len()
     }
 
     /// The mean of a figure of queue or round-trip time.
@@ -150,11 +193,16 @@ impl<'r> Outcome<'r> {
         mean(&self.samples_at(self.behind_paths() + figure)?)
     }
 
+    /// What the failure of a path cost with this goodput in each second, where one failed.
+    pub(super) fn outage_of(&self, per_second: &[f64]) -> Option<Outage> {
+        outage(&self.paths, self.failing_path(), per_second)
+    }
+
     /// What the failure of a path cost, on average, where one failed.
     pub(super) fn outage(&self) -> Option<Outage> {
         let seconds = self.behind_paths() + DELAYS.len();
         let outages: Option<Vec<Outage>> =
-            self.row.runs.iter().map(|run| outage(&self.configuration, run.get(seconds..)?)).collect();
+            self.row.runs.iter().map(|run| self.outage_of(run.get(seconds..)?)).collect();
         let outages = outages.filter(|outages| !outages.is_empty())?;
         let over = |of: fn(&Outage) -> f64| mean(&outages.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
         Some(Outage { stall_s: over(|one| one.stall_s), return_s: over(|one| one.return_s) })
@@ -162,11 +210,12 @@ impl<'r> Outcome<'r> {
 
     /// Each flow beside the kernel's.
     pub(super) fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
-        self.configuration.references.iter().map(|reference| Comparison { outcome: self, reference })
+        self.references.iter().map(|reference| Comparison { outcome: self, reference })
     }
 }
 
 /// One flow of an outcome next to the kernel's.
+#[derive(Clone, Copy)]
 pub(super) struct Comparison<'o> {
     pub(super) outcome: &'o Outcome<'o>,
     pub(super) reference: &'o Reference,
@@ -179,12 +228,12 @@ impl<'o> Comparison<'o> {
 
     /// What counts of ours: the completion time where a size is sent, else goodput.
     pub(super) fn ours(&self) -> Option<f64> {
-        self.ours_of(if self.outcome.configuration.transfer { COMPLETION } else { GOODPUT })
+        self.ours_of(if self.outcome.is("transfer") { COMPLETION } else { GOODPUT })
     }
 
     /// The same of the kernel's repetitions.
     pub(super) fn reference_samples(&self) -> &'o [f64] {
-        if self.outcome.configuration.transfer { &self.reference.completion_s } else { &self.reference.goodput_mbps }
+        if self.outcome.is("transfer") { &self.reference.completion_s } else { &self.reference.goodput_mbps }
     }
 
     /// Their mean.
@@ -214,25 +263,31 @@ impl<'o> Comparison<'o> {
 
     /// The title of the table that it stands in.
     pub(super) fn table_title(&self) -> String {
-        let what = if self.outcome.configuration.transfer { "completion in s" } else { "goodput in Mbit/s" };
-        format!("{}, {what}", self.outcome.configuration.letter)
+        let what = if self.outcome.is("transfer") { "completion in s" } else { "goodput in Mbit/s" };
+        format!("{}, {what}", self.outcome.text("letter"))
     }
 
     /// Configuration and flow in one line.
     pub(super) fn name(&self) -> String {
-        let configuration = &self.outcome.configuration;
-        let mut name = format!("{} {} {}", configuration.case, self.reference.protocol, configuration.paths_text);
+        let [case, paths, loss] = ["case", "paths_text", "loss_text"].map(|name| self.outcome.text(name));
+        let mut name = format!("{case} {} {paths}", self.reference.protocol);
         if self.reference.cc != "-" {
             name += &format!(" {}", self.reference.cc);
         }
-        if configuration.lossy {
-            name += &format!(", {} %", configuration.loss_text);
+        if self.outcome.is("lossy") {
+            name += &format!(", {loss} %");
         }
-        if configuration.flows.len() > 1 {
+        if self.outcome.flows() > 1 {
             name += &format!(", flow {}", flow_name(self.reference.flow));
         }
         name
     }
+}
+
+/// A variable that is a list.
+fn list<T: DeserializeOwned>(row: &Row, name: &str) -> Vec<T> {
+    let values = row.cell.variables.get(name).cloned().unwrap_or_default();
+    serde_json::from_value(values).unwrap_or_else(|problem| panic!("{name}: each cell is a configuration: {problem}"))
 }
 
 #[cfg(test)]

@@ -1,97 +1,12 @@
-//! From rows to configurations: the repetitions of one configuration come together, as the variables of a cell.
+//! From rows to configurations: the repetitions of one configuration come together, as the variables of a cell, of which
+//! `paper.toml` makes a scenario.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use subflow_scenario::sweep::Parameters;
 
-use super::measurements::{ALL, PathSpec, Record};
-
-/// Something that was measured, with all that the kernel did in its repetitions. `paper.toml` makes a scenario of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Configuration {
-    pub(super) case: String,
-    /// The letter that the case begins with: its item.
-    pub(super) letter: String,
-    pub(super) paths_text: String,
-    pub(super) loss_text: String,
-    pub(super) paths: Vec<PathSpec>,
-    /// The flows in the order of their numbers.
-    pub(super) flows: Vec<FlowSpec>,
-    /// The links of the clients.
-    accesses: Vec<Access>,
-    /// A path that loses everything from 10 s to 20 s, if one does.
-    pub(super) failures: Vec<Failure>,
-    duration_s: f64,
-    sample_interval_s: String,
-    /// Whether a size is sent, so that the completion time counts.
-    pub(super) transfer: bool,
-    /// Whether packets get lost at random.
-    pub(super) lossy: bool,
-    equal_paths: bool,
-    /// Whether several flows share the path.
-    shared: bool,
-    /// Whether the senders pace.
-    paced: bool,
-    /// The queue discipline of the senders' interfaces where these are the bottleneck, else empty.
-    host_queue: String,
-    /// Linux `tcp_limit_output_bytes`, in bytes.
-    output_limit: u64,
-    /// Whether all flows are SCTP's.
-    sctp: bool,
-    /// 1 where means of several runs are compared, else 0.
-    random: u8,
-    /// 1 where distributions of runs are compared, which the H at the start of the case says, else 0.
-    chaotic: u8,
-    /// 1 unless the measurements say too little to repeat it, as with SCTP over several paths: not how these were used; or
-    /// hosts and bottleneck are of another kind than ours.
-    supported: u8,
-    /// What the kernel did: each flow, then all of them where a row says so.
-    pub(super) references: Vec<Reference>,
-}
-
-/// One flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct FlowSpec {
-    /// Its number from 1.
-    n: usize,
-    /// The number of its host.
-    client: usize,
-    protocol: String,
-    cc: String,
-    congestion: String,
-    /// The earliest start in any repetition, in microseconds.
-    start_us: u64,
-    /// 1 for flows after the first, whose starts are spread, else 0.
-    later: u8,
-    send_bytes: u64,
-    message_bytes: u32,
-    /// Those of MPTCP besides the initial one.
-    subflows: Vec<Subflow>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Subflow {
-    from: String,
-    to: String,
-}
-
-/// The link of an interface of a client to its path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Access {
-    client: usize,
-    n: usize,
-    path: usize,
-    delay_ms: f64,
-}
-
-/// A path that fails.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Failure {
-    /// The number of the path.
-    pub(super) path: usize,
-    /// Whether acknowledgments get lost, too.
-    both: bool,
-    /// The path's random loss before and after, in percent.
-    loss_pct: f64,
-}
+use super::measurements::{ALL, DELAYS, PathSpec, Record};
+use crate::study::distinct;
 
 /// What the kernel did with one flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,10 +20,8 @@ pub(super) struct Reference {
     pub(super) completion_s: Vec<f64>,
     /// IP bytes through the queue of each path, by path and repetition.
     pub(super) path_bytes: Vec<Vec<f64>>,
-    /// Queue and round-trip time, by [`DELAYS`](super::measurements::DELAYS) and repetition.
+    /// Queue and round-trip time, by [`DELAYS`] and repetition.
     pub(super) delays: Vec<Vec<f64>>,
-    /// Goodput of each second of the first repetition, in Mbit/s, where it was recorded.
-    pub(super) per_second: Vec<f64>,
 }
 
 /// No transfer in a case's name is larger: a thousand terabytes.
@@ -117,98 +30,31 @@ const MOST_BYTES: u64 = 1_000_000_000_000_000;
 const FULL_MESSAGE: u32 = 1452;
 /// More is no message.
 const MOST_MESSAGE: u32 = 4 << 20;
-/// The means of starts, in seconds after the nominal ones: of later flows, and of all where distributions are compared.
-const LATER_S: f64 = 0.015;
-const CHAOTIC_S: f64 = 0.002;
 
-impl Configuration {
-    pub(super) fn is_chaotic(&self) -> bool {
-        self.chaotic == 1
-    }
-
-    /// How long it runs, in seconds, unless a size is sent.
-    pub(super) fn duration_s(&self) -> Option<f64> {
-        (!self.transfer).then_some(self.duration_s)
-    }
-
-    /// The mean start of a flow over the runs, in seconds.
-    pub(super) fn start_s(&self, flow: u32) -> Option<f64> {
-        let FlowSpec { start_us, later, .. } = self.flows.get((flow as usize).checked_sub(1)?)?;
-        let late = if self.is_chaotic() { CHAOTIC_S } else { LATER_S * f64::from(*later) };
-        Some(*start_us as f64 / 1e6 + late)
-    }
-
-    /// Completes what follows from the repetitions of all its flows.
-    fn complete(&mut self) {
-        if self.transfer {
-            // A transfer gets ten times what the kernel took.
-            let taken = self.references.iter().flat_map(|reference| &reference.completion_s);
-            self.duration_s = 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b));
-        }
-        // A sample after each third says what the last two thirds begin with. Where a path fails, there are three in each
-        // second, so that thirds and seconds begin with one; where queue and round-trip time were measured, 21.
-        let has_delays = self.references.iter().any(|reference| !reference.delays.concat().is_empty());
-        let samples = match (has_delays, self.failures.is_empty()) {
-            (true, _) => 21 * self.duration_s.ceil() as u32,
-            (false, true) => 3,
-            (false, false) => 3 * self.duration_s.ceil() as u32,
-        };
-        self.sample_interval_s = format!("{:.9}", self.duration_s / f64::from(samples));
-    }
-
-    fn is_like(&self, other: &Self) -> bool {
-        let of_flows =
-            |of: &Self| of.flows.iter().map(|flow| [flow.protocol.clone(), flow.cc.clone()]).collect::<Vec<_>>();
-        let is_as_long = self.transfer || self.duration_s == other.duration_s;
-        (&self.case, &self.paths_text, &self.loss_text) == (&other.case, &other.paths_text, &other.loss_text)
-            && is_as_long
-            && of_flows(self) == of_flows(other)
-    }
-
-    fn merge(&mut self, other: Self) {
-        for (mine, theirs) in self.flows.iter_mut().zip(&other.flows) {
-            mine.start_us = mine.start_us.min(theirs.start_us);
-        }
-        for theirs in other.references {
-            match self.references.iter_mut().find(|mine| mine.flow == theirs.flow) {
-                Some(mine) => {
-                    mine.goodput_mbps.extend(theirs.goodput_mbps);
-                    mine.completion_s.extend(theirs.completion_s);
-                    for (mine, theirs) in mine.path_bytes.iter_mut().zip(theirs.path_bytes) {
-                        mine.extend(theirs);
-                    }
-                    mine.delays.iter_mut().zip(theirs.delays).for_each(|(mine, theirs)| mine.extend(theirs));
-                }
-                None => self.references.push(theirs),
-            }
-        }
-    }
-}
+/// The rows of a repetition.
+type Run<'r> = &'r [Record];
 
 /// Groups the rows of the file called `name`. Rows that follow each other and tell of different flows of the same
 /// repetition are one run; runs of the same case, paths, loss, length and flows are one configuration.
-pub(super) fn group(name: &str, records: &[Record]) -> Result<Vec<Configuration>, String> {
-    let mut configurations: Vec<Configuration> = Vec::new();
+pub(super) fn group(name: &str, records: &[Record]) -> Result<Vec<Parameters>, String> {
+    let mut configurations: Vec<Vec<Run<'_>>> = Vec::new();
     let mut rest = records;
     while let Some(first) = rest.first() {
-        let mut length = 1;
-        while length < rest.len() && continues(&rest[..length], &rest[length]) {
-            length += 1;
-        }
-        let (rows, later) = rest.split_at(length);
+        let further = (1..rest.len()).take_while(|&length| continues(&rest[..length], &rest[length]));
+        let (run, later) = rest.split_at(1 + further.count());
         rest = later;
-        let run = run(rows).map_err(|message| format!("{name}:{}: {message}", first.line))?;
-        match configurations.iter_mut().find(|known| known.is_like(&run)) {
-            Some(known) => known.merge(run),
-            None => configurations.push(run),
+        check(run).map_err(|message| format!("{name}:{}: {message}", first.line))?;
+        match configurations.iter_mut().find(|known| is_like(known[0], run)) {
+            Some(known) => known.push(run),
+            None => configurations.push(vec![run]),
         }
     }
-    configurations.iter_mut().for_each(Configuration::complete);
-    Ok(configurations)
+    let of = |runs: &Vec<Run<'_>>| variables(runs).map_err(|message| format!("{name}:{}: {message}", runs[0][0].line));
+    configurations.iter().map(of).collect()
 }
 
 /// Whether `next` is of the same run as `rows`, and of a later flow.
-fn continues(rows: &[Record], next: &Record) -> bool {
+fn continues(rows: Run<'_>, next: &Record) -> bool {
     let (first, last) = (&rows[0], &rows[rows.len() - 1]);
     let same = |a: &Record, b: &Record| {
         (&a.case, &a.paths_text, &a.loss_text, a.rep) == (&b.case, &b.paths_text, &b.loss_text, b.rep)
@@ -216,101 +62,143 @@ fn continues(rows: &[Record], next: &Record) -> bool {
     same(first, next) && next.flow > last.flow
 }
 
-/// The flows of a run, counted from 1.
-fn numbered(rows: &[Record]) -> Result<Vec<&Record>, String> {
-    let numbered: Vec<&Record> = rows.iter().filter(|row| row.flow != ALL).collect();
-    if let Some((row, _)) = numbered.iter().zip(1..).find(|(row, n)| row.flow != *n) {
+/// The rows of single flows.
+fn flows(run: Run<'_>) -> impl Iterator<Item = &Record> + Clone {
+    run.iter().filter(|row| row.flow != ALL)
+}
+
+/// Whether the flows of a run are counted from 1, and may use its paths.
+fn check(run: Run<'_>) -> Result<(), String> {
+    if let Some((row, _)) = flows(run).zip(1..).find(|(row, n)| row.flow != *n) {
         let flow = row.flow;
         return Err(format!("flow: found \"{flow}\", expected the rows of a run to count their flows from 1"));
     }
-    let first = &rows[0];
-    match numbered.len() {
+    let first = &run[0];
+    match flows(run).count() {
         0 => Err("flow: found a row of all flows without a row for each of them before it".to_owned()),
         2.. if first.paths.len() > 1 => {
             Err(format!("paths: found {}, expected one path where several flows share it", first.paths_text))
         }
-        _ => match numbered.iter().find(|row| row.protocol == "tcp" && row.paths.len() > 1) {
+        _ => match flows(run).find(|row| row.protocol == "tcp" && row.paths.len() > 1) {
             Some(row) => Err(format!("paths: found {}, expected one path for TCP", row.paths_text)),
-            None => Ok(numbered),
+            None => Ok(()),
         },
     }
 }
 
-fn run(rows: &[Record]) -> Result<Configuration, String> {
-    let (first, numbered) = (&rows[0], numbered(rows)?);
+fn is_like(a: Run<'_>, b: Run<'_>) -> bool {
+    let of_flows = |run| flows(run).map(|flow| (&flow.protocol, &flow.cc));
+    let is_transfer = sent_size(&a[0].case).is_ok_and(|size| size.is_some());
+    (&a[0].case, &a[0].paths_text, &a[0].loss_text) == (&b[0].case, &b[0].paths_text, &b[0].loss_text)
+        && (is_transfer || a[0].duration_s == b[0].duration_s)
+        && of_flows(a).eq(of_flows(b))
+}
+
+/// The variables of the configuration with these runs. Those that are 1 or 0 are for sums in templates.
+fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
+    let first = &runs[0][0];
+    let flows: Vec<&Record> = flows(runs[0]).collect();
     let paths = &first.paths;
     let (sent, failure) = (sent_size(&first.case)?, failure(&first.case, paths)?);
-    let letter: String = first.case.chars().take(1).collect();
-    let (lossy, is_chaotic) = (paths.iter().any(|path| path.loss_pct > 0.0), letter == "H");
+    let numbers = distinct(runs.concat().iter().map(|row| row.flow));
+    let references: Vec<Reference> = numbers.into_iter().map(|flow| reference(flow, runs)).collect();
+    // A transfer gets ten times what the kernel took.
+    let taken = references.iter().flat_map(|reference| &reference.completion_s);
+    let duration_s = sent.map_or(first.duration_s, |_| 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b)));
+    // A sample after each third says what the last two thirds begin with. Where a path fails, there are three in each
+    // second, so that thirds and seconds begin with one; where queue and round-trip time were measured, 21.
+    let has_delays = references.iter().any(|reference| !reference.delays.concat().is_empty());
+    let samples = match (has_delays, failure.is_some()) {
+        (true, _) => 21 * duration_s.ceil() as u32,
+        (false, false) => 3,
+        (false, true) => 3 * duration_s.ceil() as u32,
+    };
     let shape = |path: &PathSpec| (path.rate_mbps, path.delay_ms, path.queue);
-    let sctp = numbered.iter().all(|row| row.protocol == "sctp");
-    let is_sctp = |row: &&Record| row.protocol == "sctp";
-    // Its cycle begins at random.
-    let is_bbr = |row: &&Record| row.cc == "bbr";
-    Ok(Configuration {
-        case: first.case.clone(),
-        paths_text: first.paths_text.clone(),
-        loss_text: first.loss_text.clone(),
-        paths: paths.clone(),
-        flows: numbered.iter().zip(1..).map(|(row, n)| flow(row, n, numbered.len() > 1, sent)).collect(),
-        failures: failure.into_iter().collect(),
-        duration_s: first.duration_s,
-        sample_interval_s: String::new(),
-        transfer: sent.is_some(),
-        lossy,
-        equal_paths: paths.iter().all(|path| shape(path) == shape(&paths[0])),
-        shared: numbered.len() > 1,
-        paced: first.is_paced,
-        host_queue: first.host_queue.clone(),
-        output_limit: first.output_limit as u64,
-        sctp,
-        random: u8::from((numbered.len() > 1 || lossy || numbered.iter().any(is_bbr)) && !is_chaotic),
-        chaotic: u8::from(is_chaotic),
-        supported: u8::from(first.is_plain && (paths.len() == 1 || !numbered.iter().any(is_sctp))),
-        references: rows.iter().map(reference).collect(),
-        accesses: accesses(&numbered, paths),
-        letter,
-    })
-}
-
-fn reference(row: &Record) -> Reference {
-    Reference {
-        flow: row.flow,
-        protocol: row.protocol.clone(),
-        cc: row.cc.clone(),
-        goodput_mbps: vec![row.goodput_mbps],
-        completion_s: row.completion_s.into_iter().collect(),
-        path_bytes: row.path_bytes.iter().map(|bytes| bytes.iter().copied().collect()).collect(),
-        delays: row.delays.iter().map(|delay| delay.iter().copied().collect()).collect(),
-        per_second: Vec::new(),
+    let (is_shared, is_chaotic) = (flows.len() > 1, first.case.starts_with('H'));
+    let is_lossy = paths.iter().any(|path| path.loss_pct > 0.0);
+    let has = |protocol: &str| flows.iter().any(|row| row.protocol == protocol);
+    // BBR's cycle begins at random.
+    let is_random = is_shared || is_lossy || flows.iter().any(|row| row.cc == "bbr");
+    let flow = |n: usize| {
+        let start_s = runs.iter().map(|run| run[n - 1].start_s).fold(f64::INFINITY, f64::min);
+        flow(flows[n - 1], n, is_shared, start_s, sent)
+    };
+    let variables = json!({
+        "case": first.case,
+        // The item.
+        "letter": first.case.chars().take(1).collect::<String>(),
+        "paths_text": first.paths_text,
+        "loss_text": first.loss_text,
+        "paths": paths,
+        "flows": (1..=flows.len()).map(flow).collect::<Vec<Value>>(),
+        "accesses": accesses(&flows, paths),
+        "failures": failure.into_iter().collect::<Vec<Value>>(),
+        "duration_s": duration_s,
+        "sample_interval_s": format!("{:.9}", duration_s / f64::from(samples)),
+        // The completion time counts.
+        "transfer": sent.is_some(),
+        "lossy": is_lossy,
+        "equal_paths": paths.iter().all(|path| shape(path) == shape(&paths[0])),
+        "shared": is_shared,
+        "paced": first.is_paced,
+        "host_queue": first.host_queue,
+        "output_limit": first.output_limit as u64,
+        "sctp": flows.iter().all(|row| row.protocol == "sctp"),
+        // Means of several runs are compared, or distributions of runs.
+        "random": u8::from(is_random && !is_chaotic),
+        "chaotic": u8::from(is_chaotic),
+        // The measurements do not say how SCTP used several paths; hosts or bottleneck may be of another kind than ours.
+        "supported": u8::from(first.is_plain && (paths.len() == 1 || !has("sctp"))),
+        "references": references,
+        // The goodput of each second of the first repetition, in Mbit/s, where it was recorded.
+        "per_second": [],
+    });
+    match variables {
+        Value::Object(fields) => Ok(fields.into_iter().collect()),
+        other => unreachable!("a configuration is a table, not {other:?}"),
     }
 }
 
-fn flow(row: &Record, n: usize, is_shared: bool, sent: Option<u64>) -> FlowSpec {
-    let subflow = |(interface, path): (usize, usize)| Subflow {
-        from: format!("client{n}.c{interface}"),
-        to: format!("server.s{path}"),
+fn reference(flow: u32, runs: &[Run<'_>]) -> Reference {
+    let rows: Vec<&Record> = runs.iter().copied().flatten().filter(|row| row.flow == flow).collect();
+    let by_place = |places: usize, of: fn(&Record, usize) -> Option<f64>| {
+        (0..places).map(|place| rows.iter().filter_map(|row| of(row, place)).collect()).collect()
     };
+    Reference {
+        flow,
+        protocol: rows[0].protocol.clone(),
+        cc: rows[0].cc.clone(),
+        goodput_mbps: rows.iter().map(|row| row.goodput_mbps).collect(),
+        completion_s: rows.iter().filter_map(|row| row.completion_s).collect(),
+        path_bytes: by_place(2, |row, path| row.path_bytes[path]),
+        delays: by_place(DELAYS.len(), |row, figure| row.delays[figure]),
+    }
+}
+
+/// A flow, whose earliest start in any repetition is `start_s`. `subflows` are those of MPTCP besides the initial one; the
+/// starts of flows after the first are spread (`later`).
+fn flow(row: &Record, n: usize, is_shared: bool, start_s: f64, sent: Option<u64>) -> Value {
+    let subflow = |(interface, path): (usize, usize)| json!({ "from": format!("client{n}.c{interface}"), "to": format!("server.s{path}") });
     let further: Vec<(usize, usize)> =
         if is_shared { vec![(2, 1)] } else { row.paths.iter().skip(1).map(|path| (path.n, path.n)).collect() };
-    FlowSpec {
-        n,
-        client: n,
-        protocol: row.protocol.clone(),
-        cc: row.cc.clone(),
-        congestion: if row.protocol == "sctp" { "sctp".to_owned() } else { row.cc.clone() },
-        start_us: (row.start_s * 1e6).round() as u64,
-        later: u8::from(n > 1),
-        send_bytes: sent.unwrap_or(0),
-        message_bytes: message_bytes(&row.case),
-        subflows: further.into_iter().map(subflow).collect(),
-    }
+    json!({
+        "n": n,
+        "client": n,
+        "protocol": row.protocol,
+        "cc": row.cc,
+        "congestion": if row.protocol == "sctp" { "sctp" } else { &row.cc },
+        "start_us": (start_s * 1e6).round() as u64,
+        "later": u8::from(n > 1),
+        "send_bytes": sent.unwrap_or(0),
+        "message_bytes": message_bytes(&row.case),
+        "subflows": further.into_iter().map(subflow).collect::<Vec<Value>>(),
+    })
 }
 
 /// The links of the clients. Flows that share a path have a client each, and an MPTCP flow on a shared path a second
 /// interface of it there.
-fn accesses(flows: &[&Record], paths: &[PathSpec]) -> Vec<Access> {
-    let access = |client, n, path: &PathSpec| Access { client, n, path: path.n, delay_ms: path.delay_ms };
+fn accesses(flows: &[&Record], paths: &[PathSpec]) -> Vec<Value> {
+    let access = |client: usize, n: usize, path: &PathSpec| json!({ "client": client, "n": n, "path": path.n, "delay_ms": path.delay_ms });
     if flows.len() == 1 {
         return paths.iter().map(|path| access(1, path.n, path)).collect();
     }
@@ -345,14 +233,15 @@ fn sent_size(case: &str) -> Result<Option<u64>, String> {
     bytes.map(Some).ok_or_else(|| format!("case: found {case:?}, expected a size in B, kB, MB or GB, as in F-100kB"))
 }
 
-/// The failure that a case's name tells of, as in `G-fail-path1-data`.
-fn failure(case: &str, paths: &[PathSpec]) -> Result<Option<Failure>, String> {
+/// The failure that a case's name tells of, as in `G-fail-path1-data`: a path that loses everything from 10 s to 20 s, with
+/// its acknowledgments or without, and the path's random loss before and after.
+fn failure(case: &str, paths: &[PathSpec]) -> Result<Option<Value>, String> {
     let Some((_, text)) = case.split_once("-fail-") else { return Ok(None) };
     let (path, direction) = text.strip_prefix("path").and_then(|rest| rest.split_once('-')).unwrap_or(("", ""));
     let path = path.parse().ok().and_then(|n: usize| paths.iter().find(|path| path.n == n));
     match (path, direction) {
         (Some(path), "data" | "both") => {
-            Ok(Some(Failure { path: path.n, both: direction == "both", loss_pct: path.loss_pct }))
+            Ok(Some(json!({ "path": path.n, "both": direction == "both", "loss_pct": path.loss_pct })))
         }
         _ => Err(format!(
             "case: found {case:?}, expected …-fail-pathN-data or …-fail-pathN-both with N up to {}",
@@ -368,7 +257,7 @@ mod tests {
 
     const HEADER: &str = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps,completion_s,flow_start_s\n";
 
-    fn grouped(rows: &str) -> Result<Vec<Configuration>, String> {
+    fn grouped(rows: &str) -> Result<Vec<Parameters>, String> {
         group("x.csv", &parse("x.csv", &format!("{HEADER}{rows}")).expect("good rows"))
     }
 
@@ -382,12 +271,13 @@ mod tests {
         let configurations = configurations.expect("good");
         assert_eq!(configurations.len(), 2);
         let two = &configurations[0];
+        let of_flows = |key: &str| [0, 1].map(|flow| two["flows"][flow][key].clone());
         assert_eq!(
-            two.flows.iter().map(|flow| (flow.cc.as_str(), flow.start_us)).collect::<Vec<_>>(),
-            [("reno", 0), ("cubic", 1_000_000)]
+            (of_flows("cc"), of_flows("start_us")),
+            (["reno", "cubic"].map(Value::from), [0, 1_000_000].map(Value::from))
         );
-        assert_eq!(two.references[0].goodput_mbps, [9.0, 8.0]);
-        assert_eq!(two.references[2].flow, ALL);
+        assert_eq!(two["references"][0]["goodput_mbps"], json!([9.0, 8.0]));
+        assert_eq!(two["references"][2]["flow"], ALL);
     }
 
     #[test]
@@ -396,8 +286,8 @@ mod tests {
             grouped("F-100kB,tcp,reno,10/20/50,0,0.19,1,1,4,0.19,0\nF-100kB,tcp,reno,10/20/50,0,0.2,2,1,4,0.2,0\n");
         let configurations = configurations.expect("good");
         assert_eq!(configurations.len(), 1);
-        assert!(configurations[0].transfer && configurations[0].flows[0].send_bytes == 100_000);
-        assert_eq!(configurations[0].references[0].completion_s, [0.19, 0.2]);
+        assert!(configurations[0]["transfer"] == true && configurations[0]["flows"][0]["send_bytes"] == 100_000);
+        assert_eq!(configurations[0]["references"][0]["completion_s"], json!([0.19, 0.2]));
     }
 
     #[test]
@@ -422,7 +312,7 @@ mod tests {
             queue: 50,
             loss_pct: 0.0,
         });
-        assert_eq!(failure("G-fail-path2-both", &paths), Ok(Some(Failure { path: 2, both: true, loss_pct: 0.0 })));
+        assert_eq!(failure("G-fail-path2-both", &paths), Ok(Some(json!({ "path": 2, "both": true, "loss_pct": 0.0 }))));
         assert!(failure("G-fail-path3-data", &paths).is_err());
         assert_eq!(failure("A", &paths), Ok(None));
     }

@@ -5,7 +5,6 @@ use subflow_lab::statistics::{KolmogorovSmirnov, holm, kolmogorov_smirnov, quant
 use subflow_report::{Axis, Boxes, Cell, Figure, Finding, Table, Verdict};
 
 use super::comparison::{COMPLETION, Comparison, GOODPUT, Outcome};
-use super::configuration::{Configuration, Reference};
 use super::measurements::ALL;
 
 /// The columns that rows have in addition.
@@ -62,9 +61,8 @@ impl Quantity {
 
 /// One quantity of a chaotic case: our runs and the kernel's.
 pub(super) struct Distribution<'a> {
-    configuration: &'a Configuration,
     /// The row that it belongs to.
-    reference: &'a Reference,
+    row: Comparison<'a>,
     quantity: Quantity,
     ours: Vec<f64>,
     kernel: Vec<f64>,
@@ -75,7 +73,7 @@ pub(super) struct Distribution<'a> {
 
 /// All that can be compared: each flow, and the share of the first where there are two.
 pub(super) fn all<'a>(outcomes: &'a [Outcome<'a>]) -> Vec<Distribution<'a>> {
-    let chaotic = outcomes.iter().filter(|outcome| outcome.configuration.is_chaotic());
+    let chaotic = outcomes.iter().filter(|outcome| outcome.is_chaotic());
     let mut all: Vec<Distribution<'a>> = chaotic.flat_map(of).collect();
     let adjusted = holm(&all.iter().map(|one| one.test.p_value).collect::<Vec<f64>>());
     for (one, adjusted) in all.iter_mut().zip(adjusted) {
@@ -98,7 +96,7 @@ fn of<'a>(outcome: &'a Outcome<'a>) -> Vec<Distribution<'a>> {
 
 /// One flow; `None` if one of our runs did not finish its transfer.
 fn of_flow<'a>(comparison: &Comparison<'a>) -> Option<Distribution<'a>> {
-    let (figure, quantity) = match comparison.outcome.configuration.transfer {
+    let (figure, quantity) = match comparison.outcome.is("transfer") {
         false => (GOODPUT, Quantity::Goodput),
         true => (COMPLETION, Quantity::Completion),
     };
@@ -110,13 +108,12 @@ impl<'a> Distribution<'a> {
     /// `None` where one of the two has no runs.
     fn new(comparison: &Comparison<'a>, quantity: Quantity, ours: Vec<f64>, kernel: Vec<f64>) -> Option<Self> {
         let test = kolmogorov_smirnov(&ours, &kernel)?;
-        let (configuration, reference) = (&comparison.outcome.configuration, comparison.reference);
-        Some(Self { configuration, reference, quantity, ours, kernel, test, holm: test.p_value })
+        Some(Self { row: *comparison, quantity, ours, kernel, test, holm: test.p_value })
     }
 
     /// Whether it is of this row.
     pub(super) fn is_of(&self, comparison: &Comparison<'_>) -> bool {
-        std::ptr::eq(self.reference, comparison.reference)
+        std::ptr::eq(self.row.reference, comparison.reference)
     }
 
     /// The cells of [`COLUMNS`].
@@ -161,15 +158,15 @@ impl<'a> Distribution<'a> {
     fn of(&self) -> String {
         match self.quantity {
             Quantity::Share => "share of flow 1".to_owned(),
-            Quantity::Goodput if self.configuration.flows.len() == 1 => "goodput".to_owned(),
-            Quantity::Completion if self.configuration.flows.len() == 1 => "completion".to_owned(),
-            _ => format!("flow {}", self.reference.flow),
+            Quantity::Goodput if self.row.outcome.flows() == 1 => "goodput".to_owned(),
+            Quantity::Completion if self.row.outcome.flows() == 1 => "completion".to_owned(),
+            _ => format!("flow {}", self.row.reference.flow),
         }
     }
 
     fn name(&self) -> String {
-        let Configuration { case, paths_text, .. } = self.configuration;
-        format!("{case} {} {paths_text}, {}", self.reference.cc, self.of())
+        let [case, paths] = ["case", "paths_text"].map(|name| self.row.outcome.text(name));
+        format!("{case} {} {paths}, {}", self.row.reference.cc, self.of())
     }
 }
 
@@ -179,8 +176,8 @@ pub(super) fn readable(distributions: &[Distribution<'_>]) -> Option<(String, Ta
         ["case", "cc", "paths", "of", "", "runs", "min", "q1", "median", "q3", "max", "D", "p", "p (Holm)", "verdict"];
     let mut table = Table::new(columns);
     for one in distributions {
-        let Configuration { case, paths_text, .. } = one.configuration;
-        let names = [case.clone(), one.reference.cc.clone(), paths_text.clone(), one.of(), "ours".to_owned()];
+        let [case, paths] = ["case", "paths_text"].map(|name| one.row.outcome.text(name));
+        let names = [case, one.row.reference.cc.clone(), paths, one.of(), "ours".to_owned()];
         let judged = [
             format!("{:.3}", one.test.statistic),
             format!("{:.3}", one.test.p_value),
@@ -228,7 +225,7 @@ mod tests {
     fn shifted(by: f64) -> Results {
         let mut all = LINUX612.invented(Effort::Full, |_| Vec::new());
         all.rows.retain(|row| row.cell.is("case", "H-cubic-cubic"));
-        let kernel = |flow: usize| Outcome::all(&all)[0].configuration.references[flow].goodput_mbps.clone();
+        let kernel = |flow: usize| Outcome::all(&all)[0].references[flow].goodput_mbps.clone();
         let run = |(first, second): (f64, f64)| vec![first + by, 0.0, 0.0, 0.0, second, 0.0, 0.0, 0.0];
         all.rows[0].runs = kernel(0).into_iter().zip(kernel(1)).map(run).collect();
         all

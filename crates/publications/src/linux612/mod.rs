@@ -5,13 +5,12 @@
 //! | to find | look in |
 //! |---|---|
 //! | the columns of measurements | `measurements.rs`; configurations of them: `configuration.rs` |
-//! | what is measured of a run, and a flow beside the kernel's | `comparison.rs`; what a failing path costs: `outage.rs`; queue and round-trip time: `delays.rs` |
+//! | what is measured of a run, and a flow beside the kernel's | `comparison.rs`; what a failing path costs: `outage.rs` |
 //! | how the claims are checked | `checks.rs`, `distributions.rs` |
 
 mod checks;
 mod comparison;
 mod configuration;
-mod delays;
 mod distributions;
 mod measurements;
 mod outage;
@@ -20,13 +19,11 @@ mod report;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use serde_json::Value;
 use subflow_scenario::file::Problem;
 use subflow_scenario::sweep::Parameters;
 
 use crate::study::{Code, Folder, Own, Results, Study};
 use comparison::{Comparison, Outcome};
-use configuration::Configuration;
 
 /// The measurements of Linux 6.12.
 pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
@@ -78,14 +75,10 @@ fn cases(folder: &Folder, file: Option<&Path>) -> Result<Vec<Parameters>, Proble
             .map_err(Problem::nowhere)?,
         None => measured(folder)?,
     };
-    let variables = |configuration: Configuration| match serde_json::to_value(configuration) {
-        Ok(Value::Object(fields)) => fields.into_iter().collect(),
-        other => unreachable!("a configuration is a table, not {other:?}"),
-    };
-    Ok(configurations.into_iter().map(variables).collect())
+    Ok(configurations)
 }
 
-fn measured(folder: &Folder) -> Result<Vec<Configuration>, Problem> {
+fn measured(folder: &Folder) -> Result<Vec<Parameters>, Problem> {
     let mut all = Vec::new();
     for file in TABLES {
         let source = folder.source(file)?;
@@ -93,17 +86,19 @@ fn measured(folder: &Folder) -> Result<Vec<Configuration>, Problem> {
         all.extend(records.and_then(|records| configuration::group(file, &records)).map_err(Problem::nowhere)?);
     }
     let seconds = folder.source(FAILURE_SECONDS)?;
-    for configuration in all.iter_mut().filter(|configuration| !configuration.failures.is_empty()) {
-        configuration.references[0].per_second = recorded(&seconds.text, configuration);
+    for configuration in all.iter_mut().filter(|configuration| configuration["failures"][0].is_object()) {
+        let seconds = recorded(&seconds.text, configuration);
+        configuration.insert("per_second".to_owned(), seconds.into());
     }
     Ok(all)
 }
 
 /// The kernel's seconds for this case and congestion control; empty where there are none.
-fn recorded(text: &str, configuration: &Configuration) -> Vec<f64> {
-    let Configuration { case, paths_text, loss_text, references, .. } = configuration;
-    let wanted = [case, &references[0].protocol, &references[0].cc, paths_text, loss_text];
-    let of_case = |line: &&str| line.split(',').zip(wanted).all(|(cell, wanted)| cell == wanted);
+fn recorded(text: &str, configuration: &Parameters) -> Vec<f64> {
+    let flow = &configuration["flows"][0];
+    let (loss, paths) = (&configuration["loss_text"], &configuration["paths_text"]);
+    let wanted = [&configuration["case"], &flow["protocol"], &flow["cc"], paths, loss];
+    let of_case = |line: &&str| line.split(',').zip(wanted).all(|(cell, wanted)| wanted == cell);
     let mbps = |line: &str| line.rsplit(',').next().and_then(|cell| cell.parse().ok());
     text.lines().filter(of_case).filter_map(mbps).collect()
 }
@@ -114,11 +109,11 @@ fn notes(results: &Results) -> Vec<(&'static str, String)> {
     let count =
         |is_counted: fn(&Outcome<'_>) -> bool| outcomes.iter().filter(|one| is_counted(one)).count().to_string();
     let is_judged = |of: &Outcome<'_>| of.comparisons().any(|row: Comparison<'_>| checks::claim_of(&row).is_some());
-    let unjudged = outcomes.iter().filter(|of| of.is_run() && !of.configuration.is_chaotic() && !is_judged(of)).count();
+    let unjudged = outcomes.iter().filter(|of| of.is_run() && !of.is_chaotic() && !is_judged(of)).count();
     vec![
         ("unjudged", unjudged.to_string()),
-        ("failing", count(|of| !of.configuration.failures.is_empty())),
-        ("chaotic_cases", count(|of| of.configuration.is_chaotic())),
+        ("failing", count(|of| of.failing_path().is_some())),
+        ("chaotic_cases", count(|of| of.is_chaotic())),
         ("missing", count(|of| !of.is_run())),
     ]
 }
@@ -128,8 +123,8 @@ mod tests {
     use subflow_report::{Finding, Reproduction, Verdict};
 
     use super::*;
+    use crate::Request;
     use crate::study::Effort;
-    use crate::{Paper, Request};
 
     fn reproduce(items: &[&str]) -> Reproduction {
         let items = items.iter().map(|&item| item.to_owned()).collect();
@@ -142,8 +137,8 @@ mod tests {
         let all = LINUX612.invented(Effort::Hurried, |_| Vec::new());
         let outcomes = Outcome::all(&all);
         assert_eq!(outcomes.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4 + 3 + (5 + 3 + 2 + 4 + 2));
-        for outcome in outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic()) {
-            assert!(outcome.row.cell.runs() > 0 && outcome.row.cell.is_in_quick_look);
+        for outcome in outcomes.iter().filter(|outcome| !outcome.is_chaotic()) {
+            assert!(outcome.row.cell.runs() > 0 && outcome.row.cell.experiment.quick_look);
             for row in outcome.comparisons().filter(|row| row.reference.flow != measurements::ALL) {
                 assert!(checks::claim_of(&row).is_some(), "{}", row.name());
             }
@@ -154,13 +149,9 @@ mod tests {
     fn the_kernel_s_seconds_are_those_of_the_case() {
         let all = LINUX612.invented(Effort::Quick, |_| Vec::new());
         let outcomes = Outcome::all(&all);
-        let failing = outcomes.iter().filter(|outcome| !outcome.configuration.failures.is_empty());
-        let first: Vec<(usize, f64)> = failing
-            .map(|outcome| {
-                let seconds = &outcome.configuration.references[0].per_second;
-                (seconds.len(), seconds[0])
-            })
-            .collect();
+        let failing = outcomes.iter().filter(|outcome| outcome.failing_path().is_some());
+        let first: Vec<(usize, f64)> =
+            failing.map(|outcome| (outcome.per_second.len(), outcome.per_second[0])).collect();
         assert!(
             first.len() == 4 && first[0] == (40, 34.6405) && first.iter().all(|(count, _)| *count == 40),
             "{first:?}"

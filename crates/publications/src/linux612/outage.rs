@@ -1,6 +1,6 @@
 //! What the failure of a path costs, from the goodput of each second: the way in which the kernel's runs were recorded.
 
-use super::configuration::Configuration;
+use super::measurements::PathSpec;
 
 /// Seconds that a connection lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,12 +21,12 @@ const PAYLOAD: f64 = 1424.0 / 1500.0;
 /// What counts as recovered.
 const RECOVERED: f64 = 0.9;
 
-/// The outage in a run of `configuration` with this goodput in each second, in Mbit/s. Nothing where no path fails, or
+/// The outage in a run over `paths`, of which the one with the number `fails` fails, with this goodput in each second, in Mbit/s. Nothing where no path fails, or
 /// the seconds end before the repair.
-pub(super) fn outage(configuration: &Configuration, per_second: &[f64]) -> Option<Outage> {
-    let fails = configuration.failures.first()?.path;
+pub(super) fn outage(paths: &[PathSpec], fails: Option<usize>, per_second: &[f64]) -> Option<Outage> {
+    let fails = fails?;
     let goodput = |is_wanted: fn(usize, usize) -> bool| {
-        let paths = configuration.paths.iter().filter(|path| is_wanted(path.n, fails));
+        let paths = paths.iter().filter(|path| is_wanted(path.n, fails));
         paths.map(|path| path.rate_mbps * PAYLOAD).sum::<f64>()
     };
     let (failed, others) = (goodput(|path, fails| path == fails), goodput(|path, fails| path != fails));
@@ -48,21 +48,21 @@ fn missing(per_second: &[f64], base: f64, wanted: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::configuration::group;
-    use super::super::measurements::parse;
     use super::*;
 
     #[test]
     fn what_is_missing_is_counted_until_nine_tenths_are_there() {
-        let text = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps\n\
-                    G-fail-path1-data,mptcp,cubic,20/10/50;10/10/50,0;0,40,1,1,20\n";
-        let failing = group("x.csv", &parse("x.csv", text).expect("good rows")).expect("good").remove(0);
+        let path = |n, rate_mbps: f64| {
+            let rate_bps = (rate_mbps * 1e6) as u64;
+            PathSpec { n, rate_mbps, rate_bps, delay_ms: 10.0, queue: 50, loss_pct: 0.0 }
+        };
+        let paths = [path(1, 20.0), path(2, 10.0)];
         // 18.99 and 9.49 Mbit/s; a second and a half without anything, a second late by half on the return.
         let mut seconds = vec![28.48; 10];
         seconds.extend([0.0, 4.745, 9.49, 9.49, 8.6, 9.49, 9.49, 9.49, 9.49, 9.49]);
         seconds.extend([9.49, 18.985, 28.4, 20.0]);
-        let found = outage(&failing, &seconds).expect("a path fails");
+        let found = outage(&paths, Some(1), &seconds).expect("a path fails");
         assert!((found.stall_s - 1.5).abs() < 0.01 && (found.return_s - 1.5).abs() < 0.01, "{found:?}");
-        assert_eq!(outage(&failing, &seconds[..20]), None);
+        assert_eq!(outage(&paths, Some(1), &seconds[..20]), None);
     }
 }

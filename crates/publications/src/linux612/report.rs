@@ -5,10 +5,8 @@ use subflow_report::{Axis, Bars, Cell, Figure, Table};
 
 use super::checks::{self, verdict};
 use super::comparison::{BYTES, COMPLETION, Comparison, DROPS, GOODPUT, LOSSES, Outcome, RETRANSMISSIONS, TAIL};
-use super::delays;
 use super::distributions::{self, Distribution};
 use super::measurements::{ALL, COLUMNS, flow_name};
-use super::outage::outage;
 use crate::study::{Results, distinct};
 
 /// What stands next to the columns of the measurements, before those of distributions and the status.
@@ -45,26 +43,25 @@ pub(super) fn rows(results: &Results) -> Table {
 
 fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
     let Comparison { outcome, reference } = comparison;
-    let configuration = &outcome.configuration;
     // Queues and losses are of all flows together: where flows share them, only the row of all has them.
-    let own_paths = configuration.flows.len() == 1 || reference.flow == ALL;
+    let own_paths = outcome.flows() == 1 || reference.flow == ALL;
     let path = |path: usize, figure: usize| if own_paths { outcome.path(path, figure) } else { None };
-    let drops: Option<f64> = (0..configuration.paths.len()).map(|index| path(index, DROPS)).sum();
+    let drops: Option<f64> = (0..outcome.paths.len()).map(|index| path(index, DROPS)).sum();
     let flow = if reference.flow == ALL { "all".into() } else { Cell::Integer(reference.flow.into()) };
     let ours = |figure: usize| comparison.ours_of(figure);
     let kernel_path = |index: usize| reference.path_bytes.get(index).and_then(|bytes| mean(bytes));
-    let (our_outage, kernel_outage) = (outcome.outage(), outage(configuration, &reference.per_second));
+    let (our_outage, kernel_outage) = (outcome.outage(), outcome.outage_of(&outcome.per_second));
     vec![
-        configuration.case.as_str().into(),
+        outcome.text("case").into(),
         reference.protocol.as_str().into(),
         reference.cc.as_str().into(),
-        configuration.paths_text.as_str().into(),
-        configuration.loss_text.as_str().into(),
-        configuration.duration_s().or_else(|| ours(COMPLETION)).into(),
+        outcome.text("paths_text").into(),
+        outcome.text("loss_text").into(),
+        outcome.duration_s().or_else(|| ours(COMPLETION)).into(),
         Cell::Integer(1),
         flow,
         ours(GOODPUT).into(),
-        if configuration.transfer { Cell::Empty } else { ours(TAIL).into() },
+        if outcome.is("transfer") { Cell::Empty } else { ours(TAIL).into() },
         ours(COMPLETION).into(),
         ours(RETRANSMISSIONS).into(),
         drops.into(),
@@ -74,7 +71,7 @@ fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
         path(1, DROPS).into(),
         path(0, LOSSES).into(),
         path(1, LOSSES).into(),
-        outcome.is_run().then(|| configuration.start_s(reference.flow)).flatten().into(),
+        outcome.is_run().then(|| outcome.start_s(reference.flow)).flatten().into(),
         mean(&reference.goodput_mbps).into(),
         mean(&reference.completion_s).into(),
         kernel_path(0).into(),
@@ -94,10 +91,8 @@ fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
 pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
     let outcomes = Outcome::all(results);
     let mut tables: Vec<(String, Table)> = Vec::new();
-    for comparison in
-        outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic()).flat_map(Outcome::comparisons)
-    {
-        let configuration = &comparison.outcome.configuration;
+    for comparison in outcomes.iter().filter(|outcome| !outcome.is_chaotic()).flat_map(Outcome::comparisons) {
+        let outcome = comparison.outcome;
         let title = comparison.table_title();
         if tables.iter().all(|(known, _)| *known != title) {
             let columns =
@@ -105,14 +100,14 @@ pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
             tables.push((title.clone(), Table::new(columns)));
         }
         let (_, table) = tables.iter_mut().find(|(known, _)| *known == title).expect("it was made if it was missing");
-        let decimals = |x: f64| if configuration.transfer { format!("{x:.4}") } else { format!("{x:.2}") };
+        let decimals = |x: f64| if outcome.is("transfer") { format!("{x:.4}") } else { format!("{x:.2}") };
         let figure = |figure: Option<f64>| figure.map_or_else(|| "–".to_owned(), decimals);
         table.row([
-            configuration.case.as_str().into(),
+            outcome.text("case").into(),
             comparison.reference.protocol.as_str().into(),
             comparison.reference.cc.as_str().into(),
-            configuration.paths_text.as_str().into(),
-            configuration.loss_text.as_str().into(),
+            outcome.text("paths_text").into(),
+            outcome.text("loss_text").into(),
             flow_name(comparison.reference.flow).into(),
             figure(comparison.ours()).into(),
             figure(comparison.kernel()).into(),
@@ -121,8 +116,7 @@ pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
             verdict(&comparison).into(),
         ]);
     }
-    tables.extend(checks::readable(&outcomes.iter().flat_map(Outcome::comparisons).collect::<Vec<_>>()));
-    tables.extend(delays::readable(&outcomes));
+    tables.extend(checks::readable(&outcomes));
     tables.extend(distributions::readable(&distributions::all(&outcomes)));
     tables
 }
@@ -130,7 +124,7 @@ pub(super) fn readable(results: &Results) -> Vec<(String, Table)> {
 /// For each letter that cases begin with: the deviations, then both figures. Then the distributions.
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let outcomes = Outcome::all(results);
-    let single = outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic());
+    let single = outcomes.iter().filter(|outcome| !outcome.is_chaotic());
     let comparisons: Vec<Comparison<'_>> = single.flat_map(Outcome::comparisons).collect();
     let mut figures = Vec::new();
     for title in distinct(comparisons.iter().map(Comparison::table_title)) {
@@ -155,7 +149,7 @@ fn deviations(title: &str, comparisons: &[&Comparison<'_>]) -> Figure {
 }
 
 fn both(title: &str, comparisons: &[&Comparison<'_>]) -> Figure {
-    let axis = match comparisons.iter().any(|comparison| comparison.outcome.configuration.transfer) {
+    let axis = match comparisons.iter().any(|comparison| comparison.outcome.is("transfer")) {
         true => Axis::new("completion", "s"),
         false => Axis::new("goodput", "Mbit/s"),
     };

@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 use subflow_lab::statistics::{self, mean};
 use subflow_report::{Axis, Bars, Figure, Table};
 
+use crate::Routers;
+use crate::emulation::Quantity;
 use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Sample, Study};
-use crate::{Quantity, Routers};
 
 /// The thesis.
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
@@ -142,8 +143,8 @@ mod tests {
     use subflow_report::Chart;
 
     use super::*;
+    use crate::Request;
     use crate::study::Effort;
-    use crate::{Paper, Request};
 
     /// Results of `table` at 100 Mbit/s in which every run of `case` gave `goodput`, and other cases half of it.
     pub(super) fn made(table: &str, case: &str, goodput: [f64; 2]) -> Results {
@@ -188,7 +189,8 @@ mod tests {
             let printed = ["20 ", "40 "].iter().any(|capacity| emulation.case.starts_with(capacity));
             let has_figures = emulation.quantities.iter().all(|quantity| quantity.published.is_some());
             assert_eq!(printed, has_figures, "{}", emulation.case);
-            assert_eq!((emulation.scenario)(1).flows.len(), 2);
+            let scenario = emulation.cell.scenario(&LUGOWSKI2017.folder, 1).expect("a good scenario");
+            assert_eq!(scenario.flows.len(), 2);
         }
     }
 

@@ -111,7 +111,7 @@ fn repaired(all: &Results, _: &Claim) -> Option<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Paper, Request};
+    use crate::Request;
 
     #[test]
     fn a_quick_look_at_the_ring_has_all_modes_and_the_published_findings() {

@@ -4,8 +4,8 @@ use subflow_lab::results::RunResult;
 use subflow_report::{Finding, Measured as Figure};
 
 use super::{AFTER, GOODPUT, MULTIFLOW2016, STALL, SURVIVED, after_cut};
+use crate::emulation::{Measured, Quantity};
 use crate::study::Cell;
-use crate::{Measured, Quantity};
 
 /// The largest deviation of a mean from the simulator's, as a share, with which both agree.
 const BOUND: f64 = 0.15;
@@ -43,7 +43,7 @@ fn all(result: &RunResult) -> f64 {
 /// What real switches tell about the paper's claims.
 pub(super) fn findings(measured: &[Measured]) -> Vec<Finding> {
     let at = |item: &str, case: &str| {
-        let found = |m: &&Measured| m.emulation.item == item && m.emulation.case == case;
+        let found = |m: &&Measured| m.emulation.cell.item == item && m.emulation.case == case;
         measured.iter().find(found)
     };
     let ahead = |statement: &str, item: &str, case: &str, [first, second]: [&str; 2]| {

@@ -76,8 +76,8 @@ mod tests {
     use subflow_lab::simulate::{RunOptions, simulate};
 
     use super::*;
+    use crate::Request;
     use crate::study::{Cell, Effort};
-    use crate::{Paper, Request};
 
     #[test]
     fn a_quick_look_at_the_characteristic_has_rates_and_curves_under_both_loads() {

@@ -10,7 +10,7 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problem, Problems};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
-use super::experiment::{Draw, Each};
+use super::experiment::{Draw, Experiment};
 use super::folder::Folder;
 use super::template::{fill, fill_all, shown, to_toml};
 
@@ -24,19 +24,12 @@ pub(crate) struct Cell {
     pub(super) axes: Arc<Vec<Vec<String>>>,
     /// Whether the publication has it.
     pub(crate) is_published: bool,
-    /// Whether metrics over time are measured.
-    pub(crate) series: bool,
-    /// Whether every sample of each path is recorded.
-    pub(crate) records: bool,
-    /// Whether a run ends when its first flow has completed.
-    pub(crate) until_complete: bool,
-    /// Whether its runs are part of a quick look at all items.
-    pub(crate) is_in_quick_look: bool,
+    /// The experiment that it is of.
+    pub(crate) experiment: Arc<Experiment>,
     pub(super) runs: u64,
     pub(super) scenario: String,
     /// Paths of the scenario, and templates of their values.
     pub(super) set: Parameters,
-    pub(super) each: Arc<Vec<Each>>,
     pub(super) draws: Arc<Vec<Draw>>,
 }
 
@@ -116,7 +109,7 @@ impl Cell {
     /// Whether its scenario may depend on the seed.
     pub(super) fn varies(&self) -> bool {
         let names_seed = |set: &Parameters| set.values().any(|value| value.to_string().contains("seed"));
-        !self.draws.is_empty() || names_seed(&self.set) || self.each.iter().any(|each| names_seed(&each.set))
+        !self.draws.is_empty() || names_seed(&self.set) || self.experiment.each.iter().any(|each| names_seed(&each.set))
     }
 
     /// The changes of the scenario in the run with `seed`.
@@ -126,7 +119,7 @@ impl Cell {
         self.draw(seed, &mut variables)?;
         let mut assignments = Parameters::new();
         assign(&mut assignments, &self.set, &variables)?;
-        for each in self.each.iter() {
+        for each in self.experiment.each.iter() {
             for value in each.values(&variables)? {
                 variables.insert(each.of.name.clone(), value);
                 let has =

@@ -49,6 +49,21 @@ pub(crate) struct Experiment {
     pub(crate) on_linux: bool,
 }
 
+/// What runs are done alike: those of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub(super) series: bool,
+    pub(super) records: bool,
+    pub(super) until_complete: bool,
+}
+
+impl Experiment {
+    pub(super) fn kind(&self) -> Kind {
+        let &Self { series, records, until_complete, .. } = self;
+        Kind { series, records, until_complete }
+    }
+}
+
 /// The value of keys that are true unless they are given.
 pub(super) fn yes() -> bool {
     true

@@ -35,6 +35,12 @@ impl Folder {
         Some(Self { name: (*name).to_owned(), place: PlaceOfFiles::Program(files) })
     }
 
+    /// A folder of these files.
+    #[cfg(test)]
+    pub(crate) fn of_files(name: &str, files: Files) -> Self {
+        Self { name: name.to_owned(), place: PlaceOfFiles::Program(files) }
+    }
+
     /// The names of all folders of this crate.
     pub(crate) fn names_in_program() -> impl Iterator<Item = &'static str> {
         FOLDERS.iter().map(|(name, _)| *name)

@@ -37,7 +37,7 @@ pub(crate) fn cells(
     }
     let scenario = choice.and_then(|choice| choice.scenario.as_ref()).or(experiment.scenario.as_ref());
     let scenario = scenario.or(all.scenario.as_ref()).expect("the file was checked for it");
-    let (each, draws) = (Arc::new(experiment.each.clone()), Arc::new(all.draws.clone()));
+    let (shared, draws) = (Arc::new(experiment.clone()), Arc::new(all.draws.clone()));
     let names = |names: &String| split(names).filter(|name| *name != SET).map(str::to_owned).collect();
     let axes_of_cells = Arc::new(experiment.sweep.keys().map(names).collect::<Vec<Vec<String>>>());
     let cell = |step: Step| -> Result<Cell, String> {
@@ -50,15 +50,11 @@ pub(crate) fn cells(
         Ok(Cell {
             item: shown(&fill(&experiment.item, &variables)?),
             is_published: experiment.published && variables.get("published") != Some(&false.into()),
-            series: experiment.series,
-            records: experiment.records,
-            until_complete: experiment.until_complete,
-            is_in_quick_look: experiment.quick_look,
+            experiment: Arc::clone(&shared),
             runs: runs.as_u64().filter(|runs| *runs <= MOST_RUNS).ok_or_else(wrong)?,
             axes: Arc::clone(&axes_of_cells),
             scenario: scenario.clone(),
             set,
-            each: Arc::clone(&each),
             draws: Arc::clone(&draws),
             variables,
         })

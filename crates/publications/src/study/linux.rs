@@ -6,7 +6,8 @@ use super::Study;
 use super::cell::Cell;
 use super::effort::Effort;
 use super::results::{Row, Sample};
-use crate::{Emulation, Measured, Quantity, Routers};
+use crate::Routers;
+use crate::emulation::{Emulation, Measured, Quantity};
 
 /// What of runs on Linux is no data.
 pub(crate) struct Linux {
@@ -28,37 +29,32 @@ pub(crate) enum OnKernel {
 }
 
 impl Study {
-    /// The experiments, for [`crate::Paper::emulations`].
-    pub(super) fn emulations_of(&self, linux: &Linux, quick: bool) -> Vec<Emulation> {
+    /// The experiments that also run in real time on Linux, each of one of the items.
+    pub(crate) fn emulations(&self, quick: bool) -> Vec<Emulation> {
+        let Some(linux) = &self.code.linux else { return Vec::new() };
         let effort = if quick { Effort::Quick } else { Effort::Full };
         let emulation = |cell: Cell| Emulation {
-            item: cell.item.clone(),
             case: (linux.case)(&cell),
             routers: linux.routers,
             runs: cell.runs(),
-            series: cell.series,
             quantities: (linux.quantities)(&cell),
-            scenario: {
-                let folder = self.folder.clone();
-                Box::new(move |seed| cell.scenario(&folder, seed).expect("tests read each scenario of the program"))
-            },
+            cell,
         };
         self.cells_on_linux(effort).into_iter().map(emulation).collect()
     }
 
-    /// The findings, for [`crate::Paper::findings_on_linux`].
-    pub(super) fn findings_of(&self, linux: &Linux, measured: &[Measured]) -> Vec<Finding> {
+    /// What these tell about the publication's findings.
+    pub(crate) fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
+        let Some(linux) = &self.code.linux else { return Vec::new() };
         let sample = match linux.findings {
             OnKernel::Own(findings) => return findings(measured),
             OnKernel::Claims(sample) => sample,
         };
-        let row = |cell: Cell| {
-            let case = (linux.case)(&cell);
-            let found = measured.iter().find(|m| m.emulation.item == cell.item && m.emulation.case == case)?;
-            let runs: Vec<Sample> = found.valid_values().map(sample).collect();
-            (!runs.is_empty()).then_some(Row { cell, runs })
+        let row = |measured: &Measured| {
+            let runs: Vec<Sample> = measured.valid_values().map(sample).collect();
+            (!runs.is_empty()).then(|| Row { cell: measured.emulation.cell.clone(), runs })
         };
-        let rows = self.cells_on_linux(Effort::Full).into_iter().filter_map(row).collect();
+        let rows = measured.iter().filter_map(row).collect();
         let results = self.results_of(rows);
         let claims = self.description.claims.iter().zip(&self.rules).filter(|(claim, _)| claim.on_linux);
         claims

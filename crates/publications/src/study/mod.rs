@@ -52,7 +52,7 @@ pub(crate) use ratio::{Ratio, all as all_hold};
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
 pub(crate) use template::fill;
 
-use crate::{Done, Emulation, Item, Measured, Paper, ReproduceError, Request};
+use crate::{Done, Item, ReproduceError, Request};
 use checks::Rule;
 use description::Description;
 use grid::cells;
@@ -60,8 +60,8 @@ use published::Published;
 use runs::Runs;
 use show::View;
 
-/// A paper that is a folder.
-pub(crate) struct Study {
+/// A publication (or a set of measurements) with experiments that we repeat: a folder, and code for what is no data.
+pub struct Study {
     pub(crate) folder: Folder,
     pub(crate) description: Description,
     /// The checks of its claims, but of those that have a function.
@@ -291,43 +291,43 @@ impl Study {
         let further = all_runs.into_iter().chain((self.code.notes)(results));
         self.description.notes(effort, further.map(|(name, text)| (name.to_owned(), text.into())).collect())
     }
-}
 
-impl Paper for Study {
-    fn name(&self) -> &str {
+    /// The name on the command line.
+    pub fn name(&self) -> &str {
         &self.folder.name
     }
 
-    fn title(&self) -> &str {
+    /// Author, title and year, for lists.
+    pub fn title(&self) -> &str {
         &self.description.title
     }
 
-    fn items(&self) -> &[Item] {
+    /// The parts that can be reproduced on their own.
+    pub fn items(&self) -> &[Item] {
         &self.description.items
     }
 
-    fn takes_cases(&self) -> bool {
+    /// Whether `--cases` makes sense: the paper's configurations come from a CSV file.
+    pub fn takes_cases(&self) -> bool {
         self.code.cases.is_some()
     }
 
-    fn emulations(&self, quick: bool) -> Vec<Emulation> {
-        self.code.linux.as_ref().map_or_else(Vec::new, |linux| self.emulations_of(linux, quick))
-    }
-
-    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
-        self.code.linux.as_ref().map_or_else(Vec::new, |linux| self.findings_of(linux, measured))
-    }
-
-    fn keeps_runs(&self) -> bool {
+    /// Whether its runs can be kept in a store ([`Request::store`]).
+    pub fn keeps_runs(&self) -> bool {
         self.description.experiments.iter().all(|experiment| !experiment.records)
     }
 
-    fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
+    /// Repeats what `request` asks for.
+    ///
+    /// # Errors
+    ///
+    /// A file of the folder, or that of `--cases`, is wrong; or a run fails, or the store does.
+    pub fn reproduce(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Done, ReproduceError> {
         let effort = Effort::of(request);
         let is_only_sensitivity = request.is_only_sensitivity();
         let wanted = |cell: &Cell| {
             let is_asked_for = request.wants(&cell.item) || (is_only_sensitivity && cell.is_published);
-            is_asked_for && (cell.is_in_quick_look || effort != Effort::Hurried)
+            is_asked_for && (cell.experiment.quick_look || effort != Effort::Hurried)
         };
         let measure = |result: &RunResult| self.measure(result);
         let runs = Runs::new(&self.folder, &measure, request, progress);

@@ -15,6 +15,7 @@ use subflow_scenario::sweep::{Job, Plan, Point, SeriesKept};
 use subflow_store::{Key, Record, Settings, Store, fill_with};
 
 use super::cell::Cell;
+use super::experiment::Kind;
 use super::folder::Folder;
 use super::published::Published;
 use super::results::{Results, Row, Sample, distinct};
@@ -56,9 +57,11 @@ impl<'a> Runs<'a> {
     /// Does the runs of `cells` that have not been done, and returns the results of all.
     pub(crate) fn of(&self, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
         let mut identities: Vec<Vec<Identity>> = vec![Vec::new(); cells.len()];
-        for kind in distinct(cells.iter().map(Kind::of)) {
+        for kind in distinct(cells.iter().map(|cell| cell.experiment.kind())) {
             let mut points = Points::default();
-            for (cell, identities) in cells.iter().zip(&mut identities).filter(|(cell, _)| Kind::of(cell) == kind) {
+            for (cell, identities) in
+                cells.iter().zip(&mut identities).filter(|(cell, _)| cell.experiment.kind() == kind)
+            {
                 *identities = points.add(cell, self.folder)?;
             }
             self.run(points, kind)?;
@@ -135,20 +138,6 @@ fn measured(measure: Measure<'_>, plan: &Plan, job: Job, result: RunResult) -> R
     measure(&result).map_err(|problem| RunError::Result(problem).in_job(plan, job))
 }
 
-/// What runs are done alike: those of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kind {
-    series: bool,
-    records: bool,
-    until_complete: bool,
-}
-
-impl Kind {
-    fn of(cell: &Cell) -> Self {
-        Self { series: cell.series, records: cell.records, until_complete: cell.until_complete }
-    }
-}
-
 /// The points of a plan, and the runs of each.
 #[derive(Default)]
 struct Points {
@@ -191,7 +180,7 @@ impl Points {
 /// The plan of a cell. Stores tell runs that end early from whole ones.
 fn plan_of(cell: &Cell, folder: &Folder, seed: u64) -> Result<Plan, Problems> {
     let mut plan = cell.plan(folder, seed)?;
-    if cell.until_complete {
+    if cell.experiment.until_complete {
         plan.identify_by("ends when the first flow has completed");
     }
     Ok(plan)
@@ -220,7 +209,7 @@ mod tests {
     #[test]
     fn a_flow_has_the_goodput_of_a_whole_run() {
         let cells = MULTIFLOW2016.invented(Effort::Quick, |_| Vec::new()).rows.into_iter().map(|row| row.cell);
-        let cell = cells.into_iter().find(|cell| cell.until_complete).expect("there is one");
+        let cell = cells.into_iter().find(|cell| cell.experiment.until_complete).expect("there is one");
         let scenario = cell.scenario(&MULTIFLOW2016.folder, 2).expect("a good scenario");
         let [whole, ended] = [simulate, simulate_until_complete]
             .map(|run| run(&scenario, 2, &RunOptions::default()).expect("it runs").flows.swap_remove(0));

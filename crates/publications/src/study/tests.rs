@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::studies;
+use crate::registry;
 
 /// All cells, simulated or on Linux.
 fn all_cells(study: &Study, effort: Effort) -> Vec<Cell> {
@@ -19,7 +19,7 @@ fn digest(study: &Study, cell: &Cell, seed: u64) -> [u8; 32] {
 
 #[test]
 fn every_cell_is_a_scenario_whose_runs_differ_only_if_it_says_so() {
-    for study in studies() {
+    for study in registry() {
         for cell in all_cells(study, Effort::Full) {
             let [first, second] = [1, 2].map(|seed| digest(study, &cell, seed));
             assert!(first == second || cell.varies(), "{}: {:?}", study.folder.name, cell.variables);
@@ -30,7 +30,7 @@ fn every_cell_is_a_scenario_whose_runs_differ_only_if_it_says_so() {
 
 #[test]
 fn every_choice_changes_a_published_cell() {
-    for study in studies() {
+    for study in registry() {
         let digests = |other: Option<&Choice>, choice: &Choice| {
             let wanted = |cell: &Cell| cell.is_published && choice.is_about(&cell.item) && (study.code.is_judged)(cell);
             let cells = study.cells(Effort::QuickAlternatives, other, &[], &wanted).expect("good cells");
@@ -44,7 +44,7 @@ fn every_choice_changes_a_published_cell() {
 
 #[test]
 fn every_published_figure_belongs_to_a_cell() {
-    for study in studies() {
+    for study in registry() {
         let unused = study.published.unused(&all_cells(study, Effort::Full)).concat();
         assert!(unused.is_empty(), "{}: {unused:?}", study.folder.name);
     }
@@ -52,7 +52,7 @@ fn every_published_figure_belongs_to_a_cell() {
 
 #[test]
 fn every_check_of_a_paper_has_a_claim() {
-    for study in studies() {
+    for study in registry() {
         let claimed: BTreeSet<&str> = study.description.claims.iter().map(|claim| claim.check.as_str()).collect();
         assert!(study.code.checks.iter().all(|(name, _)| claimed.contains(name)), "{}", study.folder.name);
     }
@@ -60,7 +60,7 @@ fn every_check_of_a_paper_has_a_claim() {
 
 #[test]
 fn notes_have_the_values_of_their_variables() {
-    for study in studies() {
+    for study in registry() {
         for effort in [Effort::Full, Effort::Quick, Effort::Hurried] {
             assert!(study.notes(effort, &Results::default()).is_ok_and(|notes| !notes.concat().contains("${")));
         }
@@ -69,7 +69,7 @@ fn notes_have_the_values_of_their_variables() {
 
 #[test]
 fn a_quick_look_on_linux_takes_minutes() {
-    for study in studies() {
+    for study in registry() {
         let length = |cell: &Cell| cell.scenario(&study.folder, 1).expect("a good scenario").duration.as_secs_f64();
         let cells = study.cells_on_linux(Effort::Quick);
         let all: f64 = cells.iter().map(|cell| cell.runs() as f64 * length(cell)).sum();

@@ -6,7 +6,7 @@ use subflow_lab::execute::Progress;
 use subflow_lab::results::RunResult;
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, emulate};
-use subflow_publications::{Emulator, OnLinux, Paper, Request, Routers, reproduce_on_linux};
+use subflow_publications::{Emulator, OnLinux, Request, Routers, Study, reproduce_on_linux};
 use subflow_scenario::Scenario;
 
 use super::stop_on_signals;
@@ -45,7 +45,7 @@ impl Emulator for RealTimeRuns<'_> {
 
 /// Reproduces in the simulator and in real time.
 pub(crate) fn reproduce(
-    paper: &dyn Paper,
+    paper: &Study,
     request: &Request,
     controller: Option<&Path>,
     progress: &(dyn Fn(Progress) + Sync),
