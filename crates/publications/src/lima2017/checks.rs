@@ -179,8 +179,8 @@ fn near_the_best(measured: &Results, _: &Claim) -> Option<Outcome> {
 mod tests {
     use rand_core::RngCore;
 
-    use super::super::tests::made;
-    use super::super::{ADAPTIVE, LIMA2017, MESH, is_judged};
+    use super::super::tests::{MESH, made};
+    use super::super::{ADAPTIVE, LIMA2017};
     use super::*;
     use crate::study::Cell;
 
@@ -240,7 +240,7 @@ mod tests {
                 5e3 + f64::from(random.next_u32() % 1000)
             };
             let all: Vec<_> = [CONGESTED, DESIGN, MESH].into_iter().flat_map(|item| made(item, goodput).rows).collect();
-            let judged = all.iter().filter(|row| is_judged(&row.cell)).cloned().collect();
+            let judged = all.iter().filter(|row| LIMA2017.description.is_judged(&row.cell)).cloned().collect();
             let thesis =
                 |rows| LIMA2017.findings(&Results { rows, ..Results::default() }).into_iter().filter(|it| !it.beyond);
             assert!(thesis(judged).eq(thesis(all)), "seed {seed}");

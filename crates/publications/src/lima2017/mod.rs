@@ -10,13 +10,12 @@ use serde_json::Value;
 
 use crate::Routers;
 use crate::emulation::Quantity;
-use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Study};
+use crate::study::{Code, Linux, OnKernel, Own, Results, Row, Study};
 
 /// The thesis.
 pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         checks: &checks::CHECKS,
-        is_judged,
         own: Some(|results| Own {
             readable: adaptive::readable(results),
             figures: adaptive::figures(results),
@@ -45,7 +44,6 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
 /// The items.
 const CONGESTED: &str = "congested";
 const DESIGN: &str = "design";
-const MESH: &str = "mesh";
 const TRANSFER: &str = "transfer";
 
 /// The congestion controls, in the thesis's order.
@@ -59,21 +57,6 @@ const ADAPTIVE: &str = "adaptive";
 /// took.
 const GOODPUT: usize = 0;
 const SECONDS: usize = 2;
-
-/// Whether a verdict on one of the thesis's three experiments rests on this cell: those with little loss are mostly
-/// shown and not judged.
-fn is_judged(cell: &Cell) -> bool {
-    let (congestion, scheduler) = (cell.text("congestion"), cell.text("scheduler"));
-    let judged = match (cell.item.as_str(), cell.integer("case")) {
-        (CONGESTED, 4..) | (DESIGN, 5..) | (MESH, _) => true,
-        (CONGESTED, 0 | 1) => scheduler == "ll",
-        (CONGESTED, _) => scheduler == "ll" && congestion == "wvegas",
-        (DESIGN, 3) => ["olia", "balia"].contains(&congestion.as_str()),
-        (DESIGN, 4) => congestion != "lia",
-        _ => false,
-    };
-    judged && scheduler != ADAPTIVE
-}
 
 /// The cases of an item that were run.
 fn cases(all: &Results, item: &str) -> Vec<i64> {
@@ -99,7 +82,9 @@ mod tests {
 
     use super::*;
     use crate::Request;
-    use crate::study::Effort;
+    use crate::study::{Cell, Effort};
+
+    pub(super) const MESH: &str = "mesh";
 
     /// Results of `item` in which a run's goodput is what `goodput` says of its cell.
     pub(super) fn made(item: &str, goodput: impl Fn(&Cell) -> f64) -> Results {

@@ -44,43 +44,23 @@ pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
     Study::in_program("linux612", code)
 });
 
-/// The tables of the folder.
-const TABLES: [&str; 16] = [
-    "measured/A_single_tcp.csv",
-    "measured/B_random_loss.csv",
-    "measured/C_two_flows.csv",
-    "measured/D_single_path_refs.csv",
-    "measured/D_mptcp_two_paths.csv",
-    "measured/D_mptcp_10MB.csv",
-    "measured/E_mptcp_vs_tcp_shared.csv",
-    "measured/F_short_transfers.csv",
-    "measured/G_path_failure.csv",
-    "measured/G_sctp.csv",
-    "measured/H_distributions.csv",
-    "measured/K1_bbr_alone.csv",
-    "measured/K2_bbr_against.csv",
-    "measured/K4_pacing_fq.csv",
-    "measured/K6_host_queue.csv",
-    "measured/K7_mptcp_bbr.csv",
-];
-
 /// The goodput of each second while a path fails.
 const FAILURE_SECONDS: &str = "measured/G_path_failure_1s.csv";
 
-/// The configurations of the file that was asked for, or of the folder's tables, as variables of cells.
-fn cases(folder: &Folder, file: Option<&Path>) -> Result<Vec<Parameters>, Problem> {
+/// The configurations of the file that was asked for, or of the folder's `tables`, as variables of cells.
+fn cases(folder: &Folder, tables: &[String], file: Option<&Path>) -> Result<Vec<Parameters>, Problem> {
     let configurations = match file {
         Some(path) => measurements::load(path)
             .and_then(|records| configuration::group(&path.display().to_string(), &records))
             .map_err(Problem::nowhere)?,
-        None => measured(folder)?,
+        None => measured(folder, tables)?,
     };
     Ok(configurations)
 }
 
-fn measured(folder: &Folder) -> Result<Vec<Parameters>, Problem> {
+fn measured(folder: &Folder, tables: &[String]) -> Result<Vec<Parameters>, Problem> {
     let mut all = Vec::new();
-    for file in TABLES {
+    for file in tables {
         let source = folder.source(file)?;
         let records = measurements::parse(file, &source.text);
         all.extend(records.and_then(|records| configuration::group(file, &records)).map_err(Problem::nowhere)?);

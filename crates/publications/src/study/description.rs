@@ -65,8 +65,8 @@
 //! ```
 //!
 //! `sweep` is written as in a scenario, with variables in place of paths; the last axis varies fastest. A variable called
-//! `set` changes the scenario like the table of that name. An experiment with `cases = true` has a cell for each set of
-//! variables that the paper's code reads from measured tables.
+//! `set` changes the scenario like the table of that name. An experiment with `cases` has a cell for each set of variables
+//! that the paper's code reads from these measured tables.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
@@ -74,6 +74,7 @@ use serde_json::Value;
 use subflow_scenario::file::Problem;
 use subflow_scenario::sweep::Parameters;
 
+use super::cell::Cell;
 use super::claims::Claim;
 use super::effort::Effort;
 use super::experiment::{Choice, Draw, Experiment, Variable, at};
@@ -111,6 +112,8 @@ pub(crate) struct Description {
     pub(crate) experiments: Vec<Experiment>,
     pub(crate) choices: Vec<Choice>,
     pub(crate) claims: Vec<Claim>,
+    /// The cells of published experiments on which verdicts under other choices rest; all unless given.
+    judged: Vec<Parameters>,
     /// The cells that ratios of others are to.
     pub(crate) reference: Option<Variable>,
     /// The columns of the table of all cells, the tables to read, and the figures, where they are not the usual ones.
@@ -159,6 +162,11 @@ impl Description {
             Some(draw) => Err(wrong(format!("draws, {}: values: expected the smallest first", draw.variable))),
             None => Ok(file),
         }
+    }
+
+    /// Whether a verdict under other choices rests on this cell of a published experiment.
+    pub(crate) fn is_judged(&self, cell: &Cell) -> bool {
+        self.judged.is_empty() || self.judged.iter().any(|wanted| cell.has(wanted))
     }
 
     /// The notes at an effort, with the values of its variables and of `further` ones; some notes are for an effort

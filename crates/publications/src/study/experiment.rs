@@ -32,8 +32,8 @@ pub(crate) struct Experiment {
     pub(crate) each: Vec<Each>,
     /// Variables, joined by commas, and their values, which may depend on the effort.
     pub(crate) sweep: Parameters,
-    /// Whether the paper's code has further variables of its cells.
-    pub(crate) cases: bool,
+    /// Measured tables of the folder, of which the paper's code reads further variables of its cells.
+    pub(crate) cases: Vec<String>,
     /// Whether the publication has it: verdicts under other choices are about these.
     pub(crate) published: bool,
     /// Whether metrics over time are measured.

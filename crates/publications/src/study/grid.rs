@@ -89,7 +89,7 @@ fn product(
     cases: &[Parameters],
 ) -> Result<Vec<Step>, String> {
     let case = |variables: &Parameters| Step { variables: variables.clone(), set: Parameters::new() };
-    let mut all = if experiment.cases { cases.iter().map(case).collect() } else { vec![Step::default()] };
+    let mut all = if experiment.cases.is_empty() { vec![Step::default()] } else { cases.iter().map(case).collect() };
     for (names, values) in &experiment.sweep {
         let values = effort.choose(values);
         let values = match values.as_str() {

@@ -72,8 +72,8 @@ pub struct Study {
 
 /// What is measured of a run.
 type Measure = fn(&RunResult) -> Result<Sample, String>;
-/// Reads variables of cells from measured tables: those of the folder, or a file.
-type Cases = fn(&Folder, Option<&Path>) -> Result<Vec<Parameters>, Problem>;
+/// Reads variables of cells from measured tables: those of the folder with these names, or a file.
+type Cases = fn(&Folder, &[String], Option<&Path>) -> Result<Vec<Parameters>, Problem>;
 /// The tables and figures that are made by code.
 #[derive(Default)]
 pub(crate) struct Own {
@@ -90,14 +90,12 @@ pub(crate) struct Own {
 pub(crate) struct Code {
     /// In place of the metrics in the paper's file.
     pub(crate) measure: Option<Measure>,
-    /// For an experiment with `cases = true`; the file is that of `--cases`.
+    /// For an experiment with `cases`; the file is that of `--cases`.
     pub(crate) cases: Option<Cases>,
     /// The functions that check claims, by name.
     pub(crate) checks: &'static [(&'static str, Check)],
     /// Findings beside those of claims.
     pub(crate) further_findings: fn(&Results) -> Vec<Finding>,
-    /// Whether a verdict under other choices rests on this cell of a published experiment.
-    pub(crate) is_judged: fn(&Cell) -> bool,
     pub(crate) own: Option<fn(&Results) -> Own>,
     /// Variables of the notes.
     pub(crate) notes: fn(&Results) -> Vec<(&'static str, String)>,
@@ -112,7 +110,6 @@ impl Default for Code {
             cases: None,
             checks: &[],
             further_findings: |_| Vec::new(),
-            is_judged: |_| true,
             own: None,
             notes: |_| Vec::new(),
             linux: None,
@@ -182,7 +179,9 @@ impl Study {
     }
 
     fn cases(&self, request: &Request) -> Result<Vec<Parameters>, Problem> {
-        self.code.cases.map_or_else(|| Ok(Vec::new()), |cases| cases(&self.folder, request.cases.as_deref()))
+        let Some(cases) = self.code.cases else { return Ok(Vec::new()) };
+        let tables = self.description.experiments.iter().flat_map(|experiment| experiment.cases.clone());
+        cases(&self.folder, &tables.collect::<Vec<_>>(), request.cases.as_deref())
     }
 
     /// The published figure of a cell, with the values of further columns.
@@ -251,7 +250,7 @@ impl Study {
         for choice in self.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
             let wanted = |cell: &Cell| {
                 let is_asked_for = is_only_this || request.wants(&cell.item);
-                cell.is_published && is_asked_for && choice.is_about(&cell.item) && (self.code.is_judged)(cell)
+                cell.is_published && is_asked_for && choice.is_about(&cell.item) && self.description.is_judged(cell)
             };
             let cells = self.cells(Effort::of(request).alternatives(), Some(choice), &[], &wanted)?;
             let others = self.findings(&self.results(runs, cells)?);

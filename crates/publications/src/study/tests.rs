@@ -32,7 +32,8 @@ fn every_cell_is_a_scenario_whose_runs_differ_only_if_it_says_so() {
 fn every_choice_changes_a_published_cell() {
     for study in registry() {
         let digests = |other: Option<&Choice>, choice: &Choice| {
-            let wanted = |cell: &Cell| cell.is_published && choice.is_about(&cell.item) && (study.code.is_judged)(cell);
+            let wanted =
+                |cell: &Cell| cell.is_published && choice.is_about(&cell.item) && study.description.is_judged(cell);
             let cells = study.cells(Effort::QuickAlternatives, other, &[], &wanted).expect("good cells");
             cells.iter().map(|cell| digest(study, cell, 1)).collect::<Vec<_>>()
         };
