@@ -47,15 +47,11 @@ pub(crate) enum SeriesOf {
 }
 
 impl SeriesOf {
-    /// Up to this number of runs all have metrics over time unless the command line says otherwise: reports show means
-    /// and bands of several runs. It is also the number of points that have them in a larger sweep.
-    const ALL_OF: usize = 100;
-
     /// Of which runs of a plan with so many they are kept.
     pub(crate) fn of(self, runs: usize) -> SeriesKept {
         match self {
-            Self::Auto if runs <= Self::ALL_OF => SeriesKept::All,
-            Self::Auto | Self::First => SeriesKept::First,
+            Self::Auto => SeriesKept::usual(runs),
+            Self::First => SeriesKept::First,
             Self::None => SeriesKept::None,
             Self::All => SeriesKept::All,
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toml_edit::{Document as Toml, DocumentMut};
 
 use super::dotted_path::{DottedPath, parse_assignment};
-use super::node::Node;
+use super::node::{Node, Value};
 use super::swept::{drop_axis, line_of};
 use super::{Origin, Place, Problem, Source};
 use crate::{CustomAlgorithms, input};
@@ -28,9 +28,34 @@ pub struct Document {
     pub(crate) root: Node,
     /// Traces that are in no file, by the path in the scenario.
     pub(crate) traces: BTreeMap<String, &'static str>,
+    /// Which files it may name.
+    pub(crate) reach: Reach,
     text: DocumentMut,
     /// Whether the command line has taken a path out of the sweep.
     pub(crate) has_ended_sweep: bool,
+}
+
+/// Which files a scenario may name: traces and tables of sizes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Any file.
+    #[default]
+    Any,
+    /// Those in the scenario's directory and in folders within it, of which symbolic links do not lead out.
+    Directory,
+    /// None.
+    None,
+}
+
+/// A value of a document that is no table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf {
+    /// Its path, as [`Document::set`] takes it.
+    pub path: String,
+    /// Its place in the text.
+    pub place: Place,
+    /// The value.
+    pub value: serde_json::Value,
 }
 
 impl Document {
@@ -70,8 +95,8 @@ impl Document {
         root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let (custom, text) = (CustomAlgorithms::default(), toml.into_mut());
-        let traces = BTreeMap::new();
-        Ok(Self { name, path: path.to_owned(), custom, root, traces, text, has_ended_sweep: false })
+        let (traces, reach) = (BTreeMap::new(), Reach::Any);
+        Ok(Self { name, path: path.to_owned(), custom, root, traces, reach, text, has_ended_sweep: false })
     }
 
     /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is parsed as TOML; if that
@@ -87,6 +112,18 @@ impl Document {
     /// Gives it the text of a trace, which is used in place of a file at `path` of the scenario.
     pub fn add_trace(&mut self, path: &str, text: &'static str) {
         self.traces.insert(path.to_owned(), text);
+    }
+
+    /// Restricts the files that it may name; one that is out of reach is a problem of its value.
+    pub fn restrict(&mut self, reach: Reach) {
+        self.reach = reach;
+    }
+
+    /// All values that are no tables, in the order of the text; a list is one value.
+    pub fn leaves(&self) -> Vec<Leaf> {
+        let mut leaves = Vec::new();
+        add_leaves(&self.root, "", &mut leaves);
+        leaves
     }
 
     /// The path, as [`set`](Self::set) takes it, of the line of `[sweep]` that sweeps over `path` alone; `None` without
@@ -106,6 +143,17 @@ impl Document {
     /// The directory that paths in the scenario are relative to.
     pub fn directory(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+fn add_leaves(node: &Node, path: &str, leaves: &mut Vec<Leaf>) {
+    let Value::Table(entries) = &node.value else {
+        return leaves.push(Leaf { path: path.to_owned(), place: node.place.clone(), value: node.to_json() });
+    };
+    let separator = if path.is_empty() { "" } else { "." };
+    for entry in entries {
+        let key = toml_edit::Key::new(&entry.key).display_repr().into_owned();
+        add_leaves(&entry.node, &format!("{path}{separator}{key}"), leaves);
     }
 }
 
@@ -132,4 +180,29 @@ pub fn syntax_problem(source: &Arc<Source>, error: &toml_edit::TomlError) -> Pro
         false => "text values stand in quotes: rate = \"50 Mbit/s\"",
     };
     Problem::at(&place, format!("this is not valid TOML: {message}")).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_leaves_of_a_document_have_paths_that_set_takes_and_places_in_the_text() {
+        let text =
+            "duration = \"1 s\"\n[links.\"a b\"]\nrate = { up = \"1 Mbit/s\", down = 3 }\nbetween = [\"x\", \"y\"]\n";
+        let document = Document::parse(Path::new("leaves.toml"), text.to_owned()).expect("TOML");
+        let leaves = document.leaves();
+        let shown: Vec<(&str, &str)> =
+            leaves.iter().map(|leaf| (leaf.path.as_str(), &text[leaf.place.span.clone()])).collect();
+        let expected = [
+            ("duration", "\"1 s\""),
+            ("links.\"a b\".rate.up", "\"1 Mbit/s\""),
+            ("links.\"a b\".rate.down", "3"),
+            ("links.\"a b\".between", "[\"x\", \"y\"]"),
+        ];
+        assert_eq!(shown, expected);
+        let mut changed = document;
+        changed.set("--set", "links.\"a b\".rate.up=2 Mbit/s").expect("there is such a value");
+        assert_eq!(changed.leaves()[1].value, "2 Mbit/s");
+    }
 }

@@ -9,7 +9,7 @@ mod suggestion;
 mod swept;
 mod values;
 
-pub use document::{Document, syntax_problem};
+pub use document::{Document, Leaf, Reach, syntax_problem};
 pub(crate) use dotted_path::DottedPath;
 pub(crate) use node::{Entry, Node, Value};
 pub(crate) use problem::Collector;

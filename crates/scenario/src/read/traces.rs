@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use subflow_policy::catalogue::Choice;
 
 use crate::conditions::Conditions;
 use crate::csv_table::{Cause, LineError};
-use crate::file::{Document, Field, Problem, Section, Value};
+use crate::file::{Document, Field, Problem, Reach, Section, Value};
 use crate::measurement::Columns;
 use crate::{SizeTable, input, schema};
 
@@ -31,6 +31,7 @@ enum LastLine {
 #[derive(Debug)]
 pub(crate) struct Traces {
     directory: PathBuf,
+    reach: Reach,
     /// Texts that are in no file.
     given: BTreeMap<String, &'static str>,
     capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
@@ -46,6 +47,7 @@ impl Traces {
     pub(crate) fn new(document: &Document) -> Self {
         Self {
             directory: document.directory().to_owned(),
+            reach: document.reach.clone(),
             given: document.traces.clone(),
             capacity: RefCell::default(),
             loss: RefCell::default(),
@@ -129,7 +131,8 @@ impl Traces {
     fn text(&self, field: &Field<'_>, name: &str, expected: &str) -> Result<String, Problem> {
         let path = self.directory.join(name);
         let given = self.given.get(name).map(|text| (*text).to_owned());
-        let text = given.map_or_else(|| read(&path), Ok).map_err(|error| {
+        let in_file = || self.check_reach(name).and_then(|()| read(&path));
+        let text = given.map_or_else(in_file, Ok).map_err(|error| {
             field
                 .expected(expected)
                 .label(format!("{}: {error}", path.display()))
@@ -137,6 +140,26 @@ impl Traces {
         })?;
         self.digests.borrow_mut().insert(name.to_owned(), Sha256::digest(&text).into());
         Ok(text)
+    }
+
+    /// Fails where the scenario may not name this file. Whether there is such a file is not told then.
+    fn check_reach(&self, name: &str) -> Result<(), String> {
+        let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        let is_plain = Path::new(name).components().all(is_within);
+        // The directory of a file's name alone is empty.
+        let directory = Path::new(".").join(&self.directory);
+        let resolved = || Some((directory.canonicalize().ok()?, directory.join(name).canonicalize().ok()?));
+        match self.reach {
+            Reach::Any => Ok(()),
+            Reach::None => Err("this scenario has no directory, so it cannot name files".to_owned()),
+            Reach::Directory if !is_plain => Err("outside of the scenario's directory".to_owned()),
+            Reach::Directory => match resolved() {
+                Some((directory, file)) if !file.starts_with(&directory) => {
+                    Err("a link that leads out of the scenario's directory".to_owned())
+                }
+                _ => Ok(()),
+            },
+        }
     }
 
     fn broken(&self, field: &Field<'_>, name: &str, error: &LineError) -> Problem {

@@ -65,6 +65,17 @@ pub enum SeriesKept {
     All,
 }
 
+impl SeriesKept {
+    /// Up to this number of runs all have metrics over time unless something else is asked for: reports show means and
+    /// bands of several runs.
+    const ALL_OF: usize = 100;
+
+    /// Of which runs they are kept where nothing else is asked for.
+    pub fn usual(runs: usize) -> Self {
+        if runs <= Self::ALL_OF { Self::All } else { Self::First }
+    }
+}
+
 /// Swept paths and their values, in the order of the scenario file.
 pub type Parameters = IndexMap<String, serde_json::Value>;
 
@@ -113,7 +124,17 @@ impl Idle {
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
+        Self::read_at_most(document, MOST_POINTS)
+    }
+
+    /// Like [`read`](Self::read), but refuses a sweep of more than `most` points before it reads the first of them.
+    pub fn read_at_most(document: Document, most: usize) -> Result<Self, Problems> {
         let Sweep { axes, design, choices, idle_design } = Sweep::read(&document)?;
+        if choices.len() > most {
+            let place = &document.root.entry("sweep").map_or(&document.root, |sweep| &sweep.node).place;
+            let found = format!("sweep: found {} points, expected at most {most} here", choices.len());
+            return Err(Problem::at(place, found).help("sweep over fewer values, or use `subflow run`").into());
+        }
         let traces = Traces::new(&document);
         let mut problems = Collector::default();
         let mut points = Vec::new();

@@ -7,4 +7,5 @@ mod effect;
 mod groups;
 mod json_schema;
 mod measured_traces;
+mod reach;
 mod reference;
