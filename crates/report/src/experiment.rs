@@ -29,6 +29,19 @@ const MOST_POINTS: usize = 250_000;
 
 /// The report of an experiment as one HTML file.
 pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
+    let mut page = page(plan, experiment);
+    page.section("scenario", "Scenario", code(&plan.document.text()));
+    page.section("rerun", "Run it again", rerun(experiment));
+    page.html()
+}
+
+/// The report for a frame of the page of `subflow serve`, which has the scenario beside it. It fits its height to its
+/// content and takes the theme of the page around it, by messages.
+pub fn of_experiment_in_frame(plan: &Plan, experiment: &Experiment) -> String {
+    Page { in_frame: true, ..page(plan, experiment) }.html()
+}
+
+fn page(plan: &Plan, experiment: &Experiment) -> Page {
     let scenario = &experiment.scenario;
     let mut page = Page { title: scenario.title.clone(), description: scenario.description.clone(), ..Page::default() };
     page.facts.push(("scenario", scenario.name.clone()));
@@ -62,9 +75,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
     page.section("delays", "Delays", delays(experiment));
     long.into_iter().for_each(|(id, title, html)| page.section(id, title, html));
-    page.section("scenario", "Scenario", code(&plan.document.text()));
-    page.section("rerun", "Run it again", rerun(experiment));
-    page.html()
+    page
 }
 
 /// The tables at the top of the report, without a page around them.

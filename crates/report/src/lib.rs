@@ -29,6 +29,7 @@
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
 //! | tables, headings, the page around them | `markup.rs`, `page.rs`; `style/`, `script/`; which tables there are: `subflow_lab::output` |
+//! | a report in a frame of another page | `script/frame.js` |
 //! | the extremes of a sweep in words | `key_figures.rs` |
 //! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
 //! | the folder of results | `output/` |
@@ -70,12 +71,13 @@ mod sequence;
 mod shown_time;
 mod span;
 
-pub use experiment::{figures_of, of_experiment, tables_of_experiment};
+pub use experiment::{figures_of, of_experiment, of_experiment_in_frame, tables_of_experiment};
 pub use figure::{
     Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, HeatCell, HeatMap, Mark, Names,
     Reference, Scale, Shape,
 };
 pub use observation::{Observation, Observed, ObservedEvent, ObservedSeries, of_observation};
+pub use page::PALETTE;
 pub use reproduction::{
     Alternative, Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, of_reproduction, of_reproductions,
 };

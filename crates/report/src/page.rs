@@ -2,6 +2,8 @@
 
 use super::markup::escaped;
 
+/// The colours, light and dark, and the sizes that differ from those of usual text, as variables of CSS.
+pub const PALETTE: &str = include_str!("style/palette.css");
 const STYLE: &str = include_str!("style/report.css");
 const PRINT: &str = include_str!("style/print.css");
 const SCRIPT: [&str; 8] = [
@@ -14,6 +16,8 @@ const SCRIPT: [&str; 8] = [
     include_str!("script/baseline.js"),
     include_str!("script/export.js"),
 ];
+/// What a page in a frame has in addition.
+const IN_FRAME: &str = include_str!("script/frame.js");
 
 /// A page.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,8 @@ pub(super) struct Page {
     pub(super) sections: Vec<Section>,
     /// The class of the whole page, by which its style differs; empty for most.
     pub(super) class: &'static str,
+    /// Whether it is shown in a frame of another page.
+    pub(super) in_frame: bool,
 }
 
 /// A section of a page with a heading and an anchor.
@@ -62,8 +68,9 @@ impl Page {
             )
         };
         let sections: String = self.sections.iter().map(section).collect();
-        let script = SCRIPT.concat();
-        let class = if self.class.is_empty() { String::new() } else { format!(r#" class="{}""#, self.class) };
+        let script = SCRIPT.concat() + if self.in_frame { IN_FRAME } else { "" };
+        let class = if self.in_frame { "in-frame" } else { self.class };
+        let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
         format!(
             r#"<!doctype html>
 <html lang="en">
@@ -76,7 +83,7 @@ impl Page {
 <link rel="icon" href="data:,">
 <title>{title}</title>
 <style>
-{STYLE}
+{PALETTE}{STYLE}
 @media print {{
 {PRINT}
 }}

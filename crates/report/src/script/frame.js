@@ -1,0 +1,12 @@
+// A report in a frame of another page: tells it its height and the instant under the pointer, and takes its theme and
+// the instant to show. The frame has no other access to the page around it.
+
+const tell = (message) => parent.postMessage({ subflow: "report", ...message }, "*");
+
+new ResizeObserver(() => tell({ height: document.documentElement.offsetHeight })).observe(document.documentElement);
+tell({ height: document.documentElement.offsetHeight, ready: true });
+
+addEventListener("message", ({ source, data }) => {
+  if (source !== parent || data?.subflow !== "page") return;
+  if (THEMES.includes(data.theme)) setTheme(data.theme);
+});
