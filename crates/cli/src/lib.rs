@@ -29,6 +29,7 @@ pub fn run() -> ExitCode {
         Command::Check(check) => commands::check(check),
         Command::Import(import) => commands::import(import),
         Command::New(new) => commands::new(new),
+        Command::Serve(serve) => commands::serve(serve),
         Command::Analyze(analyze) => commands::analyze(analyze),
         Command::List(list) => commands::list(list.what),
         Command::Reproduce(reproduce) => commands::reproduce(reproduce),

@@ -20,13 +20,16 @@ pub(crate) enum Part {
     Import,
     /// `analyze`.
     Analyze,
+    /// `serve`.
+    Serve,
 }
 
 /// The commands that are a part, or of one, with what a build without it lacks.
-const COMMANDS: [(&str, Part, &str); 11] = [
+const COMMANDS: [(&str, Part, &str); 12] = [
     ("analyze", Part::Analyze, "reader of captures"),
     ("reproduce", Part::Publications, "publications"),
     ("conform", Part::Conformance, "protocol tests"),
+    ("serve", Part::Serve, "page to work in"),
     ("import", Part::Import, "readers of other tools' networks"),
     ("validate", Part::Linux, "runs in real time"),
     ("cleanup", Part::Linux, "runs in real time, proxy or path manager"),
@@ -46,6 +49,7 @@ impl Part {
             Self::Conformance => "conformance",
             Self::Import => "import",
             Self::Analyze => "analyze",
+            Self::Serve => "serve",
         }
     }
 
@@ -58,6 +62,7 @@ impl Part {
             Self::Conformance => cfg!(feature = "conformance"),
             Self::Import => cfg!(feature = "import"),
             Self::Analyze => cfg!(feature = "analyze"),
+            Self::Serve => cfg!(feature = "serve"),
         }
     }
 

@@ -9,6 +9,8 @@ pub(crate) mod live;
 pub(crate) mod names;
 #[cfg(feature = "publications")]
 mod reproduce;
+#[cfg(feature = "serve")]
+mod serve;
 mod sweep;
 
 use std::path::PathBuf;
@@ -26,6 +28,8 @@ pub(crate) use AnyArguments as Conform;
 pub(crate) use AnyArguments as Import;
 #[cfg(not(feature = "publications"))]
 pub(crate) use AnyArguments as Reproduce;
+#[cfg(not(feature = "serve"))]
+pub(crate) use AnyArguments as Serve;
 pub(crate) use bench::{Bench, BenchTun, Benchmark};
 pub(crate) use compare::{Compare, Comparing, Repeating};
 #[cfg(feature = "analyze")]
@@ -36,6 +40,8 @@ pub(crate) use files::Import;
 pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
 #[cfg(feature = "publications")]
 pub(crate) use reproduce::Reproduce;
+#[cfg(feature = "serve")]
+pub(crate) use serve::Serve;
 pub(crate) use sweep::{Export, Merge, Shard, Source};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use {
@@ -73,6 +79,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write a commented scenario to start from
     New(New),
+    /// Open a page in the browser in which a scenario is edited and run, and its figures renew
+    Serve(Serve),
     /// Write a scenario with the network of another tool's file: Topology Zoo, SNDlib, Mininet, htsim, HPCC
     Import(Import),
     /// Read captures (pcap, pcapng) and print their connections, subflows, retransmissions and round-trip times

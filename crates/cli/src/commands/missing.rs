@@ -126,3 +126,8 @@ pub(crate) fn import(_: &crate::arguments::Import) -> Result<(), crate::failure:
 pub(crate) fn analyze(_: &crate::arguments::Analyze) -> Result<(), crate::failure::Failure> {
     Err(crate::part::missing("analyze"))
 }
+
+#[cfg(not(feature = "serve"))]
+pub(crate) fn serve(_: &crate::arguments::Serve) -> Result<(), crate::failure::Failure> {
+    Err(crate::part::missing("serve"))
+}

@@ -25,6 +25,8 @@ mod prediction;
 mod reproduce;
 mod results;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod signals;
 mod store;
@@ -54,6 +56,8 @@ pub(crate) use missing::import;
 use missing::on_linux;
 #[cfg(not(feature = "publications"))]
 pub(crate) use missing::reproduce;
+#[cfg(not(feature = "serve"))]
+pub(crate) use missing::serve;
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use missing::{cc, paths, proxy, status, watch};
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
@@ -64,5 +68,7 @@ pub(crate) use on_linux::{cleanup, validate};
 #[cfg(feature = "publications")]
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
+#[cfg(feature = "serve")]
+pub(crate) use serve::serve;
 pub(crate) use shell::{completions, man, schema};
 pub(crate) use store::{export, merge};

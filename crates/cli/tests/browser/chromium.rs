@@ -46,8 +46,13 @@ impl Chromium {
 
     /// Opens a file, and waits until it has loaded.
     pub(crate) fn open(&mut self, file: &Path) -> Page {
+        self.open_url(&format!("file://{}", file.display()))
+    }
+
+    /// Opens an address, and waits until it has loaded.
+    pub(crate) fn open_url(&mut self, url: &str) -> Page {
         let socket = Socket::connect(&self.address());
-        Page::open(socket, &format!("file://{}", file.display()))
+        Page::open(socket, url)
     }
 
     /// It writes port and path of its DevTools into its profile once it listens.

@@ -39,13 +39,16 @@ pub(crate) struct Page {
     socket: Socket,
     session: Option<String>,
     sent: u64,
+    /// The page's own address: a file, or a folder of a server.
+    address: String,
     complaints: Vec<String>,
 }
 
 impl Page {
     /// Opens `url` and waits until it has loaded.
     pub(crate) fn open(socket: Socket, url: &str) -> Self {
-        let mut page = Self { socket, session: None, sent: 0, complaints: Vec::new() };
+        let address = url.split('#').next().unwrap_or(url).to_owned();
+        let mut page = Self { socket, session: None, sent: 0, address, complaints: Vec::new() };
         let target = page.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
         let attached = page.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
         page.session = attached["sessionId"].as_str().map(str::to_owned);
@@ -55,7 +58,7 @@ impl Page {
         page.look(1280, "light");
         page.call("Page.navigate", json!({ "url": url }));
         for _ in 0..600 {
-            let loaded = "document.readyState === 'complete' && location.protocol === 'file:' \
+            let loaded = "document.readyState === 'complete' && location.protocol !== 'about:' \
                           && performance.getEntriesByType('navigation')[0].loadEventEnd > 0";
             if page.evaluate(loaded) == true {
                 return page;
@@ -166,8 +169,9 @@ impl Page {
             Some("Log.entryAdded") => Some(parameters["entry"].to_string()),
             Some("Network.requestWillBeSent") => {
                 let url = parameters["request"]["url"].as_str().unwrap_or_default();
-                let inside = url.starts_with("file://") && url.ends_with("/report.html");
-                (!inside && !url.starts_with("data:") && url != "about:blank").then(|| format!("fetches {url}"))
+                let own = url.starts_with(&self.address)
+                    || ["data:", "blob:", "about:blank"].iter().any(|of| url.starts_with(of));
+                (!own).then(|| format!("fetches {url}"))
             }
             _ => None,
         };

@@ -1,0 +1,122 @@
+//! What one request may take: a page in a browser is edited by people who try things.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use subflow_lab::Stop;
+use subflow_quantity::Size;
+
+/// How often a run is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The limits of the page. A larger sweep is for `subflow run`.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most points of a sweep. Default: 200.
+    pub points: usize,
+    /// The most runs of one request. Default: 1000.
+    pub runs: usize,
+    /// How long the runs of one request may take in real time. Default: 60 s.
+    pub time: Duration,
+    /// How much the memory of the process may grow while they run, where the system tells it. Default: 2 GB.
+    pub memory: Size,
+    /// The largest request. Default: 1 MB.
+    pub request: Size,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            points: 200,
+            runs: 1000,
+            time: Duration::from_secs(60),
+            memory: Size::from_bytes(2_000_000_000),
+            request: Size::from_bytes(1_000_000),
+        }
+    }
+}
+
+/// Why runs were ended before their time.
+#[derive(Debug, Default)]
+pub(crate) struct Reason(OnceLock<String>);
+
+impl Reason {
+    /// The reason, if there is one.
+    pub(crate) fn given(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
+}
+
+/// Stops runs that take more time or memory than they may. Ends when they are stopped.
+pub(crate) async fn watch(limits: Limits, stop: Stop, reason: std::sync::Arc<Reason>) {
+    let before = resident();
+    let mut passed = Duration::ZERO;
+    while !stop.is_requested() {
+        tokio::time::sleep(LOOK).await;
+        passed += LOOK;
+        let grown = resident().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
+        let exceeded = if passed > limits.time {
+            Some(format!(
+                "stopped after {} s of real time, the limit of this page: lower duration or repeat, or use `subflow run`",
+                limits.time.as_secs_f64()
+            ))
+        } else if grown > limits.memory.as_bytes() {
+            Some(format!(
+                "stopped because the runs took more than {} of memory, the limit of this page: lower duration or \
+                 repeat, or use `subflow run`",
+                limits.memory
+            ))
+        } else {
+            None
+        };
+        if let Some(message) = exceeded {
+            reason.0.get_or_init(|| message);
+            stop.request();
+        }
+    }
+}
+
+/// The resident memory of this process in bytes, where the system tells it.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn watched(limits: Limits) -> Option<String> {
+        let (stop, reason) = (Stop::default(), Arc::new(Reason::default()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(watch(limits, stop.clone(), Arc::clone(&reason)));
+        assert!(stop.is_requested());
+        reason.given().map(str::to_owned)
+    }
+
+    #[test]
+    fn runs_that_take_too_long_are_stopped_and_told_why() {
+        let why = watched(Limits { time: Duration::from_millis(150), ..Limits::default() });
+        assert!(why.is_some_and(|why| why.contains("0.15 s of real time")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn runs_that_take_too_much_memory_are_stopped_and_told_why() {
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            // The first look at the memory has been taken by then.
+            std::thread::sleep(LOOK / 2);
+            let held = vec![1_u8; 256 << 20];
+            wait.recv().expect("it is told when the watch has ended");
+            assert_eq!(held.last(), Some(&1));
+        });
+        let why = watched(Limits { memory: Size::from_bytes(1_000_000), ..Limits::default() });
+        assert!(why.is_some_and(|why| why.contains("1 MB of memory")));
+        done.send(()).expect("the thread waits");
+        thread.join().expect("it has not failed");
+    }
+}

@@ -1,0 +1,117 @@
+// What was before: undo for each change of the text, and the runs of this session with their names.
+
+import { button, find, make, openDialog, session } from "./elements.js";
+
+const MOST_STEPS = 300;
+const MOST_RUNS = 50;
+// Changes of a kind within this time are one step.
+const TOGETHER_MS = 600;
+
+/** The texts before and after each step. `show` gets the text to go back to. */
+export class Undo {
+  constructor(show) {
+    this.show = show;
+    this.steps = [];
+    this.at = -1;
+    this.last = { kind: "", time: 0 };
+  }
+
+  /** Begins with a text. */
+  begin(text) {
+    this.steps = [text];
+    this.at = 0;
+    this.last = { kind: "", time: 0 };
+    this.update();
+  }
+
+  /** Notes the text after a change. */
+  note(text, kind) {
+    const time = performance.now();
+    const joins = kind === this.last.kind && time - this.last.time < TOGETHER_MS && this.at > 0;
+    this.last = { kind, time };
+    this.steps.length = this.at + (joins ? 0 : 1);
+    this.steps.push(text);
+    if (this.steps.length > MOST_STEPS) this.steps.shift();
+    this.at = this.steps.length - 1;
+    this.update();
+  }
+
+  /** Goes a step back (-1) or forward (1). */
+  go(step) {
+    const to = this.at + step;
+    if (to < 0 || to >= this.steps.length) return;
+    this.at = to;
+    this.last = { kind: "", time: 0 };
+    this.update();
+    this.show(this.steps[to]);
+  }
+
+  update() {
+    find("undo").disabled = this.at <= 0;
+    find("redo").disabled = this.at >= this.steps.length - 1;
+  }
+}
+
+/** The lines that differ between two texts: `{ sign, line }`, with `-`, `+` and two lines around them. */
+export function differences(before, after) {
+  const [a, b] = [before.split("\n"), after.split("\n")];
+  let head = 0, tail = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
+  while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  const [x, y] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
+  // The longest common subsequence of what is between; of very long parts, all lines count as changed.
+  const cells = x.length * y.length < 4e6 ? x.map(() => new Uint16Array(y.length + 1)) : null;
+  const rows = cells ? [...cells, new Uint16Array(y.length + 1)] : [];
+  for (let i = x.length - 1; cells && i >= 0; i--) {
+    for (let j = y.length - 1; j >= 0; j--) {
+      rows[i][j] = x[i] === y[j] ? rows[i + 1][j + 1] + 1 : Math.max(rows[i + 1][j], rows[i][j + 1]);
+    }
+  }
+  const lines = a.slice(Math.max(0, head - 2), head).map((line) => ({ sign: " ", line }));
+  let [i, j] = [0, 0];
+  while (i < x.length || j < y.length) {
+    if (cells && i < x.length && j < y.length && x[i] === y[j]) { lines.push({ sign: " ", line: x[i] }); i++; j++; }
+    else if (j >= y.length || (i < x.length && (!cells || rows[i + 1][j] >= rows[i][j + 1]))) {
+      lines.push({ sign: "-", line: x[i++] });
+    } else lines.push({ sign: "+", line: y[j++] });
+  }
+  const rest = a.slice(a.length - tail, a.length - tail + 2).map((line) => ({ sign: " ", line }));
+  return x.length || y.length ? [...lines, ...rest] : [];
+}
+
+/** The runs of this session, the last one first. `restore` gets the texts of one. */
+export class Runs {
+  constructor(restore) {
+    this.restore = restore;
+    this.entries = session.read("runs") ?? [];
+  }
+
+  /** Notes finished runs: texts, and the headline of their results. */
+  note(texts, headline) {
+    const last = this.entries[0];
+    const time = new Date().toLocaleTimeString();
+    if (last && JSON.stringify(last.texts) === JSON.stringify(texts)) Object.assign(last, { headline, time });
+    else this.entries.unshift({ texts, headline, time, name: "" });
+    this.entries = [...this.entries.filter(({ name }, index) => name || index < MOST_RUNS)].slice(0, 2 * MOST_RUNS);
+    session.write("runs", this.entries);
+  }
+
+  open(now) {
+    const list = this.entries.map((entry) => {
+      const changes = differences(entry.texts.a, now.a);
+      const name = make("input", { value: entry.name, placeholder: "name", "aria-label": "Name of this run" });
+      name.addEventListener("change", () => { entry.name = name.value; session.write("runs", this.entries); });
+      const lines = changes.map(({ sign, line }) => make("div", { className: { "+": "added", "-": "removed" }[sign] ?? "" },
+        `${sign} ${line}`));
+      return make("li", {},
+        make("div", { className: "row" }, name, make("span", {}, entry.time), make("b", {}, entry.headline),
+          make("span", { className: "spring" }),
+          button("go back to it", () => { find("history").close(); this.restore(entry.texts); })),
+        changes.length
+          ? make("details", {}, make("summary", {}, "what has changed since"), make("pre", {}, ...lines))
+          : make("small", {}, "the same text as now"));
+    });
+    openDialog("history", "History", list.length
+      ? make("ol", { className: "runs" }, ...list) : make("p", {}, "Nothing was run yet."));
+  }
+}

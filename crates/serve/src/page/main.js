@@ -1,0 +1,216 @@
+// The page: what is typed is checked and run in the background, and the figures renew.
+
+import { button, delayed, find, make, session, startTheme } from "./elements.js";
+import { Editor } from "./editor.js";
+import { openGallery } from "./gallery.js";
+import { Runs, Undo } from "./history.js";
+import { NetworkPicture } from "./picture.js";
+import { Pins } from "./pins.js";
+import { Results } from "./results.js";
+import { Schema } from "./schema.js";
+import * as server from "./server.js";
+import { fromFragment, openShare } from "./share.js";
+import { placeOfValue } from "./toml.js";
+import { Variants } from "./variants.js";
+
+// How long a pause in typing is; a slider is followed sooner.
+const TYPING_MS = 120;
+const SLIDING_MS = 25;
+const REPEATS = [["as in the text", ""], ["1", 1], ["5", 5], ["10", 10], ["20", 20], ["50", 50]];
+
+const page = { checked: null, checking: null, running: null, name: "scenario", number: null, cards: [], asked: 0 };
+const variants = new Variants(variantChanged);
+const undo = new Undo((text) => { variants.text = text; editor.show(text); renew(TYPING_MS); });
+const editor = new Editor(find("view-text"), undo, (kind) => {
+  variants.text = editor.text;
+  renew(kind === "replaced" ? SLIDING_MS : TYPING_MS);
+});
+const pins = new Pins(changeValue, () => renew(SLIDING_MS));
+const picture = new NetworkPicture(find("view-picture"), (change) => {
+  const text = change(editor.text);
+  if (text !== null && text !== editor.text) editor.replace([{ span: [0, editor.text.length], by: text }]);
+}, (path) => { showTab("text"); pins.pin(path); });
+const results = new Results();
+const runs = new Runs(open);
+const later = delayed(checkAndRun);
+
+function renew(wait) {
+  session.write("texts", variants.texts);
+  results.outdated();
+  later.request(wait);
+}
+
+function changeValue(path, notation) {
+  const span = placeOfValue(editor.text, path);
+  if (span) editor.replace([{ span, by: notation }]);
+}
+
+function assignments() {
+  const repeat = find("repeat").value;
+  return [...pins.assignments(), ...(repeat ? [`repeat=${repeat}`] : [])];
+}
+
+function variantChanged(how) {
+  editor.show(variants.text);
+  undo.begin(variants.text);
+  if (how === "shown") later.request(SLIDING_MS); else renew(SLIDING_MS);
+}
+
+/** Shows other texts, and runs them. */
+function open({ a, b = null, repeat = null }) {
+  variants.open({ a, b });
+  if (repeat) find("repeat").value = REPEATS.some(([, value]) => value === repeat) ? repeat : "";
+  editor.show(a);
+  undo.begin(a);
+  renew(0);
+}
+
+async function checkAndRun(isAsked = false) {
+  page.checking?.abort();
+  const checking = page.checking = new AbortController();
+  const asked = ++page.asked;
+  page.running?.abort();
+  try {
+    const checked = await server.check({ text: variants.text, set: assignments() }, checking.signal);
+    if (asked !== page.asked) return;
+    show(checked);
+    if (checked.problems.length) return say("not run: the scenario has problems", "");
+    if (!find("live").checked && !isAsked) return say("changed; Ctrl+Enter runs it", "");
+    await run();
+  } catch (error) {
+    if (error.name !== "AbortError") fail(`the server does not answer: ${error.message}. Is subflow serve still running?`);
+  }
+}
+
+function show(checked) {
+  page.checked = checked;
+  const names = checked.picture?.hosts.flatMap(({ name, interfaces }) =>
+    [name, ...interfaces.map((of) => `${name}.${of}`)]).concat(checked.picture.routers);
+  editor.mark(checked.problems, checked.warnings, names);
+  if (checked.values.length) {
+    pins.update(checked.values, editor.schema);
+    variants.note(checked.values);
+  }
+  if (checked.picture) {
+    picture.update(checked.picture, checked.values);
+    page.name = checked.name;
+    find("title").textContent = checked.title;
+    document.title = `${checked.title} – subflow`;
+  }
+  const item = (of, kind) => make("li", { className: kind },
+    of.span ? button(of.place, () => { showTab("text"); editor.goTo(of.span); }, { className: "plain" }) : make("b", {}, of.place),
+    ` ${of.message}`, of.label && make("em", {}, ` ${of.label}`), of.help && make("small", {}, of.help));
+  find("problems").replaceChildren(make("ul", {}, ...checked.problems.map((of) => item(of, "problem")),
+    checked.more > 0 && make("li", {}, `and ${checked.more} more`), ...checked.warnings.map((of) => item(of, "warning"))));
+}
+
+async function run() {
+  const running = page.running = new AbortController();
+  const draft = (text) => ({ text, set: assignments() });
+  const { a, b } = variants.texts;
+  const texts = { ...variants.texts };
+  const begun = performance.now();
+  say("running", "");
+  find("run").textContent = "Cancel";
+  let answered = false;
+  const heard = (line) => {
+    if (running.signal.aborted) return;
+    if (line.progress?.total > 1) showProgress(line.progress);
+    if (line.error) { answered = true; fail(line.error); }
+    if (line.refused) {
+      answered = true;
+      const { message } = line.refused.checked.problems[0];
+      fail(variants.isPair ? `variant ${line.refused.variant.toUpperCase()}: ${message}` : message);
+    }
+    if (line.result) { answered = true; done(line.result, texts, performance.now() - begun); }
+  };
+  try {
+    await server.run({ a: draft(a), ...(b === null ? {} : { b: draft(b) }) }, running.signal, heard);
+    if (!answered) fail("the run ended without results");
+  } catch (error) {
+    if (error.name !== "AbortError") throw error;
+    if (page.running === running) say("cancelled", "");
+  } finally {
+    if (page.running === running) {
+      page.running = null;
+      find("run").textContent = "Run";
+      find("progress").hidden = true;
+    }
+  }
+}
+
+function done({ number, runs: count, flows }, texts, ms) {
+  page.number = number;
+  results.load(number);
+  const headline = flows.map(({ flow, goodput_mbps: mbps, completion_s: s }) =>
+    `${flow} ${mbps.toPrecision(4)} Mbit/s${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
+  say(`${count} ${count === 1 ? "run" : "runs"} in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`,
+    headline);
+  runs.note(texts, headline);
+}
+
+function say(status, headline) {
+  find("status").textContent = status;
+  find("headline").textContent = headline;
+  find("headline").title = headline;
+  find("message").hidden = true;
+}
+
+function fail(message) {
+  say("", "");
+  find("message").textContent = message;
+  find("message").hidden = false;
+}
+
+function showProgress({ done: count, total }) {
+  const progress = find("progress");
+  progress.hidden = false;
+  progress.value = count / total;
+  find("status").textContent = `${count} of ${total} runs`;
+}
+
+function showTab(chosen) {
+  for (const name of ["text", "picture"]) {
+    find(`tab-${name}`).setAttribute("aria-selected", name === chosen);
+    find(`view-${name}`).hidden = name !== chosen;
+  }
+}
+
+function listen() {
+  find("run").addEventListener("click", () => { if (page.running) page.running.abort(); else checkAndRun(true); });
+  find("live").addEventListener("change", () => { if (find("live").checked) later.now(); });
+  find("repeat").replaceChildren(...REPEATS.map(([text, value]) => new Option(text, value)));
+  find("repeat").addEventListener("change", () => renew(0));
+  find("undo").addEventListener("click", () => undo.go(-1));
+  find("redo").addEventListener("click", () => undo.go(1));
+  for (const name of ["text", "picture"]) find(`tab-${name}`).addEventListener("click", () => showTab(name));
+  find("open-gallery").addEventListener("click", () => openGallery(page.cards, ({ text }) => open({ a: text })));
+  find("open-history").addEventListener("click", () => runs.open(variants.texts));
+  find("open-share").addEventListener("click", () => openShare({
+    name: page.name, texts: variants.texts, assignments: assignments(), repeat: +find("repeat").value,
+    number: page.number,
+  }, open));
+  addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== "Enter") return;
+    event.preventDefault();
+    checkAndRun(true);
+  });
+  addEventListener("hashchange", async () => {
+    const shared = await fromFragment(location.hash);
+    if (shared) open(shared);
+  });
+}
+
+async function begin() {
+  startTheme((theme) => results.setTheme(theme));
+  listen();
+  const [begun, schema, shared] = await Promise.all([server.start(), server.schema(), fromFragment(location.hash)]);
+  page.cards = begun.cards;
+  editor.schema = new Schema(schema);
+  // After a reload the page goes on where it was, unless the link has a scenario.
+  const before = session.read("path") === begun.path ? session.read("texts") : null;
+  session.write("path", begun.path);
+  open(shared ?? before ?? { a: begun.text });
+}
+
+begin().catch((error) => fail(`the page cannot begin: ${error.message}`));

@@ -1,0 +1,60 @@
+// The results: the report in a frame, which is replaced when the next one is complete, so that nothing flickers.
+
+import { find, make } from "./elements.js";
+import { resultsFile } from "./server.js";
+
+/** The frames. */
+export class Results {
+  constructor() {
+    this.place = find("frames");
+    this.theme = "system";
+    this.shown = null;
+    this.next = null;
+    addEventListener("message", ({ source, data }) => {
+      const frame = [this.shown, this.next].find((one) => one?.contentWindow === source);
+      if (!frame || data?.subflow !== "report") return;
+      if (Number.isFinite(data.height)) frame.style.height = `${Math.min(Math.max(data.height, 100), 200_000)}px`;
+      if (data.ready) this.ready(frame);
+    });
+  }
+
+  /** Loads the report of results; the one before stays until it is there. */
+  load(number) {
+    this.next?.remove();
+    this.next = make("iframe", {
+      className: "coming", title: "The report of the results", src: resultsFile(number, "frame"),
+    });
+    this.next.setAttribute("sandbox", "allow-scripts allow-downloads");
+    this.place.append(this.next);
+    this.place.dataset.number = number;
+  }
+
+  ready(frame) {
+    this.tell(frame);
+    if (frame !== this.next) return;
+    // Where the reader has scrolled to stays in sight, if the new report is as long.
+    const { scrollTop } = this.place;
+    this.shown?.remove();
+    this.shown = frame;
+    this.next = null;
+    frame.className = "shown";
+    this.place.scrollTop = scrollTop;
+    this.place.classList.remove("old");
+    this.place.dataset.shown = this.place.dataset.number;
+  }
+
+  /** Marks the report in sight as that of an earlier text. */
+  outdated() {
+    this.place.classList.add("old");
+  }
+
+  setTheme(theme) {
+    this.theme = theme;
+    for (const frame of [this.shown, this.next]) if (frame) this.tell(frame);
+  }
+
+  // The frame has an origin of its own, so no address of a receiver can be named; the message has nothing secret.
+  tell(frame) {
+    frame.contentWindow?.postMessage({ subflow: "page", theme: this.theme }, "*");
+  }
+}

@@ -1,0 +1,99 @@
+// From the page to elsewhere: a link with the scenario in its fragment, files, and the lines that give the same results
+// on the command line and in Python.
+
+import { button, copied, find, make, openDialog, save } from "./elements.js";
+import { resultsFile } from "./server.js";
+
+// A longer fragment is refused when it is opened.
+const MOST_TEXT = 1_000_000;
+const PREFIX = "#s=";
+
+const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream))
+  .arrayBuffer());
+
+/** The fragment of a link with texts and settings. */
+export async function toFragment(shared) {
+  const bytes = await through(new TextEncoder().encode(JSON.stringify(shared)), new CompressionStream("deflate-raw"));
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return PREFIX + btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** What a fragment contains; `null` if it is none of ours. Only texts come out of it, which are shown and checked. */
+export async function fromFragment(fragment) {
+  const at = fragment.indexOf(PREFIX);
+  if (at < 0) return null;
+  try {
+    const letters = atob(fragment.slice(at + PREFIX.length).trim().replaceAll("-", "+").replaceAll("_", "/"));
+    const packed = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"))
+      .pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      text += value;
+      // A few bytes may stand for gigabytes.
+      if (text.length > MOST_TEXT) { await reader.cancel(); return null; }
+    }
+    const { a, b = null, repeat = null } = JSON.parse(text);
+    const isText = (of) => typeof of === "string";
+    if (!isText(a) || (b !== null && !isText(b))) return null;
+    return { a, b, repeat: Number.isInteger(repeat) ? repeat : null };
+  } catch {
+    return null;
+  }
+}
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The commands that give the same results as the page. */
+export function commands(name, assignments, isPair) {
+  const set = assignments.map((assignment) => ` \\\n    --set ${quoted(assignment)}`).join("");
+  if (!isPair) return `subflow run ${name}.toml${set}`;
+  return ["a", "b"].map((variant) => `subflow run ${name}-${variant}.toml${set} --out results/${variant}`).join("\n")
+    + "\nsubflow compare results/a results/b";
+}
+
+/** The lines of Python that give the same results. */
+export function python(name, assignments, isPair) {
+  const pairs = assignments.map((assignment) => {
+    const at = assignment.indexOf("=");
+    return `${JSON.stringify(assignment.slice(0, at).trim())}: ${JSON.stringify(assignment.slice(at + 1).trim())}`;
+  });
+  const changes = pairs.length ? `, {${pairs.join(", ")}}` : "";
+  const read = (file) => `subflow.Scenario.read("${file}.toml"${changes}).run()`;
+  return isPair ? `import subflow\na = ${read(`${name}-a`)}\nb = ${read(`${name}-b`)}`
+    : `import subflow\nresults = ${read(name)}\nresults.plot()`;
+}
+
+/** Opens the dialog. `opened` gets what a pasted link contains. */
+export async function openShare({ name, texts, assignments, repeat, number }, opened) {
+  const fragment = await toFragment({ ...texts, ...(repeat ? { repeat } : {}) });
+  const isPair = texts.b !== null;
+  const link = location.origin + location.pathname + fragment;
+  const scenarios = isPair
+    ? ["a", "b"].map((variant) => button(`${name}-${variant}.toml`, () => save(`${name}-${variant}.toml`, texts[variant])))
+    : [button(`${name}.toml`, () => save(`${name}.toml`, texts.a), { id: "save-toml" })];
+  const file = (label, of) => make("a", { className: "button", href: resultsFile(number, of), download: `${name}-${of}`,
+    id: `save-${of.replace(".", "-")}` }, label);
+  const files = number ? [
+    !isPair && file("report (HTML)", "report.html"), file("table (CSV)", "results.csv"), file("all results (JSON)", "results.json"),
+  ] : [];
+  const pasted = make("input", { placeholder: "paste a link here", "aria-label": "Link to open", id: "pasted" });
+  const openLink = async () => {
+    const found = await fromFragment(pasted.value);
+    if (!found) { pasted.setCustomValidity("this is no link of this page"); pasted.reportValidity(); return; }
+    find("share").close();
+    opened(found);
+  };
+  pasted.addEventListener("input", () => pasted.setCustomValidity(""));
+  openDialog("share", "Share",
+    make("h3", {}, "A link with the scenario"), copied(link, "the link"),
+    make("p", {}, "The scenario is in the part after “#”, which browsers send to nobody. Elsewhere, open it in the page of "
+      + "another subflow serve."),
+    make("div", { className: "row" }, pasted, button("open", openLink, { id: "open-link" })),
+    make("h3", {}, "Files"), make("div", { className: "row" }, ...scenarios, ...files),
+    make("p", {}, "Each figure has buttons for SVG, PNG and CSV below it."),
+    make("h3", {}, "The same on the command line"), copied(commands(name, assignments, isPair), "the command"),
+    make("h3", {}, "The same in Python"), copied(python(name, assignments, isPair), "the lines of Python"));
+}

@@ -1,0 +1,116 @@
+//! The addresses under the token, and what each answers.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use subflow_scenario::schema::json_schema;
+
+use crate::access::{Access, guard};
+use crate::assets::{CARDS, PAGE, asset};
+use crate::check::{Draft, Opened};
+use crate::kept::Shared;
+use crate::limits::Limits;
+use crate::run;
+
+/// All addresses. Requests that `access` refuses reach none of them.
+pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
+    let largest = usize::try_from(shared.limits.request.as_bytes()).unwrap_or(usize::MAX);
+    Router::new()
+        .route("/{token}/", get(page))
+        .route("/{token}/start.json", get(start))
+        .route("/{token}/schema.json", get(schema))
+        .route("/{token}/check", post(check))
+        .route("/{token}/run", post(begin))
+        .route("/{token}/results/{number}/{file}", get(results))
+        .route("/{token}/{asset}", get(of_asset))
+        .with_state(shared)
+        .layer(DefaultBodyLimit::max(largest))
+        .layer(from_fn_with_state(access, guard))
+}
+
+async fn page() -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE).into_response()
+}
+
+async fn of_asset(Path((_, name)): Path<(String, String)>) -> Response {
+    match asset(&name) {
+        Some((kind, content)) => ([(header::CONTENT_TYPE, kind)], content).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// What the page begins with.
+async fn start(State(shared): State<Arc<Shared>>) -> Response {
+    let Opened { path, text, .. } = &shared.opened;
+    let Limits { points, runs, time, .. } = shared.limits;
+    in_json(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "path": path.display().to_string(),
+        "text": text,
+        "limits": { "points": points, "runs": runs, "seconds": time.as_secs_f64() },
+        "cards": CARDS,
+    }))
+}
+
+async fn schema() -> Response {
+    in_json(&json_schema())
+}
+
+async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    let draft: Draft = match parsed(&body) {
+        Ok(draft) => draft,
+        Err(response) => return *response,
+    };
+    let Ok(turn) = Arc::clone(&shared.checks).acquire_owned().await else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let work = move || {
+        let _turn = turn;
+        serde_json::to_value(draft.checked(&shared.opened, shared.limits.points))
+    };
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(checked)) => in_json(&checked),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "the check of this scenario failed\n").into_response(),
+    }
+}
+
+async fn begin(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    match parsed(&body) {
+        Ok(request) => run::begin(&shared, request),
+        Err(response) => *response,
+    }
+}
+
+async fn results(
+    State(shared): State<Arc<Shared>>,
+    Path((_, number, file)): Path<(String, String, String)>,
+) -> Response {
+    let Some(finished) = number.parse().ok().and_then(|number| shared.find(number)) else {
+        return (StatusCode::NOT_FOUND, "these results are not kept any more: run the scenario again\n")
+            .into_response();
+    };
+    let made = tokio::task::spawn_blocking(move || finished.file(&file)).await;
+    match made {
+        Ok(Some(response)) => response,
+        Ok(None) => StatusCode::NOT_FOUND.into_response(),
+        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the report could not be made\n").into_response(),
+    }
+}
+
+/// The request, or the answer to one that is not as expected.
+fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Box<Response>> {
+    let refused = |error: serde_json::Error| (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response();
+    serde_json::from_slice(body).map_err(|error| Box::new(refused(error)))
+}
+
+fn in_json(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}

@@ -1,0 +1,87 @@
+//! Runs in the background: begun by a request, told in lines, and ended when the request is.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use axum::response::Response;
+use subflow_lab::Stop;
+use subflow_lab::execute::{Progress, execute};
+use subflow_lab::results::{Experiment, Run};
+use subflow_lab::simulate::RunOptions;
+
+use crate::kept::{Finished, Shared};
+use crate::limits::{Reason, watch};
+use crate::lines::{Headline, Line, Writer, answer};
+use crate::variants::{Request, add_differences};
+
+/// Begins runs. The answer has a line for each event, the last one with the number of the results or with an error.
+/// When the browser ends the request, the runs are stopped.
+pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
+    let stop = Stop::default();
+    let (writer, response) = answer(stop.clone());
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else { return };
+        if stop.is_requested() {
+            return;
+        }
+        let reason = Arc::new(Reason::default());
+        let watching = tokio::spawn(watch(shared.limits, stop.clone(), Arc::clone(&reason)));
+        let work = move || {
+            let _turn = turn;
+            run(&shared, &request, &stop, &reason, &writer);
+        };
+        // It tells its errors itself; what is left is that of a server that ends.
+        let _ = tokio::task::spawn_blocking(work).await;
+        watching.abort();
+    });
+    response
+}
+
+/// Does all runs and writes what becomes of them.
+fn run(shared: &Shared, request: &Request, stop: &Stop, reason: &Reason, writer: &Writer) {
+    let error = |message: &str| writer.line(&Line::Error(message));
+    let plan = match request.plan(&shared.opened, shared.limits.points) {
+        Ok(plan) => plan,
+        Err(refused) => return writer.line(&refused.line()),
+    };
+    let runs = plan.jobs().len();
+    if runs > shared.limits.runs {
+        let most = shared.limits.runs;
+        return error(&format!("{runs} runs, expected at most {most} here: lower repeat, or use `subflow run`"));
+    }
+    writer.line(&Line::Started(runs));
+    let options = RunOptions { series: true, stop: Some(stop.clone()), ..RunOptions::default() };
+    let progress = |Progress { done, total }| writer.line(&Line::Progress { done, total });
+    let finished = catch_unwind(AssertUnwindSafe(|| execute(&plan, 0, &options, &progress)));
+    let mut experiment = match finished {
+        Ok(Ok(experiment)) => experiment,
+        Ok(Err(failure)) => return error(reason.given().unwrap_or(&failure.to_string())),
+        Err(_) => return error("internal error: the results could not be put together"),
+    };
+    if request.is_pair() {
+        add_differences(&mut experiment);
+    }
+    let cpu_s = experiment.runs.iter().map(|run| run.result.engine.cpu_s).sum();
+    let flows = headlines(&experiment);
+    let number = shared.keep(Finished { plan, experiment });
+    writer.line(&Line::Result { number, runs, cpu_s, flows });
+}
+
+/// The flows of the first point: their mean goodput over its runs, and when they completed.
+fn headlines(experiment: &Experiment) -> Vec<Headline> {
+    /// More are for the report.
+    const MOST: usize = 4;
+    let runs: Vec<&Run> = experiment.runs.iter().filter(|run| run.point == 0).collect();
+    let Some(first) = runs.first() else { return Vec::new() };
+    let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let headline = |(index, flow): (usize, &subflow_lab::results::FlowResult)| {
+        let flows = || runs.iter().filter_map(|run| run.result.flows.get(index));
+        Headline {
+            flow: flow.name.clone(),
+            goodput_mbps: mean(flows().map(|flow| flow.goodput_mbps).collect()).unwrap_or_default(),
+            completion_s: mean(flows().filter_map(|flow| flow.completion_s).collect()),
+        }
+    };
+    first.result.flows.iter().take(MOST).enumerate().map(headline).collect()
+}

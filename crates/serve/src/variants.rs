@@ -1,0 +1,135 @@
+//! What a request asks to run: a scenario, or two variants of it. Two are one experiment: the points of both with one
+//! more swept path, `variant`, and the differences of B to A. Figures, tables and pairs by seed are then those of any sweep with a baseline.
+
+use serde::Deserialize;
+use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::{Baseline, Experiment};
+use subflow_scenario::sweep::{Design, Parameters, Plan, Point, SeriesKept};
+
+use crate::check::{Checked, Draft, Opened};
+use crate::lines::Line;
+
+/// The name of the path that tells the variants apart.
+const VARIANT: &str = "variant";
+
+/// What is to be run: a scenario, or two variants of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Request {
+    a: Draft,
+    #[serde(default)]
+    b: Option<Draft>,
+}
+
+/// Why a request cannot be run.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// This variant has problems.
+    Variant(&'static str, Box<Checked>),
+    /// The variants cannot be compared.
+    Pair(String),
+}
+
+impl Request {
+    /// Whether there are two variants.
+    pub(crate) fn is_pair(&self) -> bool {
+        self.b.is_some()
+    }
+
+    /// All runs, of a sweep of at most so many points.
+    pub(crate) fn plan(&self, opened: &Opened, most_points: usize) -> Result<Plan, Refused> {
+        let read = |draft: &Draft, variant| {
+            draft
+                .plan(opened, most_points)
+                .map_err(|problems| Refused::Variant(variant, Box::new(draft.refused(&problems))))
+        };
+        let a = read(&self.a, "a")?;
+        let Some(b) = &self.b else { return Ok(a) };
+        together(a, read(b, "b")?).map_err(Refused::Pair)
+    }
+}
+
+impl Refused {
+    /// The line that says so.
+    pub(crate) fn line(&self) -> Line<'_> {
+        match self {
+            Self::Variant(variant, checked) => Line::Refused { variant, checked },
+            Self::Pair(message) => Line::Error(message),
+        }
+    }
+}
+
+/// The runs of both plans.
+///
+/// # Errors
+///
+/// Where the variants are swept over different paths: their points have no counterparts then.
+fn together(a: Plan, b: Plan) -> Result<Plan, String> {
+    if a.parameters() != b.parameters() {
+        return Err("A and B are swept over different paths, so their points cannot be compared: give both the same \
+                    [sweep], or none"
+            .to_owned());
+    }
+    let named = |point: &Point, name: &str| {
+        let mut parameters = Parameters::from([(VARIANT.to_owned(), name.into())]);
+        parameters.extend(point.parameters.clone());
+        Point { parameters, ..point.clone() }
+    };
+    let points_a = a.points.iter().map(|point| named(point, "A"));
+    let points: Vec<Point> = points_a.chain(b.points.iter().map(|point| named(point, "B"))).collect();
+    let mut together = a.together.clone();
+    together.insert(0, vec![VARIANT.to_owned()]);
+    let traces = a.traces.iter().chain(b.traces.iter().filter(|trace| !a.traces.contains(trace))).cloned().collect();
+    let mut plan = Plan { points, together, design: Design::Full, traces, ..a };
+    plan.without_effect.extend(b.without_effect);
+    plan.series = SeriesKept::usual(plan.jobs().len());
+    Ok(plan)
+}
+
+/// Adds the differences of B to A.
+pub(crate) fn add_differences(experiment: &mut Experiment) {
+    let baseline = Baseline::of(experiment, VARIANT.to_owned(), "A".into(), &ComparedMetric::usual());
+    experiment.baseline = Some(baseline);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_lab::execute::execute;
+    use subflow_lab::results::Pairing;
+    use subflow_lab::simulate::RunOptions;
+    use subflow_scenario::file::Document;
+
+    use super::*;
+
+    fn plan(set: &[&str]) -> Plan {
+        let text = include_str!("gallery/wifi-lte.toml").to_owned();
+        let mut document = Document::parse(Path::new("wifi-lte.toml"), text).expect("TOML");
+        for assignment in ["duration=2 s", "repeat=3"].iter().chain(set) {
+            document.set("--set", assignment).expect("a value");
+        }
+        Plan::read(document).expect("a scenario")
+    }
+
+    #[test]
+    fn the_runs_of_two_variants_are_pairs_by_seed() {
+        let plan = together(plan(&[]), plan(&["links.lte.delay=70 ms"])).expect("they can be compared");
+        assert_eq!((plan.points.len(), plan.jobs().len()), (2, 6));
+        let mut experiment = execute(&plan, 1, &RunOptions::default(), &|_| {}).expect("the runs succeed");
+        add_differences(&mut experiment);
+        let differences = experiment.baseline.expect("it was added").differences;
+        let goodput = differences.iter().find(|row| row.metric == "goodput_mbps").expect("a goodput");
+        assert_eq!((goodput.pairing, goodput.n, goodput.runs), (Pairing::Paired, 3, [3, 3]));
+        assert!(goodput.difference.is_some_and(|difference| difference < 0.0), "a longer path is slower: {goodput:?}");
+    }
+
+    #[test]
+    fn variants_of_the_same_sweep_are_compared_point_by_point_and_others_are_refused() {
+        let swept = ["sweep={\"links.lte.loss\"=[\"none\", \"1 %\"]}"];
+        let both = together(plan(&swept), plan(&swept)).expect("they can be compared");
+        assert_eq!(both.parameters(), ["variant", "links.lte.loss"]);
+        assert_eq!(both.points.len(), 4);
+        assert!(together(plan(&swept), plan(&[])).is_err_and(|why| why.contains("different paths")));
+    }
+}

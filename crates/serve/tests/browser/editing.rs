@@ -1,0 +1,101 @@
+//! Typing: errors and their ends, completion, undo, cancelling, reloading, and a server that ends.
+
+use crate::browser;
+use crate::desk::{Served, click, next_results, open, property, type_over, wait};
+
+#[test]
+fn an_error_is_shown_at_its_place_as_one_types_and_goes_when_it_is_mended() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    type_over(&mut page, "\"lia\"", "\"lya\"");
+    wait(&mut page, "document.querySelectorAll('#problems .problem').length === 1");
+    let said = property(&mut page, "problems", "innerText");
+    assert!(said.as_str().is_some_and(|said| said.contains("did you mean \"lia\"?")), "{said}");
+    assert_eq!(page.evaluate("document.querySelector('.code-area pre .problem').textContent"), "\"lya\"");
+    assert_eq!(page.evaluate("document.querySelectorAll('.gutter .problem').length"), 1);
+    click(&mut page, "#problems button");
+    let selected = "{ const t = document.getElementById('text'); t.value.slice(t.selectionStart, t.selectionEnd) }";
+    assert_eq!(page.evaluate(selected), "\"lya\"", "a click leads to the place");
+    type_over(&mut page, "\"lya\"", "\"olia\"");
+    wait(&mut page, "document.querySelectorAll('#problems .problem').length === 0");
+    next_results(&mut page, 1);
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn keys_and_values_are_completed_and_explained() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    type_over(&mut page, "\"lia\"", "\"bal");
+    let labels = "[...document.querySelectorAll('#completion b')].map((of) => of.textContent).join(' ')";
+    wait(&mut page, &format!("{labels} === 'balia'"));
+    page.press("Enter", "");
+    let text = property(&mut page, "text", "value");
+    assert!(text.as_str().is_some_and(|text| text.contains("= \"balia\"")), "{text}");
+    type_over(&mut page, "scheduler    = \"ll\"", "sched");
+    wait(&mut page, &format!("{labels} === 'scheduler'"));
+    page.press("Tab", "");
+    wait(&mut page, &format!("{labels}.includes('blest')"));
+    page.press("Escape", "");
+    assert_eq!(page.evaluate("document.getElementById('completion').hidden"), true);
+    page.press("ArrowLeft", "");
+    let help = page.evaluate("document.querySelector('.key-help').innerText");
+    assert!(help.as_str().is_some_and(|help| help.contains("flows.file.scheduler")), "{help}");
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn changes_are_undone_and_the_text_survives_a_reload() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    let before = property(&mut page, "text", "value");
+    type_over(&mut page, "\"50 Mbit/s\"", "\"51 Mbit/s\"");
+    let changed = property(&mut page, "text", "value");
+    click(&mut page, "#undo");
+    assert_eq!(property(&mut page, "text", "value"), before);
+    click(&mut page, "#redo");
+    assert_eq!(property(&mut page, "text", "value"), changed);
+    next_results(&mut page, 1);
+    page.evaluate("{ window.isOld = true; location.reload() }");
+    wait(&mut page, "!window.isOld && document.getElementById('frames')?.dataset.shown > 1");
+    assert_eq!(property(&mut page, "text", "value"), changed);
+    // In another tab of its own the page begins with the scenario of the command.
+    let mut other = browser.open_url(&served.address);
+    wait(&mut other, "document.getElementById('frames').dataset.shown > 0");
+    assert_eq!(property(&mut other, "text", "value"), before);
+}
+
+#[test]
+fn a_long_run_is_cancelled_by_its_button_and_by_the_next_edit() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    let long = "duration = \"1000000 s\"\nsample_interval = \"100 s\"";
+    type_over(&mut page, "duration    = \"10 s\"", long);
+    type_over(&mut page, "\"20 MB\"", "\"unlimited\"");
+    wait(
+        &mut page,
+        "document.getElementById('run').textContent === 'Cancel' && !document.querySelector('#problems .problem')",
+    );
+    click(&mut page, "#run");
+    wait(&mut page, "document.getElementById('status').textContent === 'cancelled'");
+    click(&mut page, "#run");
+    wait(&mut page, "document.getElementById('run').textContent === 'Cancel'");
+    type_over(&mut page, long, "duration = \"1 s\"");
+    next_results(&mut page, 1);
+}
+
+#[test]
+fn a_server_that_ends_is_missed_and_the_text_stays() {
+    let Some(mut browser) = browser() else { return };
+    let mut served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    served.end();
+    type_over(&mut page, "\"50 Mbit/s\"", "\"52 Mbit/s\"");
+    wait(&mut page, "document.getElementById('message').textContent.includes('does not answer')");
+    let text = property(&mut page, "text", "value");
+    assert!(text.as_str().is_some_and(|text| text.contains("52 Mbit/s")));
+}

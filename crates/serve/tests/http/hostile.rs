@@ -1,0 +1,124 @@
+//! Other pages, other names, other files, and scenarios that would take everything.
+
+use serde_json::{Value, json};
+use subflow_quantity::Size;
+use subflow_scenario::file::Reach;
+use subflow_serve::{Limits, Opened};
+
+use crate::WIFI_LTE;
+use crate::client::Served;
+
+#[test]
+fn requests_of_other_origins_names_and_strangers_are_refused() {
+    let served = Served::start(None, Limits::default());
+    let (host, path) = (served.host().to_owned(), served.path("start.json"));
+    let port = host.split(':').nth(1).expect("a port");
+    let get = |path: &str, headers: &str| {
+        served.raw(&format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n")).status
+    };
+    assert_eq!(get(&path, &format!("Host: {host}\r\n")), 200);
+    // A name that an attacker's server has resolved to loopback.
+    assert_eq!(get(&path, &format!("Host: rebound.example:{port}\r\n")), 403);
+    assert_eq!(get(&path, &format!("Host: {host}\r\nOrigin: http://evil.example\r\n")), 403);
+    assert_eq!(get(&path, &format!("Host: {host}\r\nOrigin: null\r\n")), 403);
+    assert_eq!(get(&path, &format!("Host: {host}\r\nSec-Fetch-Site: cross-site\r\n")), 403);
+    let mut wrong = path.clone().into_bytes();
+    wrong[5] = if wrong[5] == b'A' { b'B' } else { b'A' };
+    let wrong = String::from_utf8(wrong).expect("text");
+    for path in [wrong.as_str(), "/", "/start.json", "//start.json"] {
+        assert_eq!(get(path, &format!("Host: {host}\r\n")), 403, "{path}");
+    }
+    // A form of another page can post text, and nothing else without asking first.
+    let form = served.request("run", "{}").replace("application/json", "text/plain");
+    assert_eq!(served.raw(&form).status, 403);
+}
+
+#[test]
+fn answers_forbid_frames_and_scripts_of_others() {
+    let served = Served::start(None, Limits::default());
+    let page = served.get("");
+    let policy = page.header("content-security-policy");
+    for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'"] {
+        assert!(policy.contains(rule), "{policy}");
+    }
+    assert!(!policy.contains("unsafe-inline"), "{policy}");
+    assert_eq!(page.header("x-content-type-options"), "nosniff");
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("access-control-allow-origin"), "");
+    let refused = served.raw("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    assert!(refused.header("content-security-policy").contains("default-src 'none'"));
+}
+
+#[test]
+fn no_path_leads_to_a_file() {
+    let served = Served::start(None, Limits::default());
+    for name in [
+        "../../etc/passwd",
+        "..%2f..%2fetc%2fpasswd",
+        "results/1/..%2f..%2fCargo.toml",
+        "%2e%2e/Cargo.toml",
+        "main.js/../../Cargo.toml",
+        "page/main.js",
+        "/etc/passwd",
+    ] {
+        let answer = served.get(name);
+        assert!([403, 404].contains(&answer.status), "{name}: {}", answer.status);
+        assert!(!answer.body.contains("root:") && !answer.body.contains("[package]"), "{name}");
+    }
+}
+
+/// The problems of a text.
+fn problems(served: &Served, text: &str) -> String {
+    served.post("check", &json!({ "text": text })).json()["problems"].to_string()
+}
+
+#[test]
+fn scenarios_name_no_file_outside_of_their_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let inside = folder.path().join("inside");
+    std::fs::create_dir(&inside).expect("a folder");
+    std::fs::write(folder.path().join("secret"), "1\n2\n").expect("written");
+    std::fs::write(inside.join("trace"), "1\n2\n").expect("written");
+    let traced = |trace: &str| WIFI_LTE.replace("\"50 Mbit/s\"", &format!("{trace:?}"));
+    let opened = Opened { path: inside.join("mine.toml"), text: String::new(), reach: Reach::Directory };
+    let served = Served::start(Some(opened), Limits::default());
+    assert_eq!(problems(&served, &traced("trace")), "[]");
+    let secret = folder.path().join("secret").display().to_string();
+    for name in ["../secret", &secret, "/etc/passwd", "/dev/zero"] {
+        assert!(problems(&served, &traced(name)).contains("outside of the scenario's directory"), "{name}");
+    }
+    let served = Served::start(None, Limits::default());
+    assert!(problems(&served, &traced("trace")).contains("cannot name files"));
+}
+
+#[test]
+fn huge_requests_and_sweeps_are_refused_at_once() {
+    let limits = Limits { request: Size::from_bytes(100_000), ..Limits::default() };
+    let served = Served::start(None, limits);
+    assert_eq!(served.post("check", &json!({ "text": " ".repeat(200_000) })).status, 413);
+    let swept = |range: &str| format!("{WIFI_LTE}\n[sweep]\n\"links.wifi.delay\" = \"{range}\"\n");
+    assert!(problems(&served, &swept("1 ns .. 1000000000 ns step 1 ns")).contains("1000000000 values"));
+    assert!(problems(&served, &swept("1 ms .. 50000 ms step 1 ms")).contains("expected at most 200 here"));
+    let repeated = json!({ "a": { "text": WIFI_LTE, "set": ["repeat=900000"] } });
+    let lines = served.post("run", &repeated).lines();
+    assert!(lines[0]["error"].as_str().is_some_and(|why| why.contains("expected at most 1000")), "{lines:?}");
+    let nested = format!("a = {}1{}", "[".repeat(20_000), "]".repeat(20_000));
+    assert!(problems(&served, &nested).contains("not valid TOML"));
+}
+
+#[test]
+fn scripts_in_titles_and_names_are_text() {
+    let served = Served::start(None, Limits::default());
+    let script = "<script>parent.document.title='taken'</script><img src=x onerror=alert(1)>";
+    let text = WIFI_LTE.replace("A phone moves a file", script);
+    let lines = served.post("run", &json!({ "a": { "text": text } })).lines();
+    let number: &Value = &lines.last().expect("lines")["result"]["number"];
+    assert_eq!(served.post("check", &json!({ "text": text })).header("content-type"), "application/json");
+    let frame = served.get(&format!("results/{number}/frame"));
+    assert!(!frame.body.contains("<script>parent") && !frame.body.contains("<img src=x"));
+    assert!(
+        frame.header("content-security-policy").contains("sandbox allow-scripts"),
+        "it has no rights of our origin"
+    );
+    assert!(!frame.header("content-security-policy").contains("allow-same-origin"));
+}

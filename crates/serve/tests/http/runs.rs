@@ -1,0 +1,72 @@
+//! Runs: their lines, their results, and how they end before their time.
+
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use subflow_serve::Limits;
+
+use crate::WIFI_LTE;
+use crate::client::Served;
+
+/// A scenario that takes hours.
+fn endless() -> Value {
+    let set = ["duration=1000000 s", "sample_interval=100 s", "flows.file.send=unlimited"];
+    json!({ "a": { "text": WIFI_LTE, "set": set } })
+}
+
+#[test]
+fn a_run_ends_with_results_whose_report_and_files_can_be_had() {
+    let served = Served::start(None, Limits::default());
+    let lines = served.post("run", &json!({ "a": { "text": WIFI_LTE, "set": ["repeat=2"] } })).lines();
+    assert_eq!(lines[0], json!({ "started": 2 }));
+    let result = &lines.last().expect("lines")["result"];
+    assert_eq!((&result["runs"], &result["flows"][0]["flow"]), (&json!(2), &json!("file")));
+    let file = |name: &str| served.get(&format!("results/{}/{name}", result["number"]));
+    let frame = file("frame");
+    assert!(frame.body.contains("class=\"in-frame\"") && frame.body.contains("<figure"));
+    assert!(!frame.body.contains("Run it again"), "the page has the scenario and its commands");
+    let report = file("report.html");
+    assert!(report.body.contains("Run it again") && report.header("content-disposition").starts_with("attachment"));
+    let results = file("results.json").json();
+    let goodput: f64 = (0..2).filter_map(|run| results["runs"][run]["flows"][0]["goodput_mbps"].as_f64()).sum();
+    let told = result["flows"][0]["goodput_mbps"].as_f64().expect("a number");
+    assert!((told - goodput / 2.0).abs() < 1e-6, "{told} {goodput}");
+    assert!(file("results.csv").body.starts_with("run,seed,"));
+    assert_eq!(file("scenario.toml").status, 200);
+}
+
+#[test]
+fn two_variants_are_run_with_the_same_seeds_and_compared() {
+    let served = Served::start(None, Limits::default());
+    let draft = |delay: &str| json!({ "text": WIFI_LTE, "set": ["repeat=3", format!("links.lte.delay={delay}")] });
+    let lines = served.post("run", &json!({ "a": draft("35 ms"), "b": draft("70 ms") })).lines();
+    let result = &lines.last().expect("lines")["result"];
+    assert_eq!(result["runs"], 6);
+    let frame = served.get(&format!("results/{}/frame", result["number"])).body;
+    assert!(frame.contains("Differences to variant = A"), "a table of differences");
+    let swept = json!({ "text": WIFI_LTE, "set": ["sweep={\"links.lte.delay\"=[\"1 ms\"]}"] });
+    let lines = served.post("run", &json!({ "a": draft("35 ms"), "b": swept })).lines();
+    assert!(lines[0]["error"].as_str().is_some_and(|why| why.contains("different paths")));
+}
+
+#[test]
+fn a_run_whose_request_is_ended_stops_and_leaves_its_turn_to_others() {
+    let served = Served::start(None, Limits::default());
+    for _ in 0..4 {
+        // More than there are turns: each must be given back.
+        let stream = served.connect(&served.request("run", &endless().to_string()));
+        let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("started")));
+    }
+    let lines = served.post("run", &json!({ "a": { "text": WIFI_LTE } })).lines();
+    assert!(lines.last().expect("lines")["result"].is_object());
+}
+
+#[test]
+fn the_time_of_runs_is_bounded() {
+    let short = Limits { time: Duration::from_millis(300), ..Limits::default() };
+    let lines = Served::start(None, short).post("run", &endless()).lines();
+    let told = lines.last().expect("lines")["error"].as_str().expect("an error").to_owned();
+    assert!(told.contains("limit of this page"), "{told}");
+}
