@@ -12,7 +12,7 @@ type Asset = (&'static str, &'static str, &'static str);
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-const ASSETS: [Asset; 17] = [
+const ASSETS: [Asset; 18] = [
     // The colours of the page are those of the report beside it.
     ("palette.css", STYLE, PALETTE),
     ("main.css", STYLE, include_str!("page/main.css")),
@@ -25,6 +25,7 @@ const ASSETS: [Asset; 17] = [
     ("schema.js", SCRIPT, include_str!("page/schema.js")),
     ("completion.js", SCRIPT, include_str!("page/completion.js")),
     ("results.js", SCRIPT, include_str!("page/results.js")),
+    ("moment.js", SCRIPT, include_str!("page/moment.js")),
     ("picture.js", SCRIPT, include_str!("page/picture.js")),
     ("pins.js", SCRIPT, include_str!("page/pins.js")),
     ("variants.js", SCRIPT, include_str!("page/variants.js")),

@@ -37,6 +37,9 @@ pub(crate) struct Draft {
     /// `PATH=VALUE` each.
     #[serde(default)]
     set: Vec<String>,
+    /// The name of the scenario, if it is not that of the file that was opened.
+    #[serde(default)]
+    name: Option<String>,
 }
 
 /// What a check finds.
@@ -87,10 +90,21 @@ struct Described {
 impl Draft {
     /// The document with all changes.
     fn document(&self, opened: &Opened) -> Result<Document, Problem> {
-        let mut document = Document::parse(&opened.path, self.text.clone())?;
+        let mut document = Document::parse(&self.path(opened), self.text.clone())?;
         document.restrict(opened.reach.clone());
         self.set.iter().try_for_each(|assignment| document.set("--set", assignment))?;
         Ok(document)
+    }
+
+    /// The file that it would be, in the directory of the one that was opened. A name is letters, digits, `-` and `_`.
+    fn path(&self, opened: &Opened) -> PathBuf {
+        let is_plain = |name: &&String| {
+            !name.is_empty() && name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+        };
+        match self.name.as_ref().filter(is_plain) {
+            Some(name) => opened.path.with_file_name(format!("{name}.toml")),
+            None => opened.path.clone(),
+        }
     }
 
     /// The runs that it describes, if it is valid and its sweep has at most so many points.
@@ -226,7 +240,8 @@ mod tests {
     const GOOD: &str = include_str!("gallery/wifi-lte.toml");
 
     fn checked(text: &str, set: &[&str]) -> Value {
-        let draft = Draft { text: text.to_owned(), set: set.iter().map(|&text| text.to_owned()).collect() };
+        let set = set.iter().map(|&text| text.to_owned()).collect();
+        let draft = Draft { text: text.to_owned(), set, name: None };
         serde_json::to_value(draft.checked(&Opened::without_file("test", ""), 20)).expect("plain data")
     }
 
@@ -268,6 +283,16 @@ mod tests {
         assert!(answer["problems"][0]["message"].as_str().is_some_and(|text| text.contains("1000000")), "{answer}");
         let answer = checked(GOOD, &["sweep={\"links.wifi.delay\"=\"1 ms .. 21 ms step 1 ms\"}"]);
         assert!(answer["problems"][0]["message"].as_str().is_some_and(|text| text.contains("at most 20")), "{answer}");
+    }
+
+    #[test]
+    fn a_name_leads_to_no_other_directory() {
+        let opened = Opened::without_file("inside/mine", "");
+        let path = |name: &str| Draft { name: Some(name.to_owned()), ..Draft::default() }.path(&opened);
+        assert_eq!(path("wifi-lte"), PathBuf::from("inside/wifi-lte.toml"));
+        for name in ["", "../other", "a/b", "..", "a.b", "ü", &"a".repeat(65)] {
+            assert_eq!(path(name), opened.path, "{name}");
+        }
     }
 
     #[test]

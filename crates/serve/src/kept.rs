@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use crate::assets::CARDS;
 use crate::check::Opened;
 use crate::limits::Limits;
+use crate::moments::Moments;
 
 /// The number of results that are kept: those in sight, and some before them.
 const MOST_KEPT: usize = 8;
@@ -103,6 +104,10 @@ impl Finished {
         match name {
             "frame" => Some(framed(of_experiment_in_frame(plan, experiment))),
             "report.html" => Some(saved(name, "text/html; charset=utf-8", of_experiment(plan, experiment))),
+            "series.json" => {
+                let json = serde_json::to_string(&Moments::of(experiment)).expect("the keys of all values are texts");
+                Some(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+            }
             "results.csv" => Some(saved(name, "text/csv; charset=utf-8", to_csv(experiment))),
             "results.json" => {
                 let json = serde_json::to_string_pretty(experiment).expect("the keys of all values are texts");

@@ -54,6 +54,7 @@ async fn start(State(shared): State<Arc<Shared>>) -> Response {
     in_json(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "path": path.display().to_string(),
+        "name": path.file_stem().map(|name| name.to_string_lossy()),
         "text": text,
         "limits": { "points": points, "runs": runs, "seconds": time.as_secs_f64() },
         "cards": CARDS,

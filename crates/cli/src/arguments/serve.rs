@@ -9,7 +9,8 @@ use subflow_serve::Limits;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The scenario that the page shows first, a TOML file; it is never written [default: an example]
+    /// The scenario that the page shows first: a TOML file, which is never written, or #s=… as the page shares it
+    /// [default: an example]
     pub(crate) scenario: Option<PathBuf>,
     /// The port of loopback to listen on; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 0)]

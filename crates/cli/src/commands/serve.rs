@@ -16,21 +16,41 @@ use crate::output::{print, say};
 /// A page with a larger text would be slow.
 const LARGEST_FILE_MIB: u64 = 1;
 
+/// The beginning of a scenario as the page shares it.
+const SHARED: &str = "#s=";
+
 pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let opened = arguments.scenario.as_deref().map(opened).transpose()?;
+    let shared = arguments.scenario.as_deref().and_then(Path::to_str).filter(|text| text.starts_with(SHARED));
+    let opened = match (&arguments.scenario, shared) {
+        (Some(path), None) => Some(opened(path)?),
+        _ => None,
+    };
+    let fragment = shared.map_or(Ok(""), fragment)?;
     let server = Server::bind(arguments.port, opened, arguments.limits());
     let server = server.map_err(|error| {
         let message = format!("cannot listen on port {} of loopback: {error}", arguments.port);
         Failure::bad_input(message, "choose another one with --port, or 0 for any that is free")
     })?;
     let stop = stop_on_signals()?;
-    let address = server.address();
+    let address = server.address() + fragment;
     print(&format!("{address}\n"))?;
     say("the page is at this address, for this machine only; Ctrl-C ends it");
     if arguments.open {
         open_browser(&address);
     }
     server.run(&stop).map_err(|error| Failure::RunFailed(format!("cannot serve the page: {error}")))
+}
+
+/// A shared scenario, which only the page reads: it becomes the end of the address.
+fn fragment(shared: &str) -> Result<&str, Failure> {
+    let is_ours = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    match shared.strip_prefix(SHARED).is_some_and(|code| !code.is_empty() && code.chars().all(is_ours)) {
+        true => Ok(shared),
+        false => Err(Failure::bad_input(
+            format!("found a character after {SHARED} that no shared scenario has"),
+            "copy the whole command from the page, with its quotation marks",
+        )),
+    }
 }
 
 /// The scenario to begin with. It is shown whatever is wrong with it, so that it can be mended in the page.

@@ -19,6 +19,8 @@ mod journal;
 mod kills;
 #[cfg(feature = "publications")]
 mod reproduction;
+#[cfg(all(feature = "serve", unix))]
+mod serve;
 mod shell;
 mod written;
 

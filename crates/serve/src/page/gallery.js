@@ -23,6 +23,6 @@ export function openGallery(cards, chosen) {
     const open = () => { find("gallery").close(); chosen(card); };
     return make("button", { type: "button", className: "card", onclick: open, "data-name": card.name },
       sketch(card.text), make("strong", {}, card.question), make("span", {}, titleOf(card.text)),
-      make("small", {}, `Change ${card.hint}.`));
+      make("small", {}, `Change ${card.hint}${card.hint.endsWith("?") ? "" : "."}`));
   })));
 }

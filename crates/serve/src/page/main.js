@@ -4,6 +4,7 @@ import { button, delayed, find, make, session, startTheme } from "./elements.js"
 import { Editor } from "./editor.js";
 import { openGallery } from "./gallery.js";
 import { Runs, Undo } from "./history.js";
+import { Moment } from "./moment.js";
 import { NetworkPicture } from "./picture.js";
 import { Pins } from "./pins.js";
 import { Results } from "./results.js";
@@ -18,7 +19,7 @@ const TYPING_MS = 120;
 const SLIDING_MS = 25;
 const REPEATS = [["as in the text", ""], ["1", 1], ["5", 5], ["10", 10], ["20", 20], ["50", 50]];
 
-const page = { checked: null, checking: null, running: null, name: "scenario", number: null, cards: [], asked: 0 };
+const page = { checking: null, running: null, name: "scenario", number: null, cards: [], asked: 0 };
 const variants = new Variants(variantChanged);
 const undo = new Undo((text) => { variants.text = text; editor.show(text); renew(TYPING_MS); });
 const editor = new Editor(find("view-text"), undo, (kind) => {
@@ -26,16 +27,17 @@ const editor = new Editor(find("view-text"), undo, (kind) => {
   renew(kind === "replaced" ? SLIDING_MS : TYPING_MS);
 });
 const pins = new Pins(changeValue, () => renew(SLIDING_MS));
-const picture = new NetworkPicture(find("view-picture"), (change) => {
+const moment = new Moment();
+const picture = new NetworkPicture(find("picture"), (change) => {
   const text = change(editor.text);
   if (text !== null && text !== editor.text) editor.replace([{ span: [0, editor.text.length], by: text }]);
 }, (path) => { showTab("text"); pins.pin(path); });
-const results = new Results();
+const results = new Results((time) => moment.goTo(time));
 const runs = new Runs(open);
 const later = delayed(checkAndRun);
 
 function renew(wait) {
-  session.write("texts", variants.texts);
+  session.write("texts", { ...variants.texts, name: page.name });
   results.outdated();
   later.request(wait);
 }
@@ -56,8 +58,11 @@ function variantChanged(how) {
   if (how === "shown") later.request(SLIDING_MS); else renew(SLIDING_MS);
 }
 
+const draft = (text) => ({ text, set: assignments(), name: page.name });
+
 /** Shows other texts, and runs them. */
-function open({ a, b = null, repeat = null }) {
+function open({ a, b = null, repeat = null, name = null }) {
+  page.name = name ?? page.name;
   variants.open({ a, b });
   if (repeat) find("repeat").value = REPEATS.some(([, value]) => value === repeat) ? repeat : "";
   editor.show(a);
@@ -71,7 +76,7 @@ async function checkAndRun(isAsked = false) {
   const asked = ++page.asked;
   page.running?.abort();
   try {
-    const checked = await server.check({ text: variants.text, set: assignments() }, checking.signal);
+    const checked = await server.check(draft(variants.text), checking.signal);
     if (asked !== page.asked) return;
     show(checked);
     if (checked.problems.length) return say("not run: the scenario has problems", "");
@@ -83,7 +88,6 @@ async function checkAndRun(isAsked = false) {
 }
 
 function show(checked) {
-  page.checked = checked;
   const names = checked.picture?.hosts.flatMap(({ name, interfaces }) =>
     [name, ...interfaces.map((of) => `${name}.${of}`)]).concat(checked.picture.routers);
   editor.mark(checked.problems, checked.warnings, names);
@@ -93,7 +97,7 @@ function show(checked) {
   }
   if (checked.picture) {
     picture.update(checked.picture, checked.values);
-    page.name = checked.name;
+    moment.paint();
     find("title").textContent = checked.title;
     document.title = `${checked.title} – subflow`;
   }
@@ -106,9 +110,8 @@ function show(checked) {
 
 async function run() {
   const running = page.running = new AbortController();
-  const draft = (text) => ({ text, set: assignments() });
   const { a, b } = variants.texts;
-  const texts = { ...variants.texts };
+  const texts = { ...variants.texts, name: page.name };
   const begun = performance.now();
   say("running", "");
   find("run").textContent = "Cancel";
@@ -142,6 +145,7 @@ async function run() {
 function done({ number, runs: count, flows }, texts, ms) {
   page.number = number;
   results.load(number);
+  moment.load(number, !find("view-picture").hidden);
   const headline = flows.map(({ flow, goodput_mbps: mbps, completion_s: s }) =>
     `${flow} ${mbps.toPrecision(4)} Mbit/s${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
   say(`${count} ${count === 1 ? "run" : "runs"} in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`,
@@ -174,6 +178,7 @@ function showTab(chosen) {
     find(`tab-${name}`).setAttribute("aria-selected", name === chosen);
     find(`view-${name}`).hidden = name !== chosen;
   }
+  if (chosen === "picture") moment.show();
 }
 
 function listen() {
@@ -184,7 +189,7 @@ function listen() {
   find("undo").addEventListener("click", () => undo.go(-1));
   find("redo").addEventListener("click", () => undo.go(1));
   for (const name of ["text", "picture"]) find(`tab-${name}`).addEventListener("click", () => showTab(name));
-  find("open-gallery").addEventListener("click", () => openGallery(page.cards, ({ text }) => open({ a: text })));
+  find("open-gallery").addEventListener("click", () => openGallery(page.cards, ({ name, text }) => open({ a: text, name })));
   find("open-history").addEventListener("click", () => runs.open(variants.texts));
   find("open-share").addEventListener("click", () => openShare({
     name: page.name, texts: variants.texts, assignments: assignments(), repeat: +find("repeat").value,
@@ -210,6 +215,7 @@ async function begin() {
   // After a reload the page goes on where it was, unless the link has a scenario.
   const before = session.read("path") === begun.path ? session.read("texts") : null;
   session.write("path", begun.path);
+  page.name = begun.name;
   open(shared ?? before ?? { a: begun.text });
 }
 

@@ -100,7 +100,7 @@ export class NetworkPicture {
       part.textContent = row;
       return part;
     }));
-    line.group = draw("g", { class: "line", tabindex: 0, role: "button", "aria-label": `Edit link ${link.name}` },
+    line.group = draw("g", { class: "line", "data-link": link.name, tabindex: 0, role: "button", "aria-label": `Edit link ${link.name}` },
       line.path, line.text);
     const open = () => this.open(link);
     line.group.addEventListener("click", open);
@@ -127,9 +127,10 @@ export class NetworkPicture {
 
   node(name, kind, svg) {
     const shape = kind === "host"
-      ? draw("rect", { x: -48, y: -20, width: 96, height: 40, rx: 8 }) : draw("circle", { r: 26 });
+      ? draw("rect", { x: -48, y: -20, width: 96, height: 40, rx: 6 })
+      : draw("rect", { x: -48, y: -18, width: 96, height: 36, rx: 18 });
     const text = draw("text", { dy: "0.35em" });
-    text.textContent = name.length > 14 ? `${name.slice(0, 13)}…` : name;
+    text.textContent = name.length > 12 ? `${name.slice(0, 11)}…` : name;
     const group = draw("g", { class: `node ${kind}`, tabindex: 0, role: "img", "aria-label": `${kind} ${name}`, "data-name": name },
       shape, text);
     const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());

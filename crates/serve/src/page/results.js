@@ -3,9 +3,9 @@
 import { find, make } from "./elements.js";
 import { resultsFile } from "./server.js";
 
-/** The frames. */
+/** The frames. `pointed` gets the instant, in seconds, that the reader points to in a figure over time. */
 export class Results {
-  constructor() {
+  constructor(pointed) {
     this.place = find("frames");
     this.theme = "system";
     this.shown = null;
@@ -15,6 +15,7 @@ export class Results {
       if (!frame || data?.subflow !== "report") return;
       if (Number.isFinite(data.height)) frame.style.height = `${Math.min(Math.max(data.height, 100), 200_000)}px`;
       if (data.ready) this.ready(frame);
+      if (Number.isFinite(data.time)) pointed(data.time);
     });
   }
 

@@ -15,6 +15,9 @@ export const schema = async () => json(await fetch("schema.json"));
 /** Problems, values with their places, and what a text describes. */
 export const check = async (draft, signal) => json(await post("check", draft, signal));
 
+/** The series of the first run over time. */
+export const series = async (address) => json(await fetch(address));
+
 /** The address of a file of results. */
 export const resultsFile = (number, name) => `results/${number}/${name}`;
 

@@ -1,5 +1,5 @@
-// From the page to elsewhere: a link with the scenario in its fragment, files, and the lines that give the same results
-// on the command line and in Python.
+// From the page to elsewhere: a line that contains the scenario, which is also the fragment of a link; files; and the
+// lines that give the same results on the command line and in Python.
 
 import { button, copied, find, make, openDialog, save } from "./elements.js";
 import { resultsFile } from "./server.js";
@@ -7,6 +7,7 @@ import { resultsFile } from "./server.js";
 // A longer fragment is refused when it is opened.
 const MOST_TEXT = 1_000_000;
 const PREFIX = "#s=";
+const NAME = /^[\w-]{1,64}$/;
 
 const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream))
   .arrayBuffer());
@@ -35,10 +36,10 @@ export async function fromFragment(fragment) {
       // A few bytes may stand for gigabytes.
       if (text.length > MOST_TEXT) { await reader.cancel(); return null; }
     }
-    const { a, b = null, repeat = null } = JSON.parse(text);
+    const { a, b = null, repeat = null, name = null } = JSON.parse(text);
     const isText = (of) => typeof of === "string";
     if (!isText(a) || (b !== null && !isText(b))) return null;
-    return { a, b, repeat: Number.isInteger(repeat) ? repeat : null };
+    return { a, b, repeat: Number.isInteger(repeat) ? repeat : null, name: isText(name) && NAME.test(name) ? name : null };
   } catch {
     return null;
   }
@@ -68,9 +69,8 @@ export function python(name, assignments, isPair) {
 
 /** Opens the dialog. `opened` gets what a pasted link contains. */
 export async function openShare({ name, texts, assignments, repeat, number }, opened) {
-  const fragment = await toFragment({ ...texts, ...(repeat ? { repeat } : {}) });
+  const fragment = await toFragment({ ...texts, name, ...(repeat ? { repeat } : {}) });
   const isPair = texts.b !== null;
-  const link = location.origin + location.pathname + fragment;
   const scenarios = isPair
     ? ["a", "b"].map((variant) => button(`${name}-${variant}.toml`, () => save(`${name}-${variant}.toml`, texts[variant])))
     : [button(`${name}.toml`, () => save(`${name}.toml`, texts.a), { id: "save-toml" })];
@@ -79,21 +79,21 @@ export async function openShare({ name, texts, assignments, repeat, number }, op
   const files = number ? [
     !isPair && file("report (HTML)", "report.html"), file("table (CSV)", "results.csv"), file("all results (JSON)", "results.json"),
   ] : [];
-  const pasted = make("input", { placeholder: "paste a link here", "aria-label": "Link to open", id: "pasted" });
+  const pasted = make("input", { placeholder: "paste such a command, or its #s=… alone", "aria-label": "Scenario to open", id: "pasted" });
   const openLink = async () => {
     const found = await fromFragment(pasted.value);
-    if (!found) { pasted.setCustomValidity("this is no link of this page"); pasted.reportValidity(); return; }
+    if (!found) { pasted.setCustomValidity("there is no #s=… in it"); pasted.reportValidity(); return; }
     find("share").close();
     opened(found);
   };
   pasted.addEventListener("input", () => pasted.setCustomValidity(""));
   openDialog("share", "Share",
-    make("h3", {}, "A link with the scenario"), copied(link, "the link"),
-    make("p", {}, "The scenario is in the part after “#”, which browsers send to nobody. Elsewhere, open it in the page of "
-      + "another subflow serve."),
+    make("h3", {}, "A command that contains the scenario"), copied(`subflow serve '${fragment}'`, "the command"),
+    make("p", {}, "Anyone who has subflow opens the same page with it. The part from “#” on also works after the address of "
+      + "this page; the address itself is for you alone."),
     make("div", { className: "row" }, pasted, button("open", openLink, { id: "open-link" })),
     make("h3", {}, "Files"), make("div", { className: "row" }, ...scenarios, ...files),
     make("p", {}, "Each figure has buttons for SVG, PNG and CSV below it."),
-    make("h3", {}, "The same on the command line"), copied(commands(name, assignments, isPair), "the command"),
+    make("h3", {}, "The same on the command line"), copied(commands(name, assignments, isPair), "the commands"),
     make("h3", {}, "The same in Python"), copied(python(name, assignments, isPair), "the lines of Python"));
 }

@@ -37,6 +37,10 @@ fn the_page_fits_phones_and_screens_in_light_and_dark() {
     }
     page.look(1400, "light");
     click(&mut page, "#tab-picture");
+    wait(&mut page, "!document.getElementById('moment').hidden");
+    page.evaluate(
+        "{ const of = document.getElementById('instant'); of.value = 200; of.dispatchEvent(new Event('input')) }",
+    );
     page.screenshot(&screenshots().join("picture.png"));
     click(&mut page, "#open-gallery");
     page.screenshot(&screenshots().join("gallery.png"));

@@ -81,7 +81,7 @@ fn a_link_of_the_picture_is_edited_and_a_node_is_moved() {
 }
 
 #[test]
-fn a_link_opens_the_same_scenario_elsewhere_and_history_goes_back() {
+fn a_shared_scenario_opens_elsewhere_and_history_goes_back() {
     let Some(mut browser) = browser() else { return };
     let served = Served::start();
     let mut page = open(&mut browser, &served.address);
@@ -90,14 +90,18 @@ fn a_link_opens_the_same_scenario_elsewhere_and_history_goes_back() {
     let last = next_results(&mut page, 1);
     click(&mut page, "#open-share");
     wait(&mut page, "document.querySelector('#share[open] pre')?.textContent.includes('#s=')");
-    let link = page.evaluate("document.querySelector('#share pre').textContent");
+    let command = page.evaluate("document.querySelector('#share pre').textContent");
+    let command = command.as_str().expect("a command").to_owned();
+    let token = served.address.trim_end_matches('/').rsplit('/').next().expect("a token");
+    assert!(command.starts_with("subflow serve '#s=") && !command.contains(token), "{command}");
     let shown = property(&mut page, "share", "innerText");
     assert!(shown.as_str().is_some_and(|of| of.contains("subflow run wifi-lte.toml") && of.contains("Scenario.read")));
     let files = page.evaluate(
         "Promise.all([...document.querySelectorAll('#share a.button')].map(async ({ href }) => (await fetch(href)).status))",
     );
     assert_eq!(files, serde_json::json!([200, 200, 200]));
-    let mut other = browser.open_url(link.as_str().expect("a link"));
+    let fragment = command.trim_start_matches("subflow serve '").trim_end_matches('\'');
+    let mut other = browser.open_url(&format!("{}{fragment}", served.address));
     wait(&mut other, "document.getElementById('frames').dataset.shown > 0");
     assert_eq!(property(&mut other, "text", "value"), changed);
     click(&mut page, "#share .row button");
@@ -108,5 +112,30 @@ fn a_link_opens_the_same_scenario_elsewhere_and_history_goes_back() {
     let text = property(&mut page, "text", "value");
     assert!(text.as_str().is_some_and(|text| text.contains("\"50 Mbit/s\"")), "{text}");
     next_results(&mut page, last);
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn an_instant_of_the_run_is_scrubbed_on_the_picture() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    click(&mut page, "#tab-picture");
+    wait(&mut page, "!document.getElementById('moment').hidden");
+    let queue = "document.querySelector('[data-link=lte] .queue').textContent";
+    let mut seen = Vec::new();
+    for step in [0, 100, 300, 500] {
+        page.evaluate(&format!(
+            "{{ const of = document.getElementById('instant'); of.value = {step}; of.dispatchEvent(new Event('input')) }}"
+        ));
+        seen.push(page.evaluate(queue).as_str().expect("a text").to_owned());
+    }
+    assert!(seen.iter().all(|text| text.starts_with("queue ")) && seen[1] != seen[0], "{seen:?}");
+    let rows = page.evaluate("document.querySelectorAll('#moment tbody tr').length");
+    assert_eq!(rows, 2, "a row for each subflow");
+    click(&mut page, "#play");
+    wait(&mut page, "document.getElementById('instant').value > 20");
+    click(&mut page, "#play");
+    assert_eq!(property(&mut page, "play", "textContent"), "play");
     assert_eq!(page.complaints(), [""; 0]);
 }

@@ -1,0 +1,108 @@
+// An instant of the run on the picture: how full each queue is, and the window, the data in flight and the round-trip
+// time of each subflow.
+
+import { button, find, make } from "./elements.js";
+import { resultsFile, series } from "./server.js";
+
+const COLUMNS = [["goodput", "Mbit/s"], ["cwnd", "window"], ["in-flight", "in flight"], ["srtt", "RTT ms"],
+  ["blocking", "reader waits %"]];
+const STEPS = 500;
+const FRAME_MS = 40;
+// How long a whole run is shown.
+const PLAYED_MS = 8000;
+
+/** The value of a series at a time: that of the last sample until then. */
+export function valueAt(points, time) {
+  let from = 0, to = points.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (points[middle][0] <= time) from = middle + 1; else to = middle;
+  }
+  return from ? points[from - 1][1] : null;
+}
+
+const shown = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());
+
+/** The scrubber. */
+export class Moment {
+  constructor() {
+    this.place = find("moment");
+    this.data = null;
+    this.number = null;
+    this.playing = null;
+    this.range = make("input", { type: "range", min: 0, max: STEPS, value: 0, id: "instant", "aria-label": "Instant" });
+    this.range.addEventListener("input", () => { this.stop(); this.paint(); });
+    this.play = button("play", () => (this.playing ? this.stop() : this.start()), { id: "play" });
+    this.time = make("output", { htmlFor: "instant" });
+    this.table = make("table", {});
+    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.table);
+    this.place.hidden = true;
+  }
+
+  /** Takes the number of other results, and loads what they have over time if that is to be seen now. */
+  load(number, isSeen) {
+    this.number = number;
+    this.data = null;
+    if (isSeen) this.show();
+  }
+
+  async show() {
+    const { number } = this;
+    if (this.data || number === null) return;
+    const data = await series(resultsFile(number, "series.json")).catch(() => null);
+    if (number !== this.number || !data?.series.length) return;
+    this.data = data;
+    this.place.hidden = false;
+    this.paint();
+  }
+
+  /** Shows an instant, in seconds. */
+  goTo(time) {
+    if (!this.data || this.place.closest("[hidden]")) return;
+    this.range.value = Math.round((time / this.data.end_s) * STEPS);
+    this.paint();
+  }
+
+  start() {
+    if (+this.range.value >= STEPS) this.range.value = 0;
+    this.play.textContent = "pause";
+    this.playing = setInterval(() => {
+      this.range.value = +this.range.value + (STEPS * FRAME_MS) / PLAYED_MS;
+      this.paint();
+      if (+this.range.value >= STEPS) this.stop();
+    }, FRAME_MS);
+  }
+
+  stop() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.play.textContent = "play";
+  }
+
+  paint() {
+    if (!this.data) return;
+    const time = (this.range.value / STEPS) * this.data.end_s;
+    this.time.textContent = `${time.toFixed(2)} s`;
+    const at = (of, metric) => {
+      const found = this.data.series.find((one) => one.of === of && one.metric === metric);
+      return found ? { value: valueAt(found.points, time), most: found.most } : null;
+    };
+    for (const line of document.querySelectorAll("#picture .line")) {
+      const sides = ["up", "down"].map((side) => at(`${line.dataset.link}.${side}`, "queue"));
+      const share = Math.max(0, ...sides.map((side) => (side?.most ? side.value / side.most : 0)));
+      line.querySelector("path").style.strokeWidth = 3.5 + 9 * share;
+      let note = line.querySelector(".queue");
+      if (!note) {
+        note = line.querySelector("tspan").cloneNode();
+        note.setAttribute("class", "queue");
+        note.setAttribute("dy", "1.25em");
+        line.querySelector("text").append(note);
+      }
+      note.textContent = sides[0] ? `queue ${shown(sides[0].value)} ↑ ${shown(sides[1]?.value ?? null)} ↓` : "";
+    }
+    const row = ([of, name]) => make("tr", {}, make("td", {}, name),
+      ...COLUMNS.map(([metric]) => make("td", { className: "n" }, shown(at(of, metric)?.value))));
+    this.table.replaceChildren(make("thead", {}, make("tr", {}, make("th", {}, "subflow"),
+      ...COLUMNS.map(([, title]) => make("th", {}, title)))), make("tbody", {}, ...Object.entries(this.data.names).map(row)));
+  }
+}
