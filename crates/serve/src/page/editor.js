@@ -18,10 +18,11 @@ export class Editor {
     this.names = [];
     this.schema = null;
     this.area = make("textarea", {
-      id: "text", spellcheck: false, autocomplete: "off", autocapitalize: "off", wrap: "off",
+      id: "text", autocomplete: "off", autocapitalize: "off", wrap: "off",
       "aria-label": "Scenario in TOML", "aria-describedby": "problems", "aria-autocomplete": "list",
       "aria-controls": "completion",
     });
+    this.area.spellcheck = false;
     this.copy = make("pre", { "aria-hidden": "true" });
     this.gutter = make("div", { className: "gutter", "aria-hidden": "true" });
     this.help = make("p", { className: "key-help" });

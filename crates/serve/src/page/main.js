@@ -15,7 +15,7 @@ import { placeOfValue } from "./toml.js";
 import { Variants } from "./variants.js";
 
 // How long a pause in typing is; a slider is followed sooner.
-const TYPING_MS = 120;
+const TYPING_MS = 60;
 const SLIDING_MS = 25;
 const REPEATS = [["as in the text", ""], ["1", 1], ["5", 5], ["10", 10], ["20", 20], ["50", 50]];
 
@@ -188,7 +188,14 @@ function listen() {
   find("repeat").addEventListener("change", () => renew(0));
   find("undo").addEventListener("click", () => undo.go(-1));
   find("redo").addEventListener("click", () => undo.go(1));
-  for (const name of ["text", "picture"]) find(`tab-${name}`).addEventListener("click", () => showTab(name));
+  for (const [name, other] of [["text", "picture"], ["picture", "text"]]) {
+    find(`tab-${name}`).addEventListener("click", () => showTab(name));
+    find(`tab-${name}`).addEventListener("keydown", ({ key }) => {
+      if (key !== "ArrowLeft" && key !== "ArrowRight") return;
+      showTab(other);
+      find(`tab-${other}`).focus();
+    });
+  }
   find("open-gallery").addEventListener("click", () => openGallery(page.cards, ({ name, text }) => open({ a: text, name })));
   find("open-history").addEventListener("click", () => runs.open(variants.texts));
   find("open-share").addEventListener("click", () => openShare({

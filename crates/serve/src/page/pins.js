@@ -118,7 +118,7 @@ export class Pins {
   }
 
   set(pin, notation) {
-    this.place.querySelector(`[data-path=${JSON.stringify(pin.path)}] output`).textContent = JSON.parse(notation);
+    this.place.querySelector(`[data-path=${JSON.stringify(pin.path)}] output`).textContent = pin.kind === "choice" ? "" : JSON.parse(notation);
     this.change(pin.path, notation);
   }
 
@@ -126,7 +126,7 @@ export class Pins {
     for (const pin of shown) {
       const control = this.place.querySelector(`[data-path=${JSON.stringify(pin.path)}]`);
       const { value } = this.find(pin.path);
-      control.querySelector("output").textContent = pin.sweep ? `${this.sweptValues(pin).length} values` : value;
+      control.querySelector("output").textContent = pin.sweep ? `${this.sweptValues(pin).length} values` : pin.kind === "choice" ? "" : value;
       const input = control.querySelector("input, select");
       input.disabled = pin.sweep;
       if (pin.kind === "choice") input.value = JSON.stringify(value);

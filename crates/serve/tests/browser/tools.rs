@@ -11,15 +11,23 @@ fn a_slider_of_a_pinned_key_changes_the_text_and_the_figures_follow() {
     let served = Served::start();
     let mut page = open(&mut browser, &served.address);
     page.evaluate("{ const of = document.getElementById('pin'); of.value = 'links.wifi.rate'; of.dispatchEvent(new Event('change')) }");
-    let mut last = 1;
+    page.evaluate(
+        "new MutationObserver(() => { window.took = performance.now() - window.moved }) \
+         .observe(document.getElementById('frames'), { attributeFilter: ['data-shown'] })",
+    );
+    let (mut last, mut took) = (1, Vec::new());
     for step in 0..10 {
         page.evaluate(&format!(
             "{{ const range = {PIN}.querySelector('input'); range.focus(); range.value = {}; \
-             range.dispatchEvent(new Event('input')) }}",
+             window.moved = performance.now(); range.dispatchEvent(new Event('input')) }}",
             4 * step
         ));
         last = next_results(&mut page, last);
+        took.push(page.evaluate("window.took").as_f64().expect("milliseconds"));
     }
+    // How long it takes depends on what else the machine does, so nothing is asserted.
+    took.sort_by(f64::total_cmp);
+    eprintln!("from the slider to new figures: median {:.0} ms of {}", took[took.len() / 2], took.len());
     let shown = page.evaluate(&format!("{PIN}.querySelector('output').textContent"));
     let text = property(&mut page, "text", "value");
     let written = format!("\"{}\"", shown.as_str().expect("a value"));
