@@ -108,3 +108,10 @@ pub struct Scenario {
     /// When hosts lose addresses and get them back, by time and then by the file's order.
     pub host_timeline: Vec<HostEvent>,
 }
+
+impl Scenario {
+    /// The number of its hosts, routers, links and flows.
+    pub(crate) fn parts(&self) -> usize {
+        self.hosts.len() + self.routers.len() + self.links.len() + self.flows.len()
+    }
+}

@@ -144,7 +144,7 @@ mod tests {
         for card in CARDS {
             let draft: Draft =
                 serde_json::from_value(serde_json::json!({ "text": card.text })).expect("a draft is a text");
-            let plan = draft.plan(&Opened::without_file(card.name, ""), limits.points);
+            let plan = draft.plan(&Opened::without_file(card.name, ""), limits.plan);
             let plan = plan.unwrap_or_else(|problems| panic!("{}: {problems}", card.name));
             assert!(plan.jobs().len() <= limits.runs, "{}", card.name);
             assert!(card.question.ends_with('?') && !card.hint.ends_with('.'), "{}", card.name);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use subflow_lab::results::parameters::word;
 use subflow_scenario::file::{Document, Leaf, Origin, Place, Problem, Problems, Reach};
-use subflow_scenario::sweep::{Plan, SeriesKept};
+use subflow_scenario::sweep::{Bounds, Plan, SeriesKept};
 
 use crate::picture::Picture;
 
@@ -107,15 +107,15 @@ impl Draft {
         }
     }
 
-    /// The runs that it describes, if it is valid and its sweep has at most so many points.
-    pub(crate) fn plan(&self, opened: &Opened, most_points: usize) -> Result<Plan, Problems> {
-        let plan = Plan::read_at_most(self.document(opened)?, most_points)?;
+    /// The runs that it describes, if it is valid and no larger than `bounds`.
+    pub(crate) fn plan(&self, opened: &Opened, bounds: Bounds) -> Result<Plan, Problems> {
+        let plan = Plan::read_within(self.document(opened)?, bounds)?;
         let runs = plan.jobs().len();
         Ok(Plan { series: SeriesKept::usual(runs), ..plan })
     }
 
     /// Checks it as `subflow check` does.
-    pub(crate) fn checked(&self, opened: &Opened, most_points: usize) -> Checked {
+    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds) -> Checked {
         let places = Places::of(&self.text);
         let values = Document::parse(&opened.path, self.text.clone()).map_or_else(|_| Vec::new(), |of| of.leaves());
         let shown_value = |leaf: Leaf| {
@@ -123,7 +123,7 @@ impl Draft {
             ShownValue { path: leaf.path, span, value: leaf.value }
         };
         let values = values.into_iter().map(shown_value).collect();
-        match self.plan(opened, most_points) {
+        match self.plan(opened, bounds) {
             Err(problems) => Checked::refused(&problems, &places, values),
             Ok(plan) => Checked {
                 problems: Vec::new(),
@@ -242,7 +242,8 @@ mod tests {
     fn checked(text: &str, set: &[&str]) -> Value {
         let set = set.iter().map(|&text| text.to_owned()).collect();
         let draft = Draft { text: text.to_owned(), set, name: None };
-        serde_json::to_value(draft.checked(&Opened::without_file("test", ""), 20)).expect("plain data")
+        serde_json::to_value(draft.checked(&Opened::without_file("test", ""), Bounds { points: 20, parts: 1000 }))
+            .expect("plain data")
     }
 
     /// The part of a text that a browser finds at a span.

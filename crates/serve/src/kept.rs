@@ -18,6 +18,8 @@ use crate::moments::Moments;
 
 /// The number of results that are kept: those in sight, and some before them.
 const MOST_KEPT: usize = 8;
+/// The most samples over time in all results that are kept, of 16 bytes each; the last results are kept in any case.
+const MOST_SAMPLES: usize = 30_000_000;
 
 /// What a report in a frame may do: run its own script, without the rights of our origin. The text of a scenario is in
 /// it, and no mistake in it should reach the page.
@@ -85,7 +87,8 @@ impl Kept {
     fn keep(&mut self, finished: Finished) -> u64 {
         self.last += 1;
         self.finished.push_back((self.last, Arc::new(finished)));
-        if self.finished.len() > MOST_KEPT {
+        let samples = |kept: &VecDeque<(u64, Arc<Finished>)>| kept.iter().map(|(_, of)| of.samples()).sum::<usize>();
+        while self.finished.len() > MOST_KEPT || self.finished.len() > 1 && samples(&self.finished) > MOST_SAMPLES {
             self.finished.pop_front();
         }
         self.last
@@ -98,6 +101,12 @@ impl Kept {
 }
 
 impl Finished {
+    /// The number of its samples over time.
+    fn samples(&self) -> usize {
+        let series = self.experiment.runs.iter().flat_map(|run| &run.result.series);
+        series.map(|series| series.points().len()).sum()
+    }
+
     /// The file with this name; `None` if there is no such file.
     pub(crate) fn file(&self, name: &str) -> Option<Response> {
         let Self { plan, experiment } = self;

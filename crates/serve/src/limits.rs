@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use subflow_lab::Stop;
 use subflow_quantity::Size;
+use subflow_scenario::sweep::Bounds;
 
 /// How often a run is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -12,8 +13,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The limits of the page. A larger sweep is for `subflow run`.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most points of a sweep. Default: 200.
-    pub points: usize,
+    /// How large a scenario with its sweep may be. Default: 200 points, and 300,000 hosts, routers, links and flows at all
+    /// points together.
+    pub plan: Bounds,
     /// The most runs of one request. Default: 1000.
     pub runs: usize,
     /// How long the runs of one request may take in real time. Default: 60 s.
@@ -27,7 +29,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            points: 200,
+            plan: Bounds { points: 200, parts: 300_000 },
             runs: 1000,
             time: Duration::from_secs(60),
             memory: Size::from_bytes(2_000_000_000),

@@ -50,13 +50,13 @@ async fn of_asset(Path((_, name)): Path<(String, String)>) -> Response {
 /// What the page begins with.
 async fn start(State(shared): State<Arc<Shared>>) -> Response {
     let Opened { path, text, .. } = &shared.opened;
-    let Limits { points, runs, time, .. } = shared.limits;
+    let Limits { plan, runs, time, .. } = shared.limits;
     in_json(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "path": path.display().to_string(),
         "name": path.file_stem().map(|name| name.to_string_lossy()),
         "text": text,
-        "limits": { "points": points, "runs": runs, "seconds": time.as_secs_f64() },
+        "limits": { "points": plan.points, "runs": runs, "seconds": time.as_secs_f64() },
         "cards": CARDS,
     }))
 }
@@ -75,7 +75,7 @@ async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     };
     let work = move || {
         let _turn = turn;
-        serde_json::to_value(draft.checked(&shared.opened, shared.limits.points))
+        serde_json::to_value(draft.checked(&shared.opened, shared.limits.plan))
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(checked)) => in_json(&checked),

@@ -41,7 +41,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
 /// Does all runs and writes what becomes of them.
 fn run(shared: &Shared, request: &Request, stop: &Stop, reason: &Reason, writer: &Writer) {
     let error = |message: &str| writer.line(&Line::Error(message));
-    let plan = match request.plan(&shared.opened, shared.limits.points) {
+    let plan = match request.plan(&shared.opened, shared.limits.plan) {
         Ok(plan) => plan,
         Err(refused) => return writer.line(&refused.line()),
     };

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::{Baseline, Experiment};
-use subflow_scenario::sweep::{Design, Parameters, Plan, Point, SeriesKept};
+use subflow_scenario::sweep::{Bounds, Design, Parameters, Plan, Point, SeriesKept};
 
 use crate::check::{Checked, Draft, Opened};
 use crate::lines::Line;
@@ -36,12 +36,10 @@ impl Request {
         self.b.is_some()
     }
 
-    /// All runs, of a sweep of at most so many points.
-    pub(crate) fn plan(&self, opened: &Opened, most_points: usize) -> Result<Plan, Refused> {
+    /// All runs, each variant no larger than `bounds`.
+    pub(crate) fn plan(&self, opened: &Opened, bounds: Bounds) -> Result<Plan, Refused> {
         let read = |draft: &Draft, variant| {
-            draft
-                .plan(opened, most_points)
-                .map_err(|problems| Refused::Variant(variant, Box::new(draft.refused(&problems))))
+            draft.plan(opened, bounds).map_err(|problems| Refused::Variant(variant, Box::new(draft.refused(&problems))))
         };
         let a = read(&self.a, "a")?;
         let Some(b) = &self.b else { return Ok(a) };

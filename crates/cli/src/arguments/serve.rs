@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use subflow_quantity::Size;
+use subflow_scenario::sweep::Bounds;
 use subflow_serve::Limits;
 
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ impl Serve {
         let runs = usize::try_from(self.run_limit).unwrap_or(usize::MAX);
         let usual = Limits::default();
         Limits {
-            points: usual.points.max(runs / 5).min(runs),
+            plan: Bounds { points: usual.plan.points.max(runs / 5).min(runs), ..usual.plan },
             runs,
             time: Duration::from_secs(self.time_limit),
             memory: self.memory_limit,
@@ -67,9 +68,9 @@ mod tests {
     #[test]
     fn limits_are_the_usual_ones_unless_they_are_given() {
         let (usual, given) = (Limits::default(), limits(&[]));
-        assert_eq!((given.points, given.runs, given.time), (usual.points, usual.runs, usual.time));
+        assert_eq!((given.plan, given.runs, given.time), (usual.plan, usual.runs, usual.time));
         let given = limits(&["--run-limit", "50", "--time-limit", "5", "--memory-limit", "1 MB"]);
-        assert_eq!((given.points, given.runs, given.time.as_secs()), (50, 50, 5));
+        assert_eq!((given.plan.points, given.runs, given.time.as_secs()), (50, 50, 5));
         assert_eq!(given.memory, Size::from_bytes(1_000_000));
     }
 }

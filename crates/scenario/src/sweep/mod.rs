@@ -52,6 +52,28 @@ pub struct Plan {
     pub is_identified: bool,
 }
 
+/// How large a plan may be for whoever reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most points of a sweep.
+    pub points: usize,
+    /// The most hosts, routers, links and flows, of all points together: a plan takes about a kilobyte for each.
+    pub parts: usize,
+}
+
+impl Bounds {
+    fn check(self, parts: usize, document: &Document) -> Result<(), Problem> {
+        if parts <= self.parts {
+            return Ok(());
+        }
+        let found = format!(
+            "found more than {} hosts, routers, links and flows at all points of the sweep together, which is too many here",
+            self.parts
+        );
+        Err(Problem::at(&document.root.place, found).help("make the network smaller, or use `subflow run`"))
+    }
+}
+
 /// Of which runs metrics over time are kept. Those of a run take about a thousand times the memory of its figures, and
 /// some of its CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,17 +146,19 @@ impl Idle {
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
-        Self::read_at_most(document, MOST_POINTS)
+        Self::read_within(document, Bounds { points: MOST_POINTS, parts: usize::MAX })
     }
 
-    /// Like [`read`](Self::read), but refuses a sweep of more than `most` points before it reads the first of them.
-    pub fn read_at_most(document: Document, most: usize) -> Result<Self, Problems> {
+    /// Like [`read`](Self::read), but refuses what is larger than `bounds`: a sweep of more points before the first of
+    /// them is read, and one of more parts as soon as there are more.
+    pub fn read_within(document: Document, bounds: Bounds) -> Result<Self, Problems> {
         let Sweep { axes, design, choices, idle_design } = Sweep::read(&document)?;
-        if choices.len() > most {
+        if choices.len() > bounds.points {
             let place = &document.root.entry("sweep").map_or(&document.root, |sweep| &sweep.node).place;
-            let found = format!("sweep: found {} points, expected at most {most} here", choices.len());
+            let found = format!("sweep: found {} points, expected at most {} here", choices.len(), bounds.points);
             return Err(Problem::at(place, found).help("sweep over fewer values, or use `subflow run`").into());
         }
+        let mut parts = 0;
         let traces = Traces::new(&document);
         let mut problems = Collector::default();
         let mut points = Vec::new();
@@ -150,6 +174,8 @@ impl Plan {
             }
             match Scenario::read_from(&document, &root, &traces) {
                 Ok(scenario) => {
+                    parts += scenario.parts();
+                    bounds.check(parts, &document)?;
                     let found = without_effect(&root, &scenario, &traces);
                     let messages = found.iter().map(|problem| problem.message.clone()).collect();
                     idle.add(found);

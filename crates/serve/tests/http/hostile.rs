@@ -99,6 +99,10 @@ fn huge_requests_and_sweeps_are_refused_at_once() {
     let swept = |range: &str| format!("{WIFI_LTE}\n[sweep]\n\"links.wifi.delay\" = \"{range}\"\n");
     assert!(problems(&served, &swept("1 ns .. 1000000000 ns step 1 ns")).contains("1000000000 values"));
     assert!(problems(&served, &swept("1 ms .. 50000 ms step 1 ms")).contains("expected at most 200 here"));
+    // A line that describes 42,496 nodes and links, at each of 100 points.
+    let tree = "duration = \"1 s\"\n[topology]\nkind = \"fat-tree\"\nk = 32\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+                [flows.f]\nfrom = \"h0\"\nto = \"h1\"\n[sweep]\n\"topology.delay\" = \"1 ms .. 100 ms step 1 ms\"\n";
+    assert!(problems(&served, tree).contains("hosts, routers, links and flows"), "{}", problems(&served, tree));
     let repeated = json!({ "a": { "text": WIFI_LTE, "set": ["repeat=900000"] } });
     let lines = served.post("run", &repeated).lines();
     assert!(lines[0]["error"].as_str().is_some_and(|why| why.contains("expected at most 1000")), "{lines:?}");
