@@ -29,7 +29,7 @@
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
 //! | tables, headings, the page around them | `markup.rs`, `page.rs`; `style/`, `script/`; which tables there are: `subflow_lab::output` |
-//! | a report in a frame of another page | `script/frame.js` |
+//! | a report in a frame of another page | `script/frame.js`, `style/frame.css` |
 //! | the extremes of a sweep in words | `key_figures.rs` |
 //! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
 //! | the folder of results | `output/` |

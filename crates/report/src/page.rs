@@ -16,8 +16,8 @@ const SCRIPT: [&str; 8] = [
     include_str!("script/baseline.js"),
     include_str!("script/export.js"),
 ];
-/// What a page in a frame has in addition.
-const IN_FRAME: &str = include_str!("script/frame.js");
+/// The style and the script that a page in a frame has in addition.
+const IN_FRAME: [&str; 2] = [include_str!("style/frame.css"), include_str!("script/frame.js")];
 
 /// A page.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +68,8 @@ impl Page {
             )
         };
         let sections: String = self.sections.iter().map(section).collect();
-        let script = SCRIPT.concat() + if self.in_frame { IN_FRAME } else { "" };
+        let [frame_style, frame_script] = if self.in_frame { IN_FRAME } else { [""; 2] };
+        let script = SCRIPT.concat() + frame_script;
         let class = if self.in_frame { "in-frame" } else { self.class };
         let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
         format!(
@@ -83,7 +84,7 @@ impl Page {
 <link rel="icon" href="data:,">
 <title>{title}</title>
 <style>
-{PALETTE}{STYLE}
+{PALETTE}{STYLE}{frame_style}
 @media print {{
 {PRINT}
 }}
