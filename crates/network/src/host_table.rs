@@ -141,7 +141,7 @@ impl AddressBook {
     }
 
     /// Adds an address. Returns the interface that already had it, if any.
-    fn enter(&mut self, address: IpAddr, interface: InterfaceId) -> Option<InterfaceId> {
+    pub(crate) fn enter(&mut self, address: IpAddr, interface: InterfaceId) -> Option<InterfaceId> {
         match address {
             IpAddr::V4(address) => self.v4.insert(address.to_bits(), interface),
             IpAddr::V6(address) => self.v6.insert(address.to_bits(), interface),

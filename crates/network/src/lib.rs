@@ -54,7 +54,8 @@
 //!
 //! 1. A host calls [`Network::transmit`] (`run.rs`). The packet is stored in a slot until the receiving host has read
 //!    it. Only a `Parcel`, with the slot, the route and the size, moves through the network.
-//! 2. The link accepts it (`link/mod.rs`), or drops it: the link is down, the packet is lost before the queue
+//! 2. The packet passes the middleboxes of the link, if it has any (`middlebox/`). The link accepts it
+//!    (`link/mod.rs`), or drops it: the link is down, the packet is lost before the queue
 //!    (`loss/`), the queue discipline drops it or the queue is full (`queue/`). Its departure and arrival times are
 //!    computed now, and it is added to the link's ring. If the discipline acts on departure, the packet waits in a
 //!    backlog, and this happens when its transmission starts (`link/departures.rs`, `backlog.rs`).
@@ -70,7 +71,7 @@
 //!
 //! # Not supported
 //!
-//! Fragmentation and an MTU, address resolution, IP packets of more than 65535 bytes.
+//! Fragmentation, address resolution, IP packets of more than 65535 bytes.
 
 mod capacity_trace;
 mod departures;
@@ -79,9 +80,11 @@ mod fusion;
 mod host_table;
 mod ids;
 mod link;
+mod link_events;
 mod look_ahead;
 mod loss;
 mod metrics;
+mod middlebox;
 mod netem;
 mod network;
 mod packet_pool;
@@ -101,6 +104,9 @@ pub use ids::{HostId, InterfaceId, LinkId, PacketId, RouterId, TimerId};
 pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};
 pub use loss::{Bernoulli, GilbertElliott, LossModel, PacketLoss, Trace};
 pub use metrics::{LinkMetrics, NetworkMetrics};
+pub use middlebox::{
+    Block, DropOption, Middlebox, MssClamp, Mtu, Nat, PlacedMiddlebox, Reset, RewriteSequence, Split, StripOption,
+};
 pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Direction, Hosts, LookAhead, Network, Tap};
 pub use parts::{Exchange, Partition, PartitionError};

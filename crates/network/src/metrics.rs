@@ -17,6 +17,8 @@ pub struct LinkMetrics {
     pub dropped_loss: u64,
     /// Packets dropped because the link was down.
     pub dropped_down: u64,
+    /// Packets that middleboxes dropped, or replaced by others.
+    pub dropped_middlebox: u64,
     /// Time spent transmitting; with a capacity trace, the time during which the queue was not empty.
     pub busy: Duration,
     /// The maximum number of packets in the queue, including the one in transmission.
@@ -28,7 +30,7 @@ pub struct LinkMetrics {
 impl LinkMetrics {
     /// All drops.
     pub fn drops(&self) -> u64 {
-        self.dropped_queue + self.dropped_loss + self.dropped_down
+        self.dropped_queue + self.dropped_loss + self.dropped_down + self.dropped_middlebox
     }
 
     /// The fraction of `elapsed` that was spent transmitting.
@@ -43,7 +45,7 @@ impl LinkMetrics {
 pub struct NetworkMetrics {
     /// Packets that hosts transmitted.
     pub transmitted: u64,
-    /// Copies made by links.
+    /// Copies made by links, and packets made by middleboxes.
     pub duplicated: u64,
     /// Packets delivered to hosts.
     pub delivered: u64,
@@ -72,6 +74,7 @@ pub(crate) struct Dropped {
     pub(crate) queue: u64,
     pub(crate) loss: u64,
     pub(crate) down: u64,
+    pub(crate) middlebox: u64,
     pub(crate) marked: u64,
 }
 
@@ -140,6 +143,7 @@ impl LinkMetrics {
             marked: dropped.marked,
             dropped_loss: dropped.loss,
             dropped_down: dropped.down,
+            dropped_middlebox: dropped.middlebox,
             busy: Duration::from_nanos(times.busy) - unfinished,
             max_queue: times.max_queue,
             mean_queue: if now == Instant::ZERO { 0.0 } else { sojourn / now.as_nanos() as f64 },

@@ -5,10 +5,12 @@ use std::net::IpAddr;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
+use subflow_wire::icmp::IcmpError;
 
 use crate::event_queue::EventQueue;
-use crate::host_table::{FarEnd, HostTable};
+use crate::host_table::HostTable;
 use crate::link::{LatePackets, Link};
+use crate::middlebox::{Chain, Translations};
 use crate::packet_pool::PacketPool;
 use crate::parts::Part;
 use crate::routing::Routing;
@@ -33,6 +35,9 @@ pub trait Hosts {
     /// Data has left the queue of `interface`, whose link [reports](crate::LinkConfig::reports_departures) that:
     /// [`Network::next_departure`] tells what.
     fn handle_departures(&mut self, _network: &mut Network, _interface: InterfaceId) {}
+
+    /// An ICMP error arrived for the host of `interface`. Default: it is ignored.
+    fn handle_icmp(&mut self, _network: &mut Network, _interface: InterfaceId, _error: &IcmpError) {}
 
     /// A link duplicated a packet. Hosts that store data for a packet id must store it for the copy, too.
     fn handle_copy(&mut self, _network: &mut Network, _original: PacketId, _copy: PacketId) {}
@@ -86,6 +91,11 @@ pub struct Network {
     /// The part that this copy of the network runs, if it does not run the whole.
     pub(crate) part: Option<Box<Part>>,
     pub(crate) counters: NetworkMetrics,
+    /// The middleboxes of each link with two directions; empty if no link has any.
+    pub(crate) middleboxes: Vec<Option<Chain>>,
+    pub(crate) translations: Translations,
+    /// Packets that middleboxes have sent, with those that have caused them.
+    pub(crate) derived: Vec<(PacketId, PacketId)>,
 }
 
 /// A scheduled change.
@@ -115,6 +125,9 @@ impl Network {
             tap: None,
             part: None,
             counters: NetworkMetrics::default(),
+            middleboxes: Vec::new(),
+            translations: Translations::default(),
+            derived: Vec::new(),
         }
     }
 
@@ -309,15 +322,8 @@ impl Network {
 
     /// The propagation delay from `from` to `to` along the route; `None` if there is no route.
     pub fn path_delay(&self, from: InterfaceId, to: InterfaceId) -> Option<Duration> {
-        let mut link = &self.links[self.hosts.interfaces[from.index()].link.index()];
-        let mut delay = link.delay();
-        loop {
-            match link.far_end {
-                FarEnd::Interface(end) => return (self.hosts.host(end) == self.hosts.host(to)).then_some(delay),
-                FarEnd::Router(router) => link = &self.links[self.routing.tables.first(router, to)? as usize],
-            }
-            delay += link.delay();
-        }
+        let first = &self.links[self.hosts.interfaces[from.index()].link.index()];
+        Some(first.delay() + self.delay_from(first.far_end, to)?)
     }
 }
 

@@ -5,7 +5,7 @@ use subflow_wire::Packet;
 
 use crate::host_table::FarEnd;
 use crate::ids::{FlowRoute, PacketRoute};
-use crate::link::Parcel;
+use crate::link::{Late, Parcel};
 use crate::network::Change;
 use crate::routing::FlowStart;
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
@@ -141,8 +141,10 @@ impl Network {
                 self.deliver(hosts, self.arrivals.first_source());
             } else if late_packet < horizon && late_packet <= timer {
                 self.now = late_packet;
-                if let Some((link, packet)) = self.late_packets.pop() {
-                    self.arrive_with_copy(hosts, link.0, packet);
+                match self.late_packets.pop() {
+                    Some(Late::Packet(link, packet)) => self.arrive_with_copy(hosts, link.0, packet),
+                    Some(Late::Error(interface, error)) => hosts.handle_icmp(self, interface, &error),
+                    None => {}
                 }
             } else if timer < horizon {
                 self.now = timer;
@@ -282,12 +284,13 @@ impl Network {
         }
     }
 
-    /// Processes `packet`, which link `index` has not accepted at once: it drops the packet, or has a backlog.
+    /// Processes `packet`, which link `index` has not accepted at once: it drops the packet, or has a backlog or
+    /// middleboxes.
     #[inline(never)]
     fn refuse(&mut self, index: u32, packet: Parcel) {
         match self.links[index as usize].decides_at_once() {
             true => self.release(packet.packet),
-            false => self.enqueue_in_backlog(index, packet),
+            false => self.enqueue_apart(index, packet),
         }
     }
 
@@ -326,49 +329,5 @@ impl Network {
     fn drop_unroutable(&mut self, packet: PacketId) {
         self.counters.dropped_unroutable += 1;
         self.release(packet);
-    }
-}
-
-impl Network {
-    /// Adds `packet`, which comes now, to link `index`.
-    #[inline(never)]
-    pub(crate) fn enqueue_in_backlog(&mut self, index: u32, packet: Parcel) {
-        let link = &mut self.links[index as usize];
-        if !link.is_up() {
-            return link.refuse(self.now, packet, &mut self.packets);
-        }
-        let before = link.next_event();
-        link.enqueue(self.now, packet, &mut self.packets);
-        match self.next_event_of(index) {
-            same if same == before => {}
-            new if before == Instant::MAX => self.arrivals.insert(index, new),
-            moved => self.arrivals.set(index, moved),
-        }
-    }
-
-    /// Processes the event of link `index` that is due: the start of a transmission or an arrival.
-    #[inline(never)]
-    pub(crate) fn process_event_of<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
-        let link = &mut self.links[index as usize];
-        if link.next_start() <= self.now {
-            link.start_transmissions(self.now, &mut self.packets);
-            let next = self.next_event_of(index);
-            self.arrivals.replace_first(index, next);
-            return self.report_departures(hosts, index);
-        }
-        let (packet, lost) = link.deliver();
-        self.arrivals.replace_first(index, link.next_event());
-        self.leave(hosts, index, packet, lost);
-    }
-
-    /// The next event of link `index`, after packets whose transmission has started were handed over if its far end is
-    /// in another part of the network.
-    fn next_event_of(&mut self, index: u32) -> Instant {
-        while self.links[index as usize].is_exported()
-            && let Some((parcel, accepted)) = self.links[index as usize].first_to_hand_over()
-        {
-            self.export(index, parcel, accepted);
-        }
-        self.links[index as usize].next_event()
     }
 }

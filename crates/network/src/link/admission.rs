@@ -4,8 +4,8 @@ use subflow_policy::queue::Verdict;
 use subflow_quantity::Instant;
 use subflow_wire::Packet;
 
-use super::Link;
 use super::extras::QueueState;
+use super::{Accepted, Intake, Link, Parcel};
 use crate::PacketId;
 use crate::packet_pool::PacketPool;
 
@@ -33,6 +33,11 @@ impl Link {
         if !self.plain && !self.decides_at_once() {
             return false;
         }
+        self.admits_now(now, occupied, id, packets)
+    }
+
+    #[inline(always)]
+    fn admits_now(&mut self, now: Instant, occupied: u32, id: PacketId, packets: &mut PacketPool) -> bool {
         self.catch_up(now);
         let queue = self.queue_state();
         if !self.plain {
@@ -58,5 +63,33 @@ impl Link {
             self.extras.mark(packet);
         }
         true
+    }
+
+    /// Puts middleboxes in front of the queue.
+    pub(crate) fn place_middleboxes(&mut self) {
+        self.extras.has_middleboxes = true;
+        (self.plain, self.intake) = (false, Intake::Middleboxes);
+    }
+
+    /// Whether packets pass middleboxes before they come to the queue.
+    pub(crate) fn has_middleboxes(&self) -> bool {
+        self.extras.has_middleboxes
+    }
+
+    /// As [`accept`](Self::accept), for a packet that has passed the middleboxes of a link without a backlog.
+    pub(crate) fn accept_behind_middleboxes(
+        &mut self,
+        now: Instant,
+        parcel: Parcel,
+        packets: &mut PacketPool,
+    ) -> Option<Accepted> {
+        let occupied = self.occupied(parcel);
+        let first = self.restart_if_empty();
+        self.admits_now(now, occupied, parcel.packet, packets).then(|| self.schedule(now, now, parcel, first))
+    }
+
+    /// A middlebox has dropped a packet, or has replaced it by others.
+    pub(crate) fn count_dropped_by_middlebox(&mut self) {
+        self.extras.dropped.middlebox += 1;
     }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::icmp::IcmpError;
 
 use super::{LinkConfig, Parcel, Reordering};
 use crate::netem::Netem;
-use crate::{LinkId, Probability};
+use crate::{InterfaceId, LinkId, Probability};
 
 /// The reordering, duplication and varying delay of a link, applied to packets at its far end.
 #[derive(Debug)]
@@ -55,10 +56,19 @@ impl Disturbance {
     }
 }
 
-/// Packets with an extra delay, in order of their arrival, then of being added.
+/// What arrives without being in the ring of a link.
+#[derive(Debug)]
+pub(crate) enum Late {
+    /// A packet that came over a link.
+    Packet(LinkId, Parcel),
+    /// An ICMP error for the host of an interface.
+    Error(InterfaceId, Box<IcmpError>),
+}
+
+/// Packets with an extra delay and ICMP errors, in order of their arrival, then of being added.
 #[derive(Debug, Default)]
 pub(crate) struct LatePackets {
-    waiting: BTreeMap<(Instant, u64), (LinkId, Parcel)>,
+    waiting: BTreeMap<(Instant, u64), Late>,
     held_back: u64,
 }
 
@@ -71,12 +81,21 @@ impl LatePackets {
 
     /// Adds `packet`, which came over `link` and arrives at `at`.
     pub(crate) fn push(&mut self, at: Instant, link: LinkId, packet: Parcel) {
-        self.waiting.insert((at, self.held_back), (link, packet));
+        self.add(at, Late::Packet(link, packet));
+    }
+
+    /// Adds `error`, which arrives at `interface` at `at`.
+    pub(crate) fn push_error(&mut self, at: Instant, interface: InterfaceId, error: IcmpError) {
+        self.add(at, Late::Error(interface, Box::new(error)));
+    }
+
+    fn add(&mut self, at: Instant, late: Late) {
+        self.waiting.insert((at, self.held_back), late);
         self.held_back += 1;
     }
 
     /// Removes the first one, if there is any.
-    pub(crate) fn pop(&mut self) -> Option<(LinkId, Parcel)> {
-        self.waiting.pop_first().map(|(_, late_packet)| late_packet)
+    pub(crate) fn pop(&mut self) -> Option<Late> {
+        self.waiting.pop_first().map(|(_, late)| late)
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Extras {
     loss_before_queue: bool,
     pub(crate) disturbance: Option<Disturbance>,
     pub(super) dropped: Dropped,
+    /// Whether packets pass middleboxes before they come to the queue.
+    pub(super) has_middleboxes: bool,
 }
 
 /// The state of the queue when a packet comes.
@@ -55,6 +57,7 @@ impl Extras {
             loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
             disturbance: Disturbance::new(config, streams.disturbance),
             dropped: Dropped::default(),
+            has_middleboxes: false,
         }
     }
 
@@ -65,7 +68,11 @@ impl Extras {
 
     /// Whether the link has none of these features.
     pub(super) fn are_none(&self) -> bool {
-        self.discipline.is_drop_tail() && self.backlog.is_none() && self.loss.is_none() && self.disturbance.is_none()
+        self.discipline.is_drop_tail()
+            && self.backlog.is_none()
+            && self.loss.is_none()
+            && self.disturbance.is_none()
+            && !self.has_middleboxes
     }
 
     pub(super) fn set_loss(&mut self, model: Option<LossModel>) {

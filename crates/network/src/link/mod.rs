@@ -19,7 +19,7 @@ use subflow_quantity::{Duration, Instant};
 pub use change::LinkChange;
 pub use config::{LinkConfig, LossPosition, Reordering, Service};
 use disturbance::Disturbance;
-pub(crate) use disturbance::LatePackets;
+pub(crate) use disturbance::{Late, LatePackets};
 use extras::Extras;
 pub(crate) use ring::Parcel;
 use ring::{Descriptor, Ring};
@@ -95,6 +95,8 @@ enum Intake {
     AtOnce,
     /// They wait in its backlog.
     Backlog,
+    /// They pass its middleboxes first.
+    Middleboxes,
     /// It drops them.
     Down,
 }
@@ -102,7 +104,11 @@ enum Intake {
 impl Intake {
     /// Of a link that works.
     fn of(extras: &Extras) -> Self {
-        if extras.backlog.is_some() { Self::Backlog } else { Self::AtOnce }
+        match extras {
+            Extras { has_middleboxes: true, .. } => Self::Middleboxes,
+            Extras { backlog: Some(_), .. } => Self::Backlog,
+            _ => Self::AtOnce,
+        }
     }
 }
 
@@ -161,7 +167,7 @@ impl Link {
         self.plain
     }
 
-    /// Whether it works and has no backlog: [`Self::accept`] decides on packets that come.
+    /// Whether it works and has neither a backlog nor middleboxes: [`Self::accept`] decides on packets that come.
     pub(crate) const fn decides_at_once(&self) -> bool {
         matches!(self.intake, Intake::AtOnce)
     }

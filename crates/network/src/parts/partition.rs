@@ -37,6 +37,8 @@ pub enum PartitionError {
     Controller,
     /// Packets of interfaces are passed to a tap.
     Tapped,
+    /// Links have middleboxes, which see both directions.
+    Middleboxes,
 }
 
 impl fmt::Display for PartitionError {
@@ -47,6 +49,7 @@ impl fmt::Display for PartitionError {
             Self::Changes { link } => write!(f, "the link {link} between two parts changes during the run"),
             Self::Controller => write!(f, "a controller routes all flows"),
             Self::Tapped => write!(f, "packets are passed to a tap"),
+            Self::Middleboxes => write!(f, "links have middleboxes"),
         }
     }
 }
@@ -114,6 +117,9 @@ impl Network {
         }
         if self.routing.flows.as_ref().is_some_and(|flows| flows.has_controller()) {
             return Err(PartitionError::Controller);
+        }
+        if self.has_middleboxes() {
+            return Err(PartitionError::Middleboxes);
         }
         if self.tap.is_some() { Err(PartitionError::Tapped) } else { Ok(()) }
     }

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
+use rand_core::RngCore;
 use subflow_policy::routing::Multiflow;
 
-use super::{Attachment, TopologyBuilder, TopologyError};
+use super::{Attachment, Duplex, TopologyBuilder, TopologyError};
 use crate::host_table::{AddressBook, Conversations, FarEnd, HostTable, Interface};
 use crate::link::{Link, LinkStreams};
+use crate::middlebox::Chain;
 use crate::routing::Routing;
 use crate::routing::{Edge, FlowRoutes, Gateways, Node, Routes, StaticRoute, TableRules, Wiring};
 use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, fusion, stream};
@@ -23,7 +25,9 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     let routing = topology.make_routing(wiring, seed);
     topology.check_paths(&routing.wiring, &routing.tables, &hosts)?;
     let mut links = topology.links(seed);
-    if topology.fuse_hops {
+    let middleboxes = topology.chains(&mut links, seed);
+    // A middlebox may send packets to any link at the ends of its own.
+    if topology.fuse_hops && middleboxes.is_empty() {
         let fixed = routing.flows.is_none() && topology.routing.reroute_after.is_none();
         let fusible = fusion::fusible(&routing.wiring, &routing.tables, fixed, &hosts, &mut links);
         for (link, fuse) in fusible.into_iter().enumerate() {
@@ -31,7 +35,9 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
         }
     }
     let names = topology.links.iter().map(|link| link.name.clone()).collect();
-    Ok(Network::new(links, names, routing, hosts))
+    let mut network = Network::new(links, names, routing, hosts);
+    network.middleboxes = middleboxes;
+    Ok(network)
 }
 
 impl TopologyBuilder {
@@ -226,6 +232,21 @@ impl TopologyBuilder {
             }
         }
         Ok(())
+    }
+
+    /// Puts the middleboxes on `links`, and returns them by link; nothing if there are none.
+    fn chains(&self, links: &mut [Link], seed: u64) -> Vec<Option<Chain>> {
+        if self.links.iter().all(|link| link.middleboxes.is_empty()) {
+            return Vec::new();
+        }
+        let chain = |(link, directions): (&Duplex, &mut [Link])| {
+            let salt = stream(seed, &format!("link/{}/middlebox", link.name)).next_u64();
+            (!link.middleboxes.is_empty()).then(|| {
+                directions.iter_mut().for_each(Link::place_middleboxes);
+                Chain::new(link.middleboxes.clone(), salt)
+            })
+        };
+        self.links.iter().zip(links.chunks_mut(2)).map(chain).collect()
     }
 
     fn links(&self, seed: u64) -> Vec<Link> {

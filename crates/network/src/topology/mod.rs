@@ -7,7 +7,9 @@ mod shapes;
 use std::net::IpAddr;
 
 use crate::routing::StaticRoute;
-use crate::{HostId, InterfaceId, LinkConfig, LinkId, Network, RouteMetric, RouterId, RouterMode, RoutingConfig};
+use crate::{
+    HostId, InterfaceId, LinkConfig, LinkId, Network, PlacedMiddlebox, RouteMetric, RouterId, RouterMode, RoutingConfig,
+};
 pub use error::TopologyError;
 pub use shapes::{Shape, ShapeEnd, ShapeLink};
 
@@ -90,6 +92,7 @@ struct Duplex {
     ends: [Attachment; 2],
     /// Forward, backward.
     directions: [LinkConfig; 2],
+    middleboxes: Vec<PlacedMiddlebox>,
 }
 
 impl Default for TopologyBuilder {
@@ -153,8 +156,14 @@ impl TopologyBuilder {
     ) -> DuplexLink {
         let number = self.links.len();
         let ends = [a.into(), b.into()];
-        self.links.push(Duplex { name: name.into(), ends, directions: [forward, backward] });
+        self.links.push(Duplex { name: name.into(), ends, directions: [forward, backward], middleboxes: Vec::new() });
         DuplexLink { forward: LinkId::from_index(2 * number), backward: LinkId::from_index(2 * number + 1) }
+    }
+
+    /// Puts middleboxes on `link`, in order from its first end to its second. Packets pass them before they come to the
+    /// queue of their direction.
+    pub fn middleboxes(&mut self, link: DuplexLink, middleboxes: Vec<PlacedMiddlebox>) {
+        self.links[link.forward.index() / 2].middleboxes = middleboxes;
     }
 
     /// Adds a static route: `router` sends packets for `destination` over `via`, one of its links.

@@ -1,0 +1,182 @@
+//! The middleboxes of one link, one behind another.
+
+use core::ops::Range;
+
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::Packet;
+
+use super::{Fate, Interference, Middlebox, Passage, Sent, Translations, Way};
+use crate::host_table::AddressBook;
+
+/// A middlebox on a link.
+#[derive(Clone, Debug)]
+pub struct PlacedMiddlebox {
+    /// What it does.
+    pub middlebox: Middlebox,
+    /// Whether it acts on packets from the link's first to its second end, and on those in the other direction.
+    pub directions: [bool; 2],
+    /// From when on it acts, since the start of the run. Before, packets pass it unchanged.
+    pub start: Duration,
+}
+
+impl PlacedMiddlebox {
+    /// A middlebox that acts in both directions from the start.
+    pub fn new(middlebox: impl Into<Middlebox>) -> Self {
+        Self { middlebox: middlebox.into(), directions: [true, true], start: Duration::ZERO }
+    }
+
+    fn concerns(&self, way: Way, now: Instant) -> bool {
+        now >= Instant::ZERO + self.start && (self.directions[way.index()] || self.middlebox.sees_both_directions())
+    }
+}
+
+/// All middleboxes of a link, in order from its first end to its second. Both directions pass the same ones.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    boxes: Vec<PlacedMiddlebox>,
+    salt: u64,
+}
+
+/// The addresses of the network, for middleboxes that add some.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) now: Instant,
+    pub(crate) translations: &'a mut Translations,
+    pub(crate) addresses: &'a mut AddressBook,
+}
+
+/// What comes out of a chain besides the packet that entered it.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Packets that leave in the direction of the packet, after it.
+    pub(crate) onward: Vec<Packet>,
+    /// Packets that leave in the other direction.
+    pub(crate) back: Vec<Packet>,
+    /// The MTU to report to the packet's source.
+    pub(crate) too_big: Option<u32>,
+}
+
+impl Chain {
+    pub(crate) fn new(boxes: Vec<PlacedMiddlebox>, salt: u64) -> Self {
+        Self { boxes, salt }
+    }
+
+    /// Lets `packet` pass all middleboxes in the direction `way`, and says what became of it.
+    pub(crate) fn process(
+        &mut self,
+        packet: &mut Packet,
+        way: Way,
+        surroundings: &mut Surroundings<'_>,
+    ) -> (Fate, Outcome) {
+        let mut outcome = Outcome::default();
+        let fate = self.pass(packet, (way, 0..self.boxes.len()), way, surroundings, &mut outcome);
+        (fate, outcome)
+    }
+
+    /// Lets `packet` pass the middleboxes with the numbers `through`; the packet that caused it goes `main`.
+    fn pass(
+        &mut self,
+        packet: &mut Packet,
+        (way, through): (Way, Range<usize>),
+        main: Way,
+        surroundings: &mut Surroundings<'_>,
+        outcome: &mut Outcome,
+    ) -> Fate {
+        for step in 0..through.len() {
+            let number = match way {
+                Way::Up => through.start + step,
+                Way::Down => through.end - 1 - step,
+            };
+            if !self.boxes[number].concerns(way, surroundings.now) {
+                continue;
+            }
+            let mut passage = Passage {
+                now: surroundings.now,
+                way,
+                acts: self.boxes[number].directions,
+                salt: self.salt,
+                translations: &mut *surroundings.translations,
+                addresses: &mut *surroundings.addresses,
+                sends: Vec::new(),
+                too_big: None,
+            };
+            let fate = self.boxes[number].middlebox.process(packet, &mut passage);
+            let Passage { sends, too_big, .. } = passage;
+            if way == main {
+                outcome.too_big = outcome.too_big.or(too_big);
+            }
+            for Sent { packet, onward } in sends {
+                let way = if onward { way } else { way.opposite() };
+                self.follow(packet, (way, number), main, surroundings, outcome);
+            }
+            if fate != Fate::Pass {
+                return fate;
+            }
+        }
+        Fate::Pass
+    }
+
+    /// Lets `packet`, which middlebox `number` sends in the direction `way`, pass those that are left.
+    fn follow(
+        &mut self,
+        mut packet: Packet,
+        (way, number): (Way, usize),
+        main: Way,
+        surroundings: &mut Surroundings<'_>,
+        outcome: &mut Outcome,
+    ) {
+        let through = match way {
+            Way::Up => number + 1..self.boxes.len(),
+            Way::Down => 0..number,
+        };
+        if self.pass(&mut packet, (way, through), main, surroundings, outcome) == Fate::Pass {
+            if way == main { outcome.onward.push(packet) } else { outcome.back.push(packet) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_wire::tcp::TcpFlags;
+
+    use super::super::test_packets::{Bench, segment, syn};
+    use super::super::{Block, Mtu, Nat, StripOption};
+    use super::*;
+
+    #[test]
+    fn a_middlebox_acts_in_its_direction_and_from_its_start_only() {
+        let strip = PlacedMiddlebox {
+            directions: [true, false],
+            start: Duration::from_secs(1),
+            ..PlacedMiddlebox::new(StripOption::default())
+        };
+        let mut bench = Bench::of([strip]);
+        let has_options = |packet: &Packet| !segment(packet).options.mptcp.is_empty();
+        let [early, late] = [Duration::from_millis(999), Duration::from_secs(1)];
+        assert!(has_options(&bench.up(early, syn()).expect("it passes")));
+        assert!(!has_options(&bench.up(late, syn()).expect("it passes")));
+        assert!(has_options(&bench.down(late, syn()).expect("it passes")));
+    }
+
+    #[test]
+    fn an_answer_passes_the_middleboxes_before_the_one_that_sends_it() {
+        let refusing = Block::by_name("tcp", 80, "reset");
+        let mut bench = Bench::of([PlacedMiddlebox::new(Nat::default()), PlacedMiddlebox::new(refusing)]);
+        let original = syn();
+        let source = original.ip.source;
+        assert!(bench.up(Duration::ZERO, original).is_none());
+        let [answer] = &bench.outcome.back[..] else { panic!("one answer: {:?}", bench.outcome) };
+        assert_eq!(answer.ip.destination, source, "translated back");
+        assert!(segment(answer).flags.contains(TcpFlags::RST));
+    }
+
+    #[test]
+    fn a_packet_that_is_dropped_does_not_reach_the_next_middlebox() {
+        let mtu = |mtu| PlacedMiddlebox::new(Mtu { mtu, reports: true });
+        let mut bench = Bench::of([mtu(1400), mtu(1300)]);
+        let large = super::super::test_packets::data(0, 1460);
+        assert!(bench.up(Duration::ZERO, large.clone()).is_none());
+        assert_eq!(bench.outcome.too_big, Some(1400));
+        assert!(bench.down(Duration::ZERO, large).is_none());
+        assert_eq!(bench.outcome.too_big, Some(1300));
+    }
+}

@@ -1,0 +1,156 @@
+//! Middleboxes on links: what they do with packets on their way, other than to queue them.
+//!
+//! A middlebox is one file with its source and its options; [`Middlebox`] lists them by name. A link without
+//! middleboxes has none of this, so that it has no cost.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod.rs` | the catalogue; [`Interference`]: what a middlebox implements |
+//! | `chain.rs` | the middleboxes of one link, one behind another |
+//! | `passing.rs` | how packets of the network pass them; ICMP errors that they send |
+//! | `tcp_options.rs` | the TCP options that `strip_option.rs` and `drop_option.rs` look for |
+//! | `translations.rs` | the addresses and ports that `nat.rs` has given |
+//! | `forged.rs` | resets that `block.rs` and `reset.rs` send in the name of others |
+//! | `block.rs`, `mss_clamp.rs`, `mtu.rs`, `nat.rs`, `rewrite_sequence.rs`, … | one middlebox each |
+
+mod block;
+mod chain;
+mod drop_option;
+mod forged;
+mod mss_clamp;
+mod mtu;
+mod nat;
+mod passing;
+mod reset;
+mod rewrite_sequence;
+mod split;
+mod strip_option;
+mod tcp_options;
+#[cfg(test)]
+mod test_packets;
+mod translations;
+
+use subflow_policy::catalogue::{catalogue, dispatch};
+use subflow_quantity::Instant;
+use subflow_wire::Packet;
+
+pub use block::Block;
+pub(crate) use chain::Chain;
+pub use chain::PlacedMiddlebox;
+pub use drop_option::DropOption;
+pub use mss_clamp::MssClamp;
+pub use mtu::Mtu;
+pub use nat::Nat;
+pub use reset::Reset;
+pub use rewrite_sequence::RewriteSequence;
+pub use split::Split;
+pub use strip_option::StripOption;
+pub(crate) use translations::Translations;
+
+use crate::host_table::AddressBook;
+
+// The types of all middleboxes, in the order of lists. See `catalogue/list.rs` in `subflow-policy`.
+macro_rules! middleboxes {
+    ($macro:ident! $($arguments:tt)*) => {
+        $macro! {
+            [StripOption DropOption Block Nat MssClamp RewriteSequence Mtu Split Reset] [] $($arguments)*
+        }
+    };
+}
+
+middleboxes! { catalogue!
+    /// A middlebox, chosen by name. Each link takes a clone.
+    Middlebox
+}
+
+/// The direction in which a packet passes a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the first end to the second.
+    Up,
+    /// From the second end to the first.
+    Down,
+}
+
+impl Way {
+    /// The other direction.
+    pub(crate) const fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// Its position in lists of both directions.
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What becomes of a packet at a middlebox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It goes on.
+    Pass,
+    /// It is dropped.
+    Drop,
+    /// The packets that the middlebox sends onward take its place.
+    Replace,
+}
+
+/// A packet that a middlebox sends itself.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) packet: Packet,
+    /// Whether it goes where the passing packet goes; otherwise it goes to where that one comes from.
+    pub(crate) onward: bool,
+}
+
+/// The passage of a packet through a middlebox.
+pub(crate) struct Passage<'a> {
+    pub(crate) now: Instant,
+    pub(crate) way: Way,
+    /// For each direction, whether the middlebox is to act on packets in it.
+    pub(crate) acts: [bool; 2],
+    /// A number that differs from link to link and from run to run.
+    pub(crate) salt: u64,
+    pub(crate) translations: &'a mut Translations,
+    pub(crate) addresses: &'a mut AddressBook,
+    /// What the middlebox sends because of the packet, in order.
+    pub(crate) sends: Vec<Sent>,
+    /// The MTU that the middlebox reports to the packet's source.
+    pub(crate) too_big: Option<u32>,
+}
+
+impl Passage<'_> {
+    /// Sends `packet` where the passing packet goes.
+    pub(crate) fn send_onward(&mut self, packet: Packet) {
+        self.sends.push(Sent { packet, onward: true });
+    }
+
+    /// Sends `packet` to where the passing packet comes from.
+    pub(crate) fn send_back(&mut self, packet: Packet) {
+        self.sends.push(Sent { packet, onward: false });
+    }
+}
+
+/// What a middlebox does.
+pub(crate) trait Interference {
+    /// Processes a packet that passes; it may change it.
+    fn process(&mut self, packet: &mut Packet, passage: &mut Passage<'_>) -> Fate;
+
+    /// Whether it has to see packets in both directions, whichever it is to act on. Default: no.
+    fn sees_both_directions(&self) -> bool {
+        false
+    }
+}
+
+impl Interference for Middlebox {
+    fn process(&mut self, packet: &mut Packet, passage: &mut Passage<'_>) -> Fate {
+        middleboxes!(dispatch! self, middlebox => middlebox.process(packet, passage))
+    }
+
+    fn sees_both_directions(&self) -> bool {
+        middleboxes!(dispatch! self, middlebox => middlebox.sees_both_directions())
+    }
+}

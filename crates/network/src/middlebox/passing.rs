@@ -1,0 +1,152 @@
+//! How packets of the network pass the middleboxes of a link, before they come to its queue.
+
+use subflow_quantity::Duration;
+use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted};
+use subflow_wire::{Body, Packet};
+
+use super::chain::{Outcome, Surroundings};
+use super::{Fate, Way};
+use crate::host_table::FarEnd;
+use crate::ids::PacketRoute;
+use crate::link::Parcel;
+use crate::{InterfaceId, LinkId, Network, PacketId};
+
+impl Network {
+    /// Whether any link has middleboxes: then packets may arrive otherwise than they were sent.
+    pub fn has_middleboxes(&self) -> bool {
+        self.middleboxes.iter().any(Option::is_some)
+    }
+
+    /// The interface to which packets for `address` are routed, if there is one: that which has it, or that behind a
+    /// middlebox which has given it.
+    pub fn interface_for(&self, address: std::net::IpAddr) -> Option<InterfaceId> {
+        self.hosts.addresses.interface(address)
+    }
+
+    /// Processes `packet`, which comes now to link `index`, at the middleboxes of the link.
+    pub(crate) fn pass_middleboxes(&mut self, index: u32, mut parcel: Parcel) {
+        let way = if index.is_multiple_of(2) { Way::Up } else { Way::Down };
+        let Some(chain) = &mut self.middleboxes[index as usize / 2] else { return self.enter_queue(index, parcel) };
+        let mut surroundings =
+            Surroundings { now: self.now, translations: &mut self.translations, addresses: &mut self.hosts.addresses };
+        let (fate, Outcome { onward, back, too_big }) =
+            chain.process(&mut self.packets[parcel.packet], way, &mut surroundings);
+        if let Some(mtu) = too_big {
+            self.report_too_big(index, parcel.packet, mtu);
+        }
+        match fate {
+            Fate::Pass => {
+                parcel.size = size_of(&self.packets[parcel.packet]);
+                self.enter_queue(index, parcel);
+            }
+            Fate::Drop | Fate::Replace => {
+                self.links[index as usize].count_dropped_by_middlebox();
+                self.release(parcel.packet);
+            }
+        }
+        for packet in onward {
+            let size = size_of(&packet);
+            let packet = self.insert_of_middlebox(packet, parcel.packet);
+            self.enter_queue(index, Parcel { packet, size, ..parcel });
+        }
+        for packet in back {
+            self.send_back(index, packet, parcel.packet);
+        }
+    }
+
+    /// Stores a packet of a middlebox. `cause` is the packet that has made it send.
+    fn insert_of_middlebox(&mut self, packet: Packet, cause: PacketId) -> PacketId {
+        let id = self.packets.insert(packet);
+        self.counters.duplicated += 1;
+        self.derived.push((cause, id));
+        id
+    }
+
+    /// Lets `packet`, of a middlebox of link `index`, arrive now at the end at which that packet came which has caused
+    /// it.
+    fn send_back(&mut self, index: u32, packet: Packet, cause: PacketId) {
+        let destination = self.hosts.addresses.interface(packet.ip.destination);
+        let size = size_of(&packet);
+        let packet = self.insert_of_middlebox(packet, cause);
+        match destination {
+            Some(destination) => {
+                let parcel = Parcel { packet, route: PacketRoute::to(destination), size, hash: 0 };
+                self.late_packets.push(self.now, LinkId(index ^ 1), parcel);
+            }
+            None => {
+                self.counters.dropped_unroutable += 1;
+                self.release(packet);
+            }
+        }
+    }
+
+    /// Reports to the source of `packet`, which came to link `index`, that only `mtu` bytes pass. The error takes the
+    /// propagation delay of the way back, and no place in queues.
+    fn report_too_big(&mut self, index: u32, packet: PacketId, mtu: u32) {
+        let packet = &self.packets[packet];
+        let Some(source) = self.hosts.addresses.interface(packet.ip.source) else { return };
+        let near_end = self.links[(index ^ 1) as usize].far_end;
+        let Some(delay) = self.delay_from(near_end, source) else { return };
+        let error = IcmpError { kind: IcmpKind::TooBig { mtu }, quoted: self.quoted(packet) };
+        self.late_packets.push_error(self.now + delay, source, error);
+    }
+
+    /// The start of `packet` in an error for its source: as it was before its addresses and ports were translated.
+    fn quoted(&self, packet: &Packet) -> Quoted {
+        let (protocol, source_port, destination_port) = packet.body.transport_ports();
+        let source = self.translations.original(protocol, (packet.ip.source, source_port).into());
+        let mut transport = [source.port().to_be_bytes(), destination_port.to_be_bytes()].concat();
+        let next = match &packet.body {
+            Body::Tcp(segment) => segment.sequence,
+            Body::Sctp(packet) => packet.verification_tag,
+            Body::Udp(datagram) => (8 + datagram.payload.length) << 16,
+        };
+        transport.extend_from_slice(&next.to_be_bytes());
+        Quoted {
+            source: source.ip(),
+            destination: packet.ip.destination,
+            protocol,
+            length: packet.wire_length(),
+            transport,
+        }
+    }
+
+    /// The packets that middleboxes have sent since the last call, each with the one that has caused it. They may
+    /// carry a part of its payload. Hosts that store data for a packet id store it for them, too; others need not call
+    /// it.
+    pub fn take_derived(&mut self) -> Vec<(PacketId, PacketId)> {
+        core::mem::take(&mut self.derived)
+    }
+
+    /// Adds `parcel`, which comes now and has passed the middleboxes, to the queue of link `index`.
+    fn enter_queue(&mut self, index: u32, parcel: Parcel) {
+        let link = &mut self.links[index as usize];
+        if link.has_backlog() {
+            return self.wait_in_backlog(index, parcel);
+        }
+        match link.accept_behind_middleboxes(self.now, parcel, &mut self.packets) {
+            Some(accepted) if accepted.first => self.arrivals.insert(index, accepted.arrival),
+            Some(_) => {}
+            None => self.release(parcel.packet),
+        }
+    }
+
+    /// The propagation delay from `end` to `to` along the route; `None` if there is no route.
+    pub(crate) fn delay_from(&self, mut end: FarEnd, to: InterfaceId) -> Option<Duration> {
+        let mut delay = Duration::ZERO;
+        loop {
+            match end {
+                FarEnd::Interface(at) => return (self.hosts.host(at) == self.hosts.host(to)).then_some(delay),
+                FarEnd::Router(router) => {
+                    let link = &self.links[self.routing.tables.first(router, to)? as usize];
+                    delay += link.delay();
+                    end = link.far_end;
+                }
+            }
+        }
+    }
+}
+
+fn size_of(packet: &Packet) -> u16 {
+    u16::try_from(packet.wire_length()).expect("middleboxes make no packet larger than it was")
+}

@@ -1,0 +1,128 @@
+//! `reset`: connections that are ended by somebody on the path.
+
+use rustc_hash::FxHashMap;
+use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
+use subflow_policy::routing::FlowKey;
+use subflow_wire::Packet;
+
+use super::{Fate, Interference, Passage, forged};
+use crate::routing::flow_key;
+
+/// A device that ends TCP connections by resets in the name of their ends, after a number of segments with data. The
+/// segments themselves pass.
+///
+/// Weaver, Sommer and Paxson found such devices in front of whole networks: filters of content, and of file sharing.
+/// RFC 5961 and MPTCP make it no harder for a device on the path, which knows all numbers; but a reset ends the one
+/// subflow only, and the connection goes on (RFC 8684, section 3.5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reset {
+    /// The number of segments with data in one direction with which a connection is ended.
+    pub segments: u64,
+    target: Target,
+    /// The segments with data that have passed, by flow.
+    passed: FxHashMap<(std::net::SocketAddr, std::net::SocketAddr), u64>,
+}
+
+/// Who gets a reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Target {
+    #[default]
+    Both,
+    Sender,
+    Receiver,
+}
+
+const TARGETS: [Choice<Target>; 3] = [
+    Choice::new("both", Target::Both, "both ends"),
+    Choice::new("sender", Target::Sender, "the end that sends the data"),
+    Choice::new("receiver", Target::Receiver, "the end that receives the data"),
+];
+
+impl Default for Reset {
+    fn default() -> Self {
+        Self { segments: 100, target: Target::Both, passed: FxHashMap::default() }
+    }
+}
+
+impl Catalogued for Reset {
+    const DESCRIPTION: Description = Description {
+        name: "reset",
+        aliases: &[],
+        summary: "ends TCP connections by forged resets after some segments",
+        source: "Weaver, Sommer, Paxson, Detecting forged TCP reset packets, NDSS 2009",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::integer(
+            "segments",
+            "the number of segments with data in one direction after which a connection is ended",
+            [1, 1_000_000_000],
+            |reset| reset.segments,
+            |reset, segments| reset.segments = segments,
+        ),
+        Attribute::name(
+            "target",
+            "the end that gets a reset",
+            || Choice::descriptions(&TARGETS),
+            |reset| Choice::name_of(&TARGETS, reset.target),
+            |reset, name| reset.target = Choice::find(&TARGETS, name).unwrap_or_default(),
+        ),
+    ];
+}
+
+impl Interference for Reset {
+    fn process(&mut self, packet: &mut Packet, passage: &mut Passage<'_>) -> Fate {
+        let FlowKey { source, destination, .. } = flow_key(packet);
+        if packet.payload().length == 0 {
+            return Fate::Pass;
+        }
+        let (Some(to_sender), Some(to_receiver)) = (forged::refusal(packet), forged::abort(packet)) else {
+            return Fate::Pass;
+        };
+        let passed = self.passed.entry((source, destination)).or_default();
+        *passed += 1;
+        if *passed >= self.segments {
+            if self.target != Target::Receiver {
+                passage.send_back(to_sender);
+            }
+            if self.target != Target::Sender {
+                passage.send_onward(to_receiver);
+            }
+        }
+        Fate::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_quantity::Duration;
+
+    use super::super::PlacedMiddlebox;
+    use super::super::test_packets::{Bench, data, datagram, segment};
+    use super::*;
+
+    /// How many resets the sender and the receiver get with each of three segments.
+    fn resets(target: Target) -> [[usize; 2]; 3] {
+        let mut bench = Bench::of([PlacedMiddlebox::new(Reset { segments: 2, target, ..Reset::default() })]);
+        [0, 1, 2].map(|number| {
+            assert!(bench.up(Duration::ZERO, data(0, 0)).is_some(), "an acknowledgment does not count");
+            assert!(bench.up(Duration::ZERO, data(100 * number, 100)).is_some());
+            [bench.outcome.back.len(), bench.outcome.onward.len()]
+        })
+    }
+
+    #[test]
+    fn the_ends_get_resets_from_the_last_segment_on() {
+        assert_eq!(resets(Target::Both), [[0, 0], [1, 1], [1, 1]]);
+        assert_eq!(resets(Target::Sender), [[0, 0], [1, 0], [1, 0]]);
+        assert_eq!(resets(Target::Receiver), [[0, 0], [0, 1], [0, 1]]);
+    }
+
+    #[test]
+    fn the_receiver_finds_the_reset_behind_the_data() {
+        let mut bench = Bench::of([PlacedMiddlebox::new(Reset { segments: 1, ..Reset::default() })]);
+        assert!(bench.up(Duration::ZERO, data(0, 100)).is_some());
+        assert_eq!(segment(&bench.outcome.onward[0]).sequence, 1101);
+        assert!(bench.up(Duration::ZERO, datagram()).is_some() && bench.outcome.back.is_empty());
+    }
+}
