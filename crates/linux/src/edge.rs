@@ -10,11 +10,11 @@ use std::os::fd::BorrowedFd;
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
-use subflow_transport::edge::set_payload_sum;
-use subflow_wire::checksum::ones_complement_sum;
-use subflow_wire::{Body, Ecn, Packet, PayloadBytes, set_congestion_experienced};
+use subflow_wire::icmp::IcmpError;
+use subflow_wire::{Ecn, Packet, set_congestion_experienced};
 
-use crate::{Device, Pattern, Punctuality, WallClock};
+use crate::packet_writer::{PacketWriter, emit_changed};
+use crate::{Device, Punctuality, WallClock};
 
 /// Our stacks, on the hosts that are not kernels.
 pub trait Userspace {
@@ -30,6 +30,9 @@ pub trait Userspace {
 
     /// As [`Hosts::handle_timer`].
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
+
+    /// As [`Hosts::handle_icmp`]. Default: the error is ignored.
+    fn handle_icmp(&mut self, _network: &mut Network, _interface: InterfaceId, _error: &IcmpError) {}
 
     /// The sockets by which our stacks use kernels' IP, to wait for packets.
     fn sockets(&self) -> Vec<BorrowedFd<'_>> {
@@ -67,6 +70,8 @@ pub trait ByteTap {
 struct Frame {
     bytes: Vec<u8>,
     payload: Range<usize>,
+    /// What the bytes are, if middleboxes may change it.
+    described: Option<Packet>,
 }
 
 impl Frame {
@@ -154,22 +159,62 @@ impl<U: Userspace> Edge<U> {
         };
         let id = network.reserve();
         *network.packet_mut(id) = packet;
-        if self.frames.len() <= id.index() {
-            self.frames.resize_with(id.index() + 1, Frame::default);
-        }
+        self.adopt_derived(network);
+        self.make_room_for(id);
+        let bytes = &self.incoming[..length];
         let frame = &mut self.frames[id.index()];
+        frame.described = network.has_middleboxes().then(|| network.packet(id).clone());
         frame.bytes.clear();
         frame.bytes.extend_from_slice(bytes);
         frame.payload = payload;
-        network.transmit_reserved(port.host, port.interface, id);
+        let Port { host, interface, .. } = self.ports[position];
+        network.transmit_reserved(host, interface, id);
         Ok(true)
     }
 
+    fn make_room_for(&mut self, id: PacketId) {
+        if self.frames.len() <= id.index() {
+            self.frames.resize_with(id.index() + 1, Frame::default);
+        }
+    }
+
+    fn port_at(&self, interface: InterfaceId) -> Option<u32> {
+        self.port_of.get(interface.index()).copied().flatten()
+    }
+
     /// Whether a packet that arrives at `interface` has a frame.
-    fn has_frame(&self, interface: InterfaceId, packet: &Packet) -> bool {
+    fn has_frame(&self, network: &Network, interface: InterfaceId, packet: PacketId) -> bool {
+        let source = network.packet(packet).ip.source;
         match &self.have_frames {
             Some(have_frames) => have_frames[interface.index()],
-            None => self.kernel_addresses.contains(&packet.ip.source),
+            // The address may be one that a middlebox has given.
+            None if network.has_middleboxes() => {
+                network.interface_for(source).is_some_and(|sender| self.port_at(sender).is_some())
+            }
+            None => self.kernel_addresses.contains(&source),
+        }
+    }
+
+    /// Gives the packets that middleboxes have sent the frames of those that have caused them.
+    fn adopt_derived(&mut self, network: &mut Network) {
+        if !network.has_middleboxes() {
+            return;
+        }
+        for (cause, derived) in network.take_derived() {
+            self.make_room_for(cause.max(derived));
+            self.frames[derived.index()] = self.frames[cause.index()].clone();
+        }
+    }
+
+    /// Brings the frame of `id` up to date if middleboxes have changed the packet.
+    fn refresh(&mut self, network: &mut Network, id: PacketId) {
+        self.make_room_for(id);
+        let frame = &mut self.frames[id.index()];
+        let packet = network.packet_mut(id);
+        if frame.described.as_ref() != Some(packet)
+            && let Some((bytes, payload)) = emit_changed(packet, &frame.bytes[frame.payload.clone()])
+        {
+            *frame = Frame { bytes, payload, described: Some(packet.clone()) };
         }
     }
 
@@ -179,7 +224,7 @@ impl<U: Userspace> Edge<U> {
         self.punctuality.record(late);
         let time = network.now();
         let port = &self.ports[position];
-        let bytes = if self.has_frame(port.interface, network.packet(id)) {
+        let bytes = if self.has_frame(network, port.interface, id) {
             self.frames[id.index()].with_mark_of(network.packet(id))
         } else {
             self.writer.write(network.packet_mut(id))
@@ -197,7 +242,7 @@ impl<U: Userspace> Edge<U> {
     /// Passes a packet that one of our stacks receives to the tap.
     fn show(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, id: PacketId) {
         let time = network.now();
-        let has_frame = self.has_frame(interface, network.packet(id));
+        let has_frame = self.has_frame(network, interface, id);
         let Some(tap) = &mut self.tap else { return };
         let bytes = if has_frame {
             self.frames[id.index()].with_mark_of(network.packet(id))
@@ -210,11 +255,17 @@ impl<U: Userspace> Edge<U> {
 
 impl<U: Userspace> Hosts for Edge<U> {
     fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId) {
-        match self.port_of.get(interface.index()).copied().flatten() {
+        if network.has_middleboxes() {
+            self.adopt_derived(network);
+            if self.has_frame(network, interface, packet) {
+                self.refresh(network, packet);
+            }
+        }
+        match self.port_at(interface) {
             Some(position) => self.send(network, position as usize, packet),
             None => {
                 self.show(network, host, interface, packet);
-                let payload = if self.has_frame(interface, network.packet(packet)) {
+                let payload = if self.has_frame(network, interface, packet) {
                     let frame = &self.frames[packet.index()];
                     Payload::Bytes(&frame.bytes[frame.payload.clone()])
                 } else {
@@ -230,45 +281,28 @@ impl<U: Userspace> Hosts for Edge<U> {
         self.userspace.handle_timer(network, timer);
     }
 
-    fn handle_copy(&mut self, _network: &mut Network, original: PacketId, copy: PacketId) {
+    fn handle_icmp(&mut self, network: &mut Network, interface: InterfaceId, error: &IcmpError) {
+        let Some(position) = self.port_at(interface) else {
+            return self.userspace.handle_icmp(network, interface, error);
+        };
+        let port = &self.ports[position as usize];
+        let mut bytes = Vec::new();
+        // Routers have no addresses here.
+        let is_sent =
+            error.emit(error.quoted.destination, &mut bytes).is_ok() && matches!(port.device.write(&bytes), Ok(true));
+        if !is_sent {
+            self.refused += 1;
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.packet(network.now(), port.host, port.interface, &bytes);
+        }
+    }
+
+    fn handle_copy(&mut self, network: &mut Network, original: PacketId, copy: PacketId) {
+        self.adopt_derived(network);
         if original.index() < self.frames.len() {
-            if self.frames.len() <= copy.index() {
-                self.frames.resize_with(copy.index() + 1, Frame::default);
-            }
+            self.make_room_for(copy);
             self.frames[copy.index()] = self.frames[original.index()].clone();
         }
     }
-}
-
-/// Writes packets of our stack with their payload, which is [`Pattern`].
-#[derive(Debug, Default)]
-pub struct PacketWriter {
-    identification: u16,
-    payload: Vec<u8>,
-    bytes: Vec<u8>,
-}
-
-impl PacketWriter {
-    /// The bytes of `packet`, after setting its checksums for this payload.
-    pub fn write(&mut self, packet: &mut Packet) -> &[u8] {
-        self.payload.clear();
-        match &packet.body {
-            Body::Sctp(body) => body.payloads().for_each(|payload| fill(&mut self.payload, payload)),
-            body => fill(&mut self.payload, body.payload()),
-        }
-        set_payload_sum(packet, ones_complement_sum(&self.payload));
-        self.identification = self.identification.wrapping_add(1);
-        self.bytes.clear();
-        packet
-            .emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.bytes)
-            .expect("endpoints create only packets that can be written");
-        &self.bytes
-    }
-}
-
-/// Appends the bytes that `payload` describes.
-fn fill(bytes: &mut Vec<u8>, payload: &subflow_wire::Payload) {
-    let start = bytes.len();
-    bytes.resize(start + payload.length as usize, 0);
-    Pattern.fill(payload.stream_offset, &mut bytes[start..]);
 }

@@ -86,7 +86,7 @@
 //! |---|---|
 //! | the event loop in real time | `emulator.rs`; how punctual it is: `punctuality.rs` |
 //! | the wall clock, priorities of threads, the end of a run on request | `real_time.rs` |
-//! | conversion between packets as bytes and as descriptions | `edge.rs` |
+//! | conversion between packets as bytes and as descriptions | `edge.rs`; their bytes: `packet_writer.rs` |
 //! | our stack on a host | `stack_host.rs` |
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
@@ -127,6 +127,7 @@ mod kernel_host;
 mod machine;
 mod namespace;
 pub mod netlink;
+mod packet_writer;
 mod passive_listener;
 pub mod paths;
 mod pattern;
@@ -149,7 +150,7 @@ pub use capture::{Capture, Captured};
 pub use census::{Census, Presence};
 pub use counters::{Counters, InterfaceDrops, interface_drops};
 pub use device::{Device, DeviceKind};
-pub use edge::{ByteTap, PacketWriter, Payload, Userspace};
+pub use edge::{ByteTap, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
 pub use file_lock::try_lock;
@@ -157,6 +158,7 @@ pub use kernel::{Sysctl, congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};
 pub use namespace::{Namespace, cleanup};
+pub use packet_writer::PacketWriter;
 pub use passive_listener::{PassiveListener, Unread};
 pub use pattern::{Pattern, SctpData};
 pub use punctuality::{Punctuality, Verdict};

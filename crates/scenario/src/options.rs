@@ -157,7 +157,7 @@ fn takes(domain: &Domain) -> String {
 
 #[cfg(test)]
 mod tests {
-    use subflow_network::LossModel;
+    use subflow_network::{LossModel, Middlebox};
     use subflow_policy::bottleneck::BottleneckDetection;
     use subflow_policy::congestion::Algorithm;
     use subflow_policy::path_manager::PathManagement;
@@ -176,6 +176,7 @@ mod tests {
             shared(BottleneckDetection::options),
             shared(Discipline::options),
             shared(LossModel::options),
+            shared(Middlebox::options),
         ];
         for option in all.iter().flatten() {
             let first = &option.of[0].1;

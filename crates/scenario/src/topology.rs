@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use subflow_network::{LinkConfig, RouterMode};
+use subflow_network::{LinkConfig, PlacedMiddlebox, RouterMode};
 
 /// A computer with one or more interfaces. Hosts do not forward packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub enum Attachment {
     Router(usize),
 }
 
-/// A link between two attachments. Its two directions share nothing.
+/// A link between two attachments. Its two directions share nothing but the middleboxes.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Its name in the scenario.
@@ -102,4 +102,6 @@ pub struct Link {
     pub up: LinkConfig,
     /// From the second to the first end.
     pub down: LinkConfig,
+    /// What packets pass before they come to the queue, in order from the first end to the second.
+    pub middleboxes: Vec<PlacedMiddlebox>,
 }

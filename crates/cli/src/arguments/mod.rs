@@ -236,6 +236,7 @@ pub(crate) enum Catalogue {
     Routing,
     Queues,
     Losses,
+    Middleboxes,
     /// Distributions of delays
     Jitter,
     /// All other keys with a fixed set of names

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::print;
 
 /// The lists and their sources.
-const ALL: [(Catalogue, &str, Listed); 13] = [
+const ALL: [(Catalogue, &str, Listed); 14] = [
     (Catalogue::Protocols, "Protocols (protocol = …)", Listed::Key("[flows.NAME]", "protocol")),
     (Catalogue::Congestion, "Congestion control (congestion = …)", Listed::Key("[flows.NAME]", "congestion")),
     (Catalogue::Schedulers, "Packet schedulers (scheduler = …)", Listed::Key("[flows.NAME]", "scheduler")),
@@ -26,6 +26,11 @@ const ALL: [(Catalogue, &str, Listed); 13] = [
         Listed::Key("links.NAME.queue = { … }", "discipline"),
     ),
     (Catalogue::Losses, "Loss models (loss = { model = … })", Listed::Key("[links.NAME]", "loss")),
+    (
+        Catalogue::Middleboxes,
+        "Middleboxes on links (middlebox = { kind = … })",
+        Listed::Key("links.NAME.middlebox = { … }", "kind"),
+    ),
     (
         Catalogue::Jitter,
         "Distributions of delays (jitter = { distribution = … })",

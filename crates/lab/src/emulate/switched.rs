@@ -66,6 +66,9 @@ pub(super) fn check(scenario: &Scenario, device: Option<DeviceKind>, options: &S
     if first.mode == RouterMode::EcmpPacket {
         return refused("found ecmp-packet, expected another mode: Open vSwitch chooses from a group by flow".into());
     }
+    if let Some(link) = scenario.links.iter().find(|link| !link.middleboxes.is_empty()) {
+        return refused(format!("links.{} has middleboxes, which need the simulator's routers", link.name));
+    }
     for interface in scenario.hosts.iter().flat_map(|host| &host.interfaces) {
         if let Some(address) = interface.addresses.iter().find(|address| address.is_ipv6()) {
             return refused(format!("found the address {address}, expected IPv4, which the controller knows"));

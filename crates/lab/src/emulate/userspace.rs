@@ -7,6 +7,7 @@ use subflow_linux::{Pattern, Payload, SctpData, Userspace};
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_scenario::{Flow, Scenario};
 use subflow_transport::EndpointId;
+use subflow_wire::icmp::IcmpError;
 use subflow_wire::{Body, Packet};
 
 use super::sctp::KernelSctp;
@@ -109,6 +110,10 @@ impl Userspace for RealWorld {
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
         self.world.handle_timer(network, timer);
+    }
+
+    fn handle_icmp(&mut self, network: &mut Network, interface: InterfaceId, error: &IcmpError) {
+        self.world.handle_icmp(network, interface, error);
     }
 
     fn sockets(&self) -> Vec<BorrowedFd<'_>> {

@@ -13,7 +13,8 @@ pub struct LinkResult {
     pub packets: u64,
     /// Packets dropped by the queues, both directions together.
     pub drops: u64,
-    /// Packets lost after they were transmitted, or because the link was down; both directions together.
+    /// Packets lost after they were transmitted, because the link was down, or to a middlebox; both directions
+    /// together.
     pub losses: u64,
     /// The share of the run (after the warm-up) in which the busier direction transmitted.
     #[serde(serialize_with = "number::serialize")]
@@ -36,7 +37,7 @@ pub struct DirectionResult {
     /// Packets on which the queue set Congestion Experienced.
     #[serde(default, skip_serializing_if = "number::is_zero")]
     pub marks: u64,
-    /// Packets lost after they were transmitted, or because the link was down.
+    /// Packets lost after they were transmitted, because the link was down, or to a middlebox.
     pub losses: u64,
     /// The share of the run (after the warm-up) in which it transmitted.
     #[serde(serialize_with = "number::serialize")]

@@ -209,6 +209,10 @@ impl Application {
     }
 
     pub(crate) fn on_accept(&mut self, nodes: &mut Nodes, node: usize, endpoint: EndpointId) {
+        // A join that has lost its option on the way opens another connection.
+        if self.to.is_some_and(|first| nodes.transport(node).endpoint(first).ended().is_none()) {
+            return;
+        }
         self.to = Some(endpoint);
         let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
         match self.flow.traffic {

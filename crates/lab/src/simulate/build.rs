@@ -80,19 +80,24 @@ pub(crate) fn build_for(
             subflow_scenario::Attachment::Router(index) => routers[index].into(),
         }
     };
+    // Behind a middlebox, what leaves the queue is no longer what the host has sent.
     let limited = hosts_with_small_queues(scenario);
     let links = scenario
         .links
         .iter()
         .map(|link| {
             let config = |config: &LinkConfig, near: subflow_scenario::Attachment| match near {
-                subflow_scenario::Attachment::Interface(index) if limited.contains(&index.host) => {
+                subflow_scenario::Attachment::Interface(index)
+                    if limited.contains(&index.host) && link.middleboxes.is_empty() =>
+                {
                     LinkConfig { reports_departures: true, ..config.clone() }
                 }
                 _ => config.clone(),
             };
             let (up, down) = (config(&link.up, link.ends[0]), config(&link.down, link.ends[1]));
-            topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), up, down)
+            let built = topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), up, down);
+            topology.middleboxes(built, link.middleboxes.clone());
+            built
         })
         .collect();
     match wires {

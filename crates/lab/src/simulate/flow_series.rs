@@ -98,7 +98,7 @@ impl FlowSeries {
 
     /// The bytes delivered since the last sample, of which there are `total` now.
     pub(super) fn delivered_since(&mut self, total: u64) -> u64 {
-        total - core::mem::replace(&mut self.delivered, total)
+        total.saturating_sub(core::mem::replace(&mut self.delivered, total))
     }
 
     /// Adds the goodput of the flow, which has delivered `total` bytes.

@@ -4,7 +4,8 @@ use subflow_network::{DuplexLink, LinkId, LinkMetrics, Network};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 use subflow_transport::mptcp::PathRecord;
-use subflow_transport::{Endpoint, EndpointId};
+use subflow_transport::{Endpoint, EndpointId, Figures};
+use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 
 use super::build::Run;
 use super::figures::{FlowBaseline, MeasuredFlow};
@@ -28,7 +29,8 @@ impl Run {
         }
         let of = |flow| {
             let (sender, receiver) = self.data_ends(flow);
-            FlowBaseline::of(sender.map(Endpoint::figures).as_ref(), receiver.map(Endpoint::figures).as_ref())
+            let figures = |end: Option<&Endpoint>| end.map(|end| self.figures(end, flow));
+            FlowBaseline::of(figures(sender).as_ref(), figures(receiver).as_ref())
         };
         Baseline {
             flows: (0..self.world.applications.len()).map(of).collect(),
@@ -38,6 +40,23 @@ impl Run {
 
     fn endpoint(&self, node: usize, id: Option<EndpointId>) -> Option<&Endpoint> {
         Some(self.world.nodes.transport(node).endpoint(id?))
+    }
+
+    /// The figures of an end of a flow. Its peer's addresses and ports are those that the peer has, whatever middlebox has
+    /// translated them.
+    fn figures(&self, endpoint: &Endpoint, flow: usize) -> Figures {
+        let mut figures = endpoint.figures();
+        if self.network.has_middleboxes() {
+            let protocol = match &self.world.applications[flow].flow().protocol {
+                protocol if protocol.is_udp() => PROTOCOL_UDP,
+                protocol if protocol.sctp().is_some() => PROTOCOL_SCTP,
+                _ => PROTOCOL_TCP,
+            };
+            for path in &mut figures.paths {
+                path.ends.remote = self.network.original_end(protocol, path.ends.remote);
+            }
+        }
+        figures
     }
 
     /// The sending and the receiving end of a flow's data.
@@ -86,8 +105,8 @@ impl Run {
             let (sender, receiver) = self.data_ends(index);
             let measured = MeasuredFlow {
                 flow,
-                sender: sender.map(Endpoint::figures),
-                receiver: receiver.map(Endpoint::figures),
+                sender: sender.map(|sender| self.figures(sender, index)),
+                receiver: receiver.map(|receiver| self.figures(receiver, index)),
                 completed_at: application.completed_at,
                 exchanges: &application.exchanges,
                 delays: self.world.nodes.data_record(index).filter(|_| series).map(DataRecord::delays),
@@ -139,7 +158,7 @@ fn direction(network: &Network, id: LinkId, before: &LinkMetrics, span: Duration
         bytes: metrics.bytes,
         drops: metrics.dropped_queue,
         marks: metrics.marked,
-        losses: metrics.dropped_loss + metrics.dropped_down,
+        losses: metrics.dropped_loss + metrics.dropped_down + metrics.dropped_middlebox,
         utilisation: if span.is_zero() { 0.0 } else { busy.as_secs_f64() / span.as_secs_f64() },
         max_queue_packets: u64::from(metrics.max_queue),
         mean_queue_packets: metrics.mean_queue,

@@ -6,6 +6,7 @@ use subflow_scenario::HostEvent;
 use subflow_transport::EndpointId;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 use subflow_wire::Packet;
+use subflow_wire::icmp::IcmpError;
 
 use super::application::Application;
 use super::nodes::{Node, Nodes, TIMER, TimerOwner};
@@ -132,6 +133,14 @@ impl Hosts for World {
     #[inline]
     fn look_ahead(&mut self, network: &Network, host: HostId, packet: PacketId, step: LookAhead) {
         self.nodes.look_ahead(network, host.index(), packet, step);
+    }
+
+    fn handle_icmp(&mut self, network: &mut Network, interface: InterfaceId, error: &IcmpError) {
+        self.nodes.cause = TIMER;
+        let node = network.host_of(interface).index();
+        if let Some(endpoint) = self.nodes.transport_mut(node).handle_icmp(network.now(), error) {
+            self.drain(network, node, endpoint);
+        }
     }
 
     fn handle_departures(&mut self, network: &mut Network, interface: InterfaceId) {

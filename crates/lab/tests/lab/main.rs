@@ -10,6 +10,7 @@ mod from_packets;
 mod groups;
 mod host_queue;
 mod laws;
+mod middleboxes;
 mod queues;
 mod sctp;
 mod threads;

@@ -1,5 +1,7 @@
 //! How packets of the network pass the middleboxes of a link, before they come to its queue.
 
+use std::net::{IpAddr, SocketAddr};
+
 use subflow_quantity::Duration;
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted};
 use subflow_wire::{Body, Packet};
@@ -19,8 +21,31 @@ impl Network {
 
     /// The interface to which packets for `address` are routed, if there is one: that which has it, or that behind a
     /// middlebox which has given it.
-    pub fn interface_for(&self, address: std::net::IpAddr) -> Option<InterfaceId> {
+    pub fn interface_for(&self, address: IpAddr) -> Option<InterfaceId> {
         self.hosts.addresses.interface(address)
+    }
+
+    /// The end whose packets of `protocol` (a number of IANA) arrive as those of `end`: another one, if a middlebox has
+    /// translated it.
+    pub fn original_end(&self, protocol: u8, end: SocketAddr) -> SocketAddr {
+        self.translations.original(protocol, end)
+    }
+
+    /// The packet with the addresses and ports that its ends have, whatever translator is between them.
+    pub fn untranslated(&self, packet: PacketId) -> Packet {
+        let mut packet = self.packets[packet].clone();
+        let (protocol, source_port, destination_port) = packet.body.transport_ports();
+        let source = self.original_end(protocol, (packet.ip.source, source_port).into());
+        let destination = self.original_end(protocol, (packet.ip.destination, destination_port).into());
+        (packet.ip.source, packet.ip.destination) = (source.ip(), destination.ip());
+        match &mut packet.body {
+            Body::Tcp(segment) => (segment.source_port, segment.destination_port) = (source.port(), destination.port()),
+            Body::Udp(datagram) => {
+                (datagram.source_port, datagram.destination_port) = (source.port(), destination.port());
+            }
+            Body::Sctp(_) => {}
+        }
+        packet
     }
 
     /// Processes `packet`, which comes now to link `index`, at the middleboxes of the link.

@@ -9,7 +9,7 @@ use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{References, loss, queue};
+use super::{References, loss, middleboxes, queue};
 use crate::file::{Field, Place, Problem, Section, Value};
 use crate::schema::DISTRIBUTIONS;
 use crate::{Link, schema};
@@ -37,7 +37,11 @@ impl LinkReader<'_> {
             return Err(between.problem("both ends are the same").label("a link joins two nodes"));
         }
         let [up, down] = configs(&section, self.references)?;
-        let link = Link { name: name.to_owned(), ends, up, down };
+        let middleboxes = match section.given("middlebox") {
+            Some(field) => middleboxes::read(&field)?,
+            None => Vec::new(),
+        };
+        let link = Link { name: name.to_owned(), ends, up, down, middleboxes };
         Ok((link, [first.place().clone(), second.place().clone()]))
     }
 }

@@ -10,6 +10,7 @@ mod hosts;
 mod late;
 mod links;
 mod loss;
+mod middleboxes;
 mod network;
 mod queue;
 mod reachability;

@@ -88,7 +88,8 @@ impl Generated {
                     Attachment::Interface(InterfaceIndex { host, interface: 0 })
                 }
             };
-            Link { name: self.shape.link_name(number), ends: [from, Attachment::Router(link.to)], up, down }
+            let ends = [from, Attachment::Router(link.to)];
+            Link { name: self.shape.link_name(number), ends, up, down, middleboxes: Vec::new() }
         })
     }
 }

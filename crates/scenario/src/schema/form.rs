@@ -123,6 +123,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a size, or \"unlimited\"", &[Size, Word("unlimited")]),
     ("a size, or a table { initial, maximum }", &[Size, Table]),
     ("a table", &[Table]),
+    ("a table, or a list of tables", &[Table, Tables]),
     ("a table of flows", &[NamedTables]),
     ("a table of hosts", &[NamedTables]),
     ("a table of links", &[NamedTables]),

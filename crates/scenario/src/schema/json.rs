@@ -6,9 +6,9 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, ON_OFF,
-    PATH_MANAGER, PERIOD, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET,
-    TOPOLOGY, TRACE, TableSchema, reference,
+    BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MIDDLEBOX,
+    ON_OFF, PATH_MANAGER, PERIOD, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, SUBFLOW,
+    TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
@@ -30,6 +30,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("loss", &LOSS),
         ("jitter", &JITTER),
         ("reorder", &REORDER),
+        ("middlebox", &MIDDLEBOX),
         ("flows", &FLOW),
         ("congestion", &CONGESTION),
         ("scheduler", &SCHEDULER),

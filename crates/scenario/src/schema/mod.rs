@@ -28,8 +28,8 @@ pub(crate) use network::{
 };
 pub use reference::reference;
 pub(crate) use topology::{
-    DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, QUEUE, REORDER,
-    TOKEN_BUCKET,
+    DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, MIDDLEBOX, QUEUE,
+    REORDER, TOKEN_BUCKET,
 };
 
 /// All kinds of tables, in the order of the reference.
@@ -49,6 +49,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &LOSS,
         &JITTER,
         &REORDER,
+        &MIDDLEBOX,
         &FLOW,
         &CONGESTION,
         &SCHEDULER,

@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
-use subflow_network::{Distribution, LossModel, LossPosition};
+use subflow_network::{Distribution, LossModel, LossPosition, Middlebox};
 use subflow_policy::catalogue::{Catalogue, Choice, Description};
 use subflow_policy::queue::{Discipline, Limit, QueueDiscipline};
 
+use super::general::EVENT_DIRECTIONS;
 use crate::switches::profiles;
 use crate::table::{Default, TableSchema, named, optional, required, value, word, words};
 use crate::{HostStack, options};
@@ -109,6 +110,12 @@ pub(crate) static LINK: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         ),
         value("duplicate", "a probability", "'0 %'", "the probability that a packet is duplicated"),
         optional("reorder", "a table", "none", "the reordering of packets"),
+        optional(
+            "middlebox",
+            "a table, or a list of tables",
+            "none",
+            "what packets of both directions pass before they are queued, in order from the first end to the second",
+        ),
     ],
 });
 
@@ -165,6 +172,25 @@ pub(crate) static LOSS: LazyLock<TableSchema> = LazyLock::new(|| {
          that its description names.",
         vec![words("model", LossModel::ALL.to_vec(), Default::Required, "the loss model")],
         vec![word("position", &LOSS_POSITIONS, Default::of("'after-queue'"), "where packets are lost")],
+    )
+});
+
+/// `middlebox = { … }`.
+pub(crate) static MIDDLEBOX: LazyLock<TableSchema> = LazyLock::new(|| {
+    options::table::<Middlebox>(
+        "links.NAME.middlebox = { … }",
+        "A middlebox. Each option is for the kinds that its description names. nat has the inside at the link's first \
+         end, whatever its direction.",
+        vec![words("kind", Middlebox::ALL.to_vec(), Default::Required, "what it does")],
+        vec![
+            word(
+                "direction",
+                &EVENT_DIRECTIONS,
+                Default::of("'both'"),
+                "the direction of the packets on which it acts",
+            ),
+            value("start", "a duration", "'0 s'", "the time from which it acts; packets pass it unchanged before"),
+        ],
     )
 });
 

@@ -33,6 +33,8 @@ pub enum Undivided {
     EventLog,
     /// A controller routes all flows.
     Controller,
+    /// Links have middleboxes, which see both directions.
+    Middleboxes,
     /// An algorithm of another crate may share state between hosts.
     CustomAlgorithm,
     /// What must stay together is everything that has traffic.
@@ -46,6 +48,7 @@ impl fmt::Display for Undivided {
             Self::Captures => "packets are captured in the order in which they pass all hosts",
             Self::EventLog => "what all hosts do is logged in the order in which it happens",
             Self::Controller => "one controller routes all flows",
+            Self::Middleboxes => "middleboxes see both directions of their links",
             Self::CustomAlgorithm => "a custom algorithm may share state between hosts",
             Self::Together => {
                 "all hosts with traffic are joined by links without a constant delay, links that change, or UDP flows"
@@ -68,6 +71,9 @@ impl Division {
         }
         if scenario.routers.iter().any(|router| router.mode == RouterMode::Multiflow) {
             return Err(Undivided::Controller);
+        }
+        if scenario.links.iter().any(|link| !link.middleboxes.is_empty()) {
+            return Err(Undivided::Middleboxes);
         }
         if scenario.flows.iter().any(has_custom_algorithm) || scenario.links.iter().any(has_custom_queue) {
             return Err(Undivided::CustomAlgorithm);

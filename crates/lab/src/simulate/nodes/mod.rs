@@ -235,7 +235,10 @@ impl Nodes {
         }
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
             if let Some(observer) = &mut observer {
-                observer.on_sent(network.packet(self.reserved), endpoint, at);
+                match network.has_middleboxes() {
+                    true => observer.on_sent(&network.untranslated(self.reserved), endpoint, at),
+                    false => observer.on_sent(network.packet(self.reserved), endpoint, at),
+                }
             }
             if !host.lost.is_empty() && host.lost.contains(&network.packet(self.reserved).ip.source) {
                 continue;

@@ -28,14 +28,16 @@ impl Nodes {
         // A connection that no flow listens for is never registered.
         let Some(socket) = sockets.get(id.0 as usize) else { return };
         let (flow, when) = (socket.flow, (network.now(), self.cause));
+        let original = network.has_middleboxes().then(|| network.untranslated(packet));
+        let packet = original.as_ref().unwrap_or_else(|| network.packet(packet));
         match socket.watched {
             Watched::Nothing | Watched::Sender => {}
             Watched::Receiver => {
-                observer.batch_arrived(network.packet(packet), transport.endpoint(id), flow, when);
+                observer.batch_arrived(packet, transport.endpoint(id), flow, when);
             }
             Watched::All => {
                 let at = Occasion { node, flow, when };
-                observer.log_arrived(network.packet(packet), transport.endpoint(id), at);
+                observer.log_arrived(packet, transport.endpoint(id), at);
             }
         }
     }
