@@ -17,8 +17,10 @@ pub struct LinkMetrics {
     pub dropped_loss: u64,
     /// Packets dropped because the link was down.
     pub dropped_down: u64,
-    /// Packets that middleboxes dropped, or replaced by others.
+    /// Packets that middleboxes dropped.
     pub dropped_middlebox: u64,
+    /// Packets that middleboxes replaced by others.
+    pub replaced: u64,
     /// Time spent transmitting; with a capacity trace, the time during which the queue was not empty.
     pub busy: Duration,
     /// The maximum number of packets in the queue, including the one in transmission.
@@ -28,9 +30,9 @@ pub struct LinkMetrics {
 }
 
 impl LinkMetrics {
-    /// All drops.
+    /// All drops, with packets that were replaced.
     pub fn drops(&self) -> u64 {
-        self.dropped_queue + self.dropped_loss + self.dropped_down + self.dropped_middlebox
+        self.dropped_queue + self.dropped_loss + self.dropped_down + self.dropped_middlebox + self.replaced
     }
 
     /// The fraction of `elapsed` that was spent transmitting.
@@ -49,7 +51,7 @@ pub struct NetworkMetrics {
     pub duplicated: u64,
     /// Packets delivered to hosts.
     pub delivered: u64,
-    /// Packets dropped on links or without a route.
+    /// Packets dropped on links or without a route, or replaced by middleboxes.
     pub dropped: u64,
     /// Of those, packets to an address that does not exist, that has no route, or that the sender may not send to.
     pub dropped_unroutable: u64,
@@ -75,6 +77,7 @@ pub(crate) struct Dropped {
     pub(crate) loss: u64,
     pub(crate) down: u64,
     pub(crate) middlebox: u64,
+    pub(crate) replaced: u64,
     pub(crate) marked: u64,
 }
 
@@ -144,6 +147,7 @@ impl LinkMetrics {
             dropped_loss: dropped.loss,
             dropped_down: dropped.down,
             dropped_middlebox: dropped.middlebox,
+            replaced: dropped.replaced,
             busy: Duration::from_nanos(times.busy) - unfinished,
             max_queue: times.max_queue,
             mean_queue: if now == Instant::ZERO { 0.0 } else { sojourn / now.as_nanos() as f64 },

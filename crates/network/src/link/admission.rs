@@ -7,6 +7,7 @@ use subflow_wire::Packet;
 use super::extras::QueueState;
 use super::{Accepted, Intake, Link, Parcel};
 use crate::PacketId;
+use crate::metrics::Dropped;
 use crate::packet_pool::PacketPool;
 
 impl Link {
@@ -88,8 +89,9 @@ impl Link {
         self.admits_now(now, occupied, parcel.packet, packets).then(|| self.schedule(now, now, parcel, first))
     }
 
-    /// A middlebox has dropped a packet, or has replaced it by others.
-    pub(crate) fn count_dropped_by_middlebox(&mut self) {
-        self.extras.dropped.middlebox += 1;
+    /// A middlebox has dropped a packet, or has `replaced` it by others.
+    pub(crate) fn count_ended_at_middlebox(&mut self, replaced: bool) {
+        let Dropped { middlebox, replaced: instead, .. } = &mut self.extras.dropped;
+        *(if replaced { instead } else { middlebox }) += 1;
     }
 }

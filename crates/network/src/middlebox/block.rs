@@ -1,9 +1,12 @@
 //! `block`: a port or a protocol that is not let through.
 
 use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
-use subflow_wire::{Body, Packet};
+use subflow_policy::routing::FlowKey;
+use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP, Packet};
 
-use super::{Fate, Interference, Passage, forged};
+use super::reset::refusal;
+use super::{Fate, Interference, Passage};
+use crate::routing::flow_key;
 
 /// A firewall that drops packets of a protocol, of a port, or both. Either it says nothing, or it refuses TCP
 /// connections by a reset in the name of the other end.
@@ -13,27 +16,21 @@ use super::{Fate, Interference, Passage, forged};
 /// is dropped by many of them (Hätönen et al., IMC 2010).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    protocol: Protocol,
+    /// The number of IANA, or [`ANY`].
+    protocol: u8,
     /// The port at either end; 0 for all.
     port: u16,
     answer: Answer,
 }
 
-/// The protocol that is blocked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Protocol {
-    #[default]
-    Any,
-    Tcp,
-    Udp,
-    Sctp,
-}
+/// Any protocol number.
+const ANY: u8 = 0;
 
-const PROTOCOLS: [Choice<Protocol>; 4] = [
-    Choice::new("any", Protocol::Any, "all protocols"),
-    Choice::new("tcp", Protocol::Tcp, "TCP, and MPTCP with it"),
-    Choice::new("udp", Protocol::Udp, "UDP, and SCTP in UDP with it"),
-    Choice::new("sctp", Protocol::Sctp, "SCTP in IP"),
+const PROTOCOLS: [Choice<u8>; 4] = [
+    Choice::new("any", ANY, "all protocols"),
+    Choice::new("tcp", PROTOCOL_TCP, "TCP, and MPTCP with it"),
+    Choice::new("udp", PROTOCOL_UDP, "UDP, and SCTP in UDP with it"),
+    Choice::new("sctp", PROTOCOL_SCTP, "SCTP in IP"),
 ];
 
 /// What the source of a blocked packet gets to know.
@@ -90,16 +87,9 @@ impl Block {
     }
 
     fn concerns(&self, packet: &Packet) -> bool {
-        let has_port = |source, destination| self.port == 0 || [source, destination].contains(&self.port);
-        let (protocol, source, destination) = match &packet.body {
-            Body::Tcp(segment) => (Protocol::Tcp, segment.source_port, segment.destination_port),
-            Body::Udp(datagram) => (Protocol::Udp, datagram.source_port, datagram.destination_port),
-            Body::Sctp(packet) => match packet.encapsulation {
-                Some(udp) => (Protocol::Udp, udp.source_port, udp.destination_port),
-                None => (Protocol::Sctp, packet.source_port, packet.destination_port),
-            },
-        };
-        [Protocol::Any, protocol].contains(&self.protocol) && has_port(source, destination)
+        let FlowKey { source, destination, protocol } = flow_key(packet);
+        let has_port = self.port == 0 || [source.port(), destination.port()].contains(&self.port);
+        has_port && [ANY, protocol].contains(&self.protocol)
     }
 }
 
@@ -109,7 +99,7 @@ impl Interference for Block {
             return Fate::Pass;
         }
         if self.answer == Answer::Reset
-            && let Some(reset) = forged::refusal(packet)
+            && let Some(reset) = refusal(packet)
         {
             passage.send_back(reset);
         }

@@ -1,6 +1,6 @@
 //! Middleboxes on links: what they do with packets on their way, other than to queue them.
 //!
-//! A middlebox is one file with its source and its options; [`Middlebox`] lists them by name. A link without
+//! A middlebox is declared with its source and its options; [`Middlebox`] lists them by name. A link without
 //! middleboxes has none of this, so that it has no cost.
 //!
 //! | file | contents |
@@ -8,27 +8,23 @@
 //! | `mod.rs` | the catalogue; [`Interference`]: what a middlebox implements |
 //! | `chain.rs` | the middleboxes of one link, one behind another |
 //! | `passing.rs` | how packets of the network pass them; ICMP errors that they send |
-//! | `tcp_options.rs` | the TCP options that `strip_option.rs` and `drop_option.rs` look for |
-//! | `translations.rs` | the addresses and ports that `nat.rs` has given |
-//! | `forged.rs` | resets that `block.rs` and `reset.rs` send in the name of others |
-//! | `block.rs`, `mss_clamp.rs`, `mtu.rs`, `nat.rs`, `rewrite_sequence.rs`, … | one middlebox each |
+//! | `tcp_options.rs` | `strip-option`, `drop-option` |
+//! | `packet_size.rs` | `mtu`, `mss-clamp` |
+//! | `nat.rs` | `nat`, and all addresses and ports that translators have given |
+//! | `reset.rs` | `reset`, and the resets that middleboxes send in the name of others |
+//! | `block.rs`, `rewrite_sequence.rs`, `split.rs` | one middlebox each |
 
 mod block;
 mod chain;
-mod drop_option;
-mod forged;
-mod mss_clamp;
-mod mtu;
 mod nat;
+mod packet_size;
 mod passing;
 mod reset;
 mod rewrite_sequence;
 mod split;
-mod strip_option;
 mod tcp_options;
 #[cfg(test)]
 mod test_packets;
-mod translations;
 
 use subflow_policy::catalogue::{catalogue, dispatch};
 use subflow_quantity::Instant;
@@ -37,15 +33,13 @@ use subflow_wire::Packet;
 pub use block::Block;
 pub(crate) use chain::Chain;
 pub use chain::PlacedMiddlebox;
-pub use drop_option::DropOption;
-pub use mss_clamp::MssClamp;
-pub use mtu::Mtu;
 pub use nat::Nat;
+pub(crate) use nat::Translations;
+pub use packet_size::{MssClamp, Mtu};
 pub use reset::Reset;
 pub use rewrite_sequence::RewriteSequence;
 pub use split::Split;
-pub use strip_option::StripOption;
-pub(crate) use translations::Translations;
+pub use tcp_options::{DropOption, StripOption};
 
 use crate::host_table::AddressBook;
 

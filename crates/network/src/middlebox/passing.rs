@@ -65,7 +65,7 @@ impl Network {
                 self.enter_queue(index, parcel);
             }
             Fate::Drop | Fate::Replace => {
-                self.links[index as usize].count_dropped_by_middlebox();
+                self.links[index as usize].count_ended_at_middlebox(fate == Fate::Replace);
                 self.release(parcel.packet);
             }
         }

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
 use subflow_policy::routing::FlowKey;
-use subflow_wire::Packet;
+use subflow_wire::tcp::{TcpFlags, TcpOptions};
+use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, TcpSegment};
 
-use super::{Fate, Interference, Passage, forged};
+use super::{Fate, Interference, Passage};
 use crate::routing::flow_key;
 
 /// A device that ends TCP connections by resets in the name of their ends, after a number of segments with data. The
@@ -76,7 +77,7 @@ impl Interference for Reset {
         if packet.payload().length == 0 {
             return Fate::Pass;
         }
-        let (Some(to_sender), Some(to_receiver)) = (forged::refusal(packet), forged::abort(packet)) else {
+        let (Some(to_sender), Some(to_receiver)) = (refusal(packet), abort(packet)) else {
             return Fate::Pass;
         };
         let passed = self.passed.entry((source, destination)).or_default();
@@ -93,12 +94,62 @@ impl Interference for Reset {
     }
 }
 
+/// The reset with which the destination of `packet` would refuse it (RFC 9293, section 3.10.7.1); `None` for what is not
+/// TCP, and for resets.
+pub(super) fn refusal(packet: &Packet) -> Option<Packet> {
+    let segment = resettable(packet)?;
+    let (sequence, acknowledgment, flags) = match segment.flags.contains(TcpFlags::ACK) {
+        true => (segment.acknowledgment, 0, TcpFlags::RST),
+        false => (0, end(segment), TcpFlags::RST | TcpFlags::ACK),
+    };
+    let (source, destination) = (packet.ip.destination, packet.ip.source);
+    let ports = (segment.destination_port, segment.source_port);
+    Some(reset_segment(IpHeader { source, destination, ..header(packet) }, ports, sequence, (acknowledgment, flags)))
+}
+
+/// A reset that continues where `packet` ends, as its sender would abort the connection.
+fn abort(packet: &Packet) -> Option<Packet> {
+    let segment = resettable(packet)?;
+    let ports = (segment.source_port, segment.destination_port);
+    let acknowledgment = (segment.acknowledgment, TcpFlags::RST | TcpFlags::ACK);
+    Some(reset_segment(header(packet), ports, end(segment), acknowledgment))
+}
+
+fn resettable(packet: &Packet) -> Option<&TcpSegment> {
+    match &packet.body {
+        Body::Tcp(segment) => (!segment.flags.contains(TcpFlags::RST)).then_some(segment),
+        Body::Udp(_) | Body::Sctp(_) => None,
+    }
+}
+
+/// The sequence number behind a segment.
+fn end(segment: &TcpSegment) -> u32 {
+    let takes = |flag| u32::from(segment.flags.contains(flag));
+    segment.sequence.wrapping_add(segment.payload.length + takes(TcpFlags::SYN) + takes(TcpFlags::FIN))
+}
+
+fn header(packet: &Packet) -> IpHeader {
+    IpHeader { ecn: Ecn::NotEct, hop_limit: 64, ..packet.ip }
+}
+
+fn reset_segment(
+    ip: IpHeader,
+    (source_port, destination_port): (u16, u16),
+    sequence: u32,
+    (acknowledgment, flags): (u32, TcpFlags),
+) -> Packet {
+    let (options, payload) = (TcpOptions::default(), Payload::default());
+    let segment =
+        TcpSegment { source_port, destination_port, sequence, acknowledgment, flags, window: 0, options, payload };
+    Packet { ip, body: Body::Tcp(segment) }
+}
+
 #[cfg(test)]
 mod tests {
     use subflow_quantity::Duration;
 
     use super::super::PlacedMiddlebox;
-    use super::super::test_packets::{Bench, data, datagram, segment};
+    use super::super::test_packets::{Bench, data, datagram, segment, syn};
     use super::*;
 
     /// How many resets the sender and the receiver get with each of three segments.
@@ -124,5 +175,22 @@ mod tests {
         assert!(bench.up(Duration::ZERO, data(0, 100)).is_some());
         assert_eq!(segment(&bench.outcome.onward[0]).sequence, 1101);
         assert!(bench.up(Duration::ZERO, datagram()).is_some() && bench.outcome.back.is_empty());
+    }
+
+    #[test]
+    fn resets_have_the_numbers_that_the_ends_accept() {
+        let refused = refusal(&syn()).expect("a reset");
+        assert_eq!((segment(&refused).sequence, segment(&refused).acknowledgment), (0, 1001));
+        let answer = refusal(&data(0, 100)).expect("a reset");
+        assert_eq!((answer.ip.source, segment(&answer).source_port), (data(0, 0).ip.destination, 80));
+        assert_eq!((segment(&answer).sequence, segment(&answer).flags), (5001, TcpFlags::RST));
+        let aborted = abort(&data(0, 100)).expect("a reset");
+        assert_eq!((segment(&aborted).sequence, segment(&aborted).acknowledgment), (1101, 5001));
+    }
+
+    #[test]
+    fn neither_datagrams_nor_resets_are_answered() {
+        assert_eq!(refusal(&datagram()), None);
+        assert_eq!(abort(&abort(&data(0, 1)).expect("a reset")), None);
     }
 }

@@ -1,14 +1,16 @@
-//! The TCP options that middleboxes look for, and the segments on which they do.
+//! `strip-option` and `drop-option`: TCP options that do not arrive, and segments that do not because of one.
 
-use subflow_policy::catalogue::Choice;
+use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::MptcpOption;
 use subflow_wire::{Body, Packet, TcpSegment};
 
+use super::{Fate, Interference, Passage};
+
 /// A TCP option, or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TcpOption {
-    Mptcp,
+enum TcpOption {
+    AllOfMptcp,
     MpCapable,
     MpJoin,
     AddAddress,
@@ -18,8 +20,8 @@ pub(super) enum TcpOption {
     WindowScale,
 }
 
-pub(super) const TCP_OPTIONS: [Choice<TcpOption>; 8] = [
-    Choice::new("mptcp", TcpOption::Mptcp, "every option of MPTCP").source("RFC 8684"),
+const TCP_OPTIONS: [Choice<TcpOption>; 8] = [
+    Choice::new("mptcp", TcpOption::AllOfMptcp, "every option of MPTCP").source("RFC 8684"),
     Choice::new("mp-capable", TcpOption::MpCapable, "MP_CAPABLE").source("RFC 8684, section 3.1"),
     Choice::new("mp-join", TcpOption::MpJoin, "MP_JOIN").source("RFC 8684, section 3.2"),
     Choice::new("add-addr", TcpOption::AddAddress, "ADD_ADDR and its echo").source("RFC 8684, section 3.4.1"),
@@ -31,14 +33,14 @@ pub(super) const TCP_OPTIONS: [Choice<TcpOption>; 8] = [
 
 /// The segments on which an option is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Segments {
+enum Segments {
     All,
     Syn,
     SynAck,
     Data,
 }
 
-pub(super) const SEGMENTS: [Choice<Segments>; 4] = [
+const SEGMENTS: [Choice<Segments>; 4] = [
     Choice::new("all", Segments::All, "all segments"),
     Choice::new("syn", Segments::Syn, "SYN and SYN/ACK"),
     Choice::new("syn-ack", Segments::SynAck, "SYN/ACK"),
@@ -59,14 +61,14 @@ impl Segments {
 
 /// An option on some segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OptionFilter {
-    pub(super) option: TcpOption,
-    pub(super) on: Segments,
+struct OptionFilter {
+    option: TcpOption,
+    on: Segments,
 }
 
 impl Default for OptionFilter {
     fn default() -> Self {
-        Self { option: TcpOption::Mptcp, on: Segments::All }
+        Self { option: TcpOption::AllOfMptcp, on: Segments::All }
     }
 }
 
@@ -80,7 +82,7 @@ impl OptionFilter {
     }
 
     /// Removes the option, and returns whether it was there.
-    pub(super) fn remove(&self, packet: &mut Packet) -> bool {
+    fn remove(&self, packet: &mut Packet) -> bool {
         let Some(TcpSegment { options, .. }) = self.segment(packet) else { return false };
         let mut retain = |keeps: fn(&MptcpOption) -> bool| {
             let before = options.mptcp.len();
@@ -88,7 +90,7 @@ impl OptionFilter {
             before != options.mptcp.len()
         };
         match self.option {
-            TcpOption::Mptcp => retain(|_| false) | options.dss.take().is_some(),
+            TcpOption::AllOfMptcp => retain(|_| false) | options.dss.take().is_some(),
             TcpOption::MpCapable => retain(|option| !matches!(option, MptcpOption::Capable(_))),
             TcpOption::MpJoin => retain(|option| !matches!(option, MptcpOption::Join(_))),
             TcpOption::AddAddress => retain(|option| !matches!(option, MptcpOption::AddAddress(_))),
@@ -104,9 +106,94 @@ impl OptionFilter {
     }
 }
 
+/// A middlebox that removes a TCP option, and forwards the segment without it.
+///
+/// Honda et al. saw options that they had put on SYNs and on data segments removed, on some paths from both and on some
+/// from SYNs only: a device that normalises traffic, or a proxy that does not know the option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StripOption(OptionFilter);
+
+impl Catalogued for StripOption {
+    const DESCRIPTION: Description = Description {
+        name: "strip-option",
+        aliases: &[],
+        summary: "removes a TCP option from segments",
+        source: "Honda et al., Is it still possible to extend TCP?, IMC 2011",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::name(
+            "option",
+            "the TCP option",
+            || Choice::descriptions(&TCP_OPTIONS),
+            |strip: &Self| Choice::name_of(&TCP_OPTIONS, strip.0.option),
+            |strip, name| strip.0.option = Choice::find(&TCP_OPTIONS, name).unwrap_or(strip.0.option),
+        )
+        .required(),
+        Attribute::name(
+            "on",
+            "the segments on which it looks for the option",
+            || Choice::descriptions(&SEGMENTS),
+            |strip: &Self| Choice::name_of(&SEGMENTS, strip.0.on),
+            |strip, name| strip.0.on = Choice::find(&SEGMENTS, name).unwrap_or(strip.0.on),
+        ),
+    ];
+}
+
+impl Interference for StripOption {
+    fn process(&mut self, packet: &mut Packet, _: &mut Passage<'_>) -> Fate {
+        self.0.remove(packet);
+        Fate::Pass
+    }
+}
+
+/// A middlebox that drops segments with a TCP option: a firewall that lets nothing pass that it does not know.
+///
+/// A client that repeats such a SYN without the option after some time-outs is served all the same, later: Linux sends
+/// MP_CAPABLE on the first SYNs only (`net.mptcp.syn_retrans_before_tcp_fallback`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DropOption(OptionFilter);
+
+impl Catalogued for DropOption {
+    const DESCRIPTION: Description = Description {
+        name: "drop-option",
+        aliases: &[],
+        summary: "drops segments with a TCP option",
+        source: "Honda et al., Is it still possible to extend TCP?, IMC 2011",
+    };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::name(
+            "option",
+            "the TCP option",
+            || Choice::descriptions(&TCP_OPTIONS),
+            |filter: &Self| Choice::name_of(&TCP_OPTIONS, filter.0.option),
+            |filter, name| filter.0.option = Choice::find(&TCP_OPTIONS, name).unwrap_or(filter.0.option),
+        )
+        .required(),
+        Attribute::name(
+            "on",
+            "the segments on which it looks for the option",
+            || Choice::descriptions(&SEGMENTS),
+            |filter: &Self| Choice::name_of(&SEGMENTS, filter.0.on),
+            |filter, name| filter.0.on = Choice::find(&SEGMENTS, name).unwrap_or(filter.0.on),
+        ),
+    ];
+}
+
+impl Interference for DropOption {
+    fn process(&mut self, packet: &mut Packet, _: &mut Passage<'_>) -> Fate {
+        if self.0.remove(packet) { Fate::Drop } else { Fate::Pass }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::test_packets::{data, segment, syn};
+    use subflow_policy::catalogue::{Catalogue, Value};
+    use subflow_quantity::Duration;
+
+    use super::super::test_packets::{Bench, data, segment, syn};
+    use super::super::{Middlebox, PlacedMiddlebox};
     use super::*;
 
     #[test]
@@ -139,5 +226,22 @@ mod tests {
         assert_eq!(removed(&syn()), [true, true, false, false]);
         assert_eq!(removed(&answer), [true, true, true, false]);
         assert_eq!(removed(&with_data), [true, false, false, true]);
+    }
+
+    #[test]
+    fn the_segment_goes_on_without_the_option() {
+        let strip = Middlebox::from(StripOption::default()).with("option", Value::Name("timestamps"));
+        let mut bench = Bench::of([PlacedMiddlebox::new(strip.expect("it takes it"))]);
+        let passed = bench.up(Duration::ZERO, syn()).expect("it passes");
+        assert_eq!(segment(&passed).options.timestamps, None);
+        assert_eq!(segment(&passed).options.mptcp, segment(&syn()).options.mptcp);
+    }
+
+    #[test]
+    fn a_segment_without_the_option_passes_unchanged() {
+        let drops = Middlebox::from(DropOption::default()).with("option", Value::Name("mp-capable"));
+        let mut bench = Bench::of([PlacedMiddlebox::new(drops.expect("it takes it"))]);
+        assert_eq!(bench.up(Duration::ZERO, syn()), None);
+        assert_eq!(bench.up(Duration::ZERO, data(0, 10)), Some(data(0, 10)));
     }
 }

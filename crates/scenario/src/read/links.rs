@@ -3,16 +3,17 @@
 use std::ops::RangeInclusive;
 
 use subflow_network::{
-    Distribution, Jitter, LinkConfig, Overtaking, Peak, Probability, Reordering, Service, TokenBucketConfig,
+    Distribution, Jitter, LinkConfig, Middlebox, Overtaking, Peak, PlacedMiddlebox, Probability, Reordering, Service,
+    TokenBucketConfig,
 };
 use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{References, loss, middleboxes, queue};
+use super::{References, algorithms, loss, queue};
 use crate::file::{Field, Place, Problem, Section, Value};
-use crate::schema::DISTRIBUTIONS;
-use crate::{Link, schema};
+use crate::schema::{DISTRIBUTIONS, EVENT_DIRECTIONS};
+use crate::{Link, options, schema};
 
 /// A longer delay is assumed to be a mistake in its unit.
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
@@ -38,7 +39,7 @@ impl LinkReader<'_> {
         }
         let [up, down] = configs(&section, self.references)?;
         let middleboxes = match section.given("middlebox") {
-            Some(field) => middleboxes::read(&field)?,
+            Some(field) => middleboxes(&field)?,
             None => Vec::new(),
         };
         let link = Link { name: name.to_owned(), ends, up, down, middleboxes };
@@ -242,6 +243,25 @@ fn reorder(field: &Field<'_>) -> Result<Reorder, Problem> {
     Ok(Reorder::Late(Reordering { probability, extra_delay }))
 }
 
+/// A table, or a list of tables in order from the link's first end to its second.
+fn middleboxes(field: &Field<'_>) -> Result<Vec<PlacedMiddlebox>, Problem> {
+    match field.value() {
+        Value::Table(_) => Ok(vec![placed_middlebox(field)?]),
+        _ => field.list("a table, or a list of tables, each with a kind")?.iter().map(placed_middlebox).collect(),
+    }
+}
+
+fn placed_middlebox(field: &Field<'_>) -> Result<PlacedMiddlebox, Problem> {
+    let section = field.section(&schema::MIDDLEBOX)?;
+    let middlebox: Middlebox =
+        algorithms::in_section(&section, &section.required("kind")?, "a middlebox", &[], &options::of_no_link)?;
+    Ok(PlacedMiddlebox {
+        middlebox,
+        directions: section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?,
+        start: section.value("start").duration()?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -250,14 +270,22 @@ mod tests {
     use crate::Scenario;
     use crate::file::Document;
 
-    fn link(keys: &str) -> Result<[LinkConfig; 2], String> {
+    fn scenario(keys: &str) -> Result<Scenario, String> {
         let text = format!(
             "[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\n{keys}\n\
              [flows.f]\nfrom = \"a\"\nto = \"b\"\n"
         );
         let document = Document::parse(Path::new("link.toml"), text).expect("it is TOML");
-        let scenario = Scenario::read(&document).map_err(|problems| problems.to_string())?;
-        Ok(scenario.links.into_iter().next().map(|link| [link.up, link.down]).expect("a link"))
+        Scenario::read(&document).map_err(|problems| problems.to_string())
+    }
+
+    fn link(keys: &str) -> Result<[LinkConfig; 2], String> {
+        Ok(scenario(keys)?.links.into_iter().next().map(|link| [link.up, link.down]).expect("a link"))
+    }
+
+    fn placed(middlebox: &str) -> Result<Vec<PlacedMiddlebox>, String> {
+        let scenario = scenario(&format!("middlebox = {middlebox}"))?;
+        Ok(scenario.links.into_iter().next().expect("a link").middleboxes)
     }
 
     #[test]
@@ -273,6 +301,37 @@ mod tests {
         for nothing in [skip, &in_the_other] {
             let problems = link(nothing).expect_err(nothing);
             assert!(problems.contains("neither delay nor jitter"), "{problems}");
+        }
+    }
+
+    #[test]
+    fn one_middlebox_is_a_table_and_several_are_a_list() {
+        let names = |value| -> Vec<String> {
+            let placed = placed(value).expect(value);
+            placed.iter().map(|placed| placed.middlebox.name().to_owned()).collect()
+        };
+        assert_eq!(names("{ kind = \"nat\" }"), ["nat"]);
+        assert_eq!(names("[{ kind = \"nat\" }, { kind = \"mtu\", mtu = 1400 }]"), ["nat", "mtu"]);
+        assert!(names("[]").is_empty());
+    }
+
+    #[test]
+    fn a_middlebox_has_a_direction_and_a_start() {
+        let placed = placed("{ kind = \"block\", port = 80, direction = \"down\", start = \"2 s\" }");
+        let placed = placed.expect("it is valid").remove(0);
+        assert_eq!((placed.directions, placed.start), ([false, true], Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn an_option_of_another_kind_is_refused() {
+        for (value, expected) in [
+            ("{ kind = \"nat\", mtu = 1400 }", "nat has no such option"),
+            ("{ kind = \"strip-option\" }", "option is missing"),
+            ("{ kind = \"nut\" }", "nat"),
+            ("\"nat\"", "a list of tables"),
+        ] {
+            let problems = placed(value).expect_err(value);
+            assert!(problems.contains(expected), "{value}: {problems}");
         }
     }
 }

@@ -10,7 +10,6 @@ mod hosts;
 mod late;
 mod links;
 mod loss;
-mod middleboxes;
 mod network;
 mod queue;
 mod reachability;
