@@ -212,6 +212,7 @@ fn path_of(paths: &mut [Path], packet: &Packet) -> String {
         Body::Tcp(segment) => (segment.source_port, segment.destination_port),
         Body::Sctp(packet) => (packet.source_port, packet.destination_port),
         Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
+        Body::Quic(datagram) => (datagram.source_port, datagram.destination_port),
     };
     let local = SocketAddr::new(packet.ip.source, source);
     let remote = SocketAddr::new(packet.ip.destination, destination);

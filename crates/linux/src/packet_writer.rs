@@ -23,6 +23,7 @@ impl PacketWriter {
         self.payload.clear();
         match &packet.body {
             Body::Sctp(body) => body.payloads().for_each(|payload| fill(&mut self.payload, payload)),
+            Body::Quic(body) => body.payloads().for_each(|payload| fill(&mut self.payload, payload)),
             body => fill(&mut self.payload, body.payload()),
         }
         set_payload_sum(packet, ones_complement_sum(&self.payload));

@@ -36,6 +36,7 @@ fn destination_port(packet: &Packet) -> u16 {
         Body::Udp(datagram) => datagram.destination_port,
         Body::Tcp(segment) => segment.destination_port,
         Body::Sctp(packet) => packet.destination_port,
+        Body::Quic(datagram) => datagram.destination_port,
     }
 }
 

@@ -32,8 +32,8 @@ pub fn set_payload_sum(packet: &mut Packet, sum: u16) {
             datagram.payload.sum = sum;
             return;
         }
-        // An SCTP endpoint writes no checksum into a header.
-        Body::Sctp(_) => return,
+        // Endpoints of SCTP and QUIC write no checksum into a header.
+        Body::Sctp(_) | Body::Quic(_) => return,
     };
     segment.payload.sum = sum;
     let mapped = segment.options.dss.as_mut().and_then(|dss| dss.mapping.as_mut()).filter(|mapping| mapping.length > 0);

@@ -30,6 +30,14 @@ pub enum ParseError {
         /// The smallest valid length.
         minimum: usize,
     },
+    /// A field has a value that its format excludes.
+    #[error("{header} header: {field} is not valid")]
+    Field {
+        /// The header.
+        header: Header,
+        /// The field, by its name in the specification.
+        field: &'static str,
+    },
     /// A checksum does not match.
     #[error("{0} checksum does not match")]
     Checksum(Header),
@@ -80,6 +88,12 @@ pub enum EmitError {
         /// Bytes needed.
         needed: u32,
     },
+    /// A value is larger than a variable-length integer of QUIC can express.
+    #[error("value {value} exceeds 2^62 - 1, the largest variable-length integer")]
+    VarintTooLarge {
+        /// The value.
+        value: u64,
+    },
     /// An option lacks a field that all of its wire formats need.
     #[error("{option} option lacks {missing}")]
     IncompleteOption {
@@ -109,6 +123,10 @@ pub enum Header {
     Sctp,
     /// A chunk of SCTP (RFC 9260, section 3.2).
     SctpChunk,
+    /// A packet of QUIC (RFC 9000, section 17).
+    Quic,
+    /// Transport parameters of QUIC (RFC 9000, section 18).
+    QuicTransportParameters,
 }
 
 impl fmt::Display for Header {
@@ -122,6 +140,8 @@ impl fmt::Display for Header {
             Self::Icmp => "ICMP",
             Self::Sctp => "SCTP",
             Self::SctpChunk => "SCTP chunk",
+            Self::Quic => "QUIC",
+            Self::QuicTransportParameters => "QUIC transport parameter",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes to typed packets and back: IPv4, IPv6, TCP with every MPTCP option of RFC 8684, SCTP, UDP, and pcapng files.
+//! Bytes to typed packets and back: IPv4, IPv6, TCP with every MPTCP option of RFC 8684, SCTP, UDP, QUIC, and pcapng files.
 //!
 //! A packet as bytes, and back:
 //!
@@ -22,7 +22,7 @@
 //! A [`Packet`] consists of headers and the *description* of a payload ([`Payload`]: its offset in the sender's stream
 //! and its length). [`Packet::emit`] adds the payload bytes and [`Packet::parse`] separates them, where real packets
 //! enter and leave. All other code handles only descriptions and gets the size from [`Packet::wire_length`]. In SCTP
-//! each DATA chunk has its own payload description.
+//! each DATA chunk has its own payload description, in QUIC each STREAM and DATAGRAM frame.
 //!
 //! Options have the same layout as in Linux, so that a simulated packet has the size of a real one.
 //!
@@ -45,6 +45,7 @@ mod ipv6;
 mod packet;
 mod payload;
 pub mod pcapng;
+pub mod quic;
 mod reader;
 pub mod sctp;
 pub mod tcp;
@@ -56,6 +57,7 @@ pub use ip::{Ecn, IpHeader, PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP, set_conge
 pub use packet::{Body, Packet};
 pub use payload::{Payload, PayloadBytes};
 pub use pcapng::{PcapngWriter, packet_block_length};
+pub use quic::QuicDatagram;
 pub use sctp::SctpPacket;
 pub use tcp::TcpSegment;
 pub use udp::UdpDatagram;

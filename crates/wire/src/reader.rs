@@ -30,6 +30,27 @@ impl<'a> Reader<'a> {
         Some(*bytes)
     }
 
+    /// The next `length` bytes.
+    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    /// All bytes that are left.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// A variable-length integer (RFC 9000, section 16), of any of its lengths.
+    pub(crate) fn varint(&mut self) -> Option<u64> {
+        let first = *self.0.first()?;
+        let bytes = self.bytes(1 << (first >> 6))?;
+        let value = bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        // The two highest bits of the first byte are the length.
+        Some(value & (u64::MAX >> (66 - 8 * bytes.len())))
+    }
+
     pub(crate) const fn remaining(&self) -> usize {
         self.0.len()
     }

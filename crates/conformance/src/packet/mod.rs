@@ -51,7 +51,7 @@ pub(crate) fn describe(packet: &Packet) -> Vec<Field> {
     match &packet.body {
         Body::Tcp(segment) => tcp::describe(segment),
         Body::Sctp(packet) => sctp::describe(packet),
-        Body::Udp(_) => Vec::new(),
+        Body::Udp(_) | Body::Quic(_) => Vec::new(),
     }
 }
 

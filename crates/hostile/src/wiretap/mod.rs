@@ -82,7 +82,7 @@ impl Wiretap {
                 self.hear_mptcp(flow, from, segment);
             }
             Body::Sctp(body) => self.flows[flow].sctp[from].hear(body),
-            Body::Udp(_) => {}
+            Body::Udp(_) | Body::Quic(_) => {}
         }
     }
 
@@ -111,6 +111,7 @@ pub(crate) fn ports(packet: &Packet) -> (u16, u16) {
         Body::Tcp(segment) => (segment.source_port, segment.destination_port),
         Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
         Body::Sctp(body) => (body.source_port, body.destination_port),
+        Body::Quic(datagram) => (datagram.source_port, datagram.destination_port),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn answer(wiretap: &Wiretap, greeting: &Greeting, packet: &Packet) ->
     let body = match &packet.body {
         Body::Tcp(segment) => Body::Tcp(Answer { wiretap, greeting, flow, from }.to_segment(segment, local, remote)?),
         Body::Sctp(body) => Body::Sctp(answer_chunks(greeting, body, wiretap.flow(flow).sctp[from].tag)?),
-        Body::Udp(_) => return None,
+        Body::Udp(_) | Body::Quic(_) => return None,
     };
     Some(forge::packet(local, remote, body))
 }

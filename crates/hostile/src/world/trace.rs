@@ -36,7 +36,7 @@ pub(super) fn line(packet: &Packet) -> String {
             let _ = write!(line, "tag {:x}", body.verification_tag);
             body.chunks.iter().for_each(|chunk| describe_chunk(chunk, &mut line));
         }
-        Body::Udp(_) => {}
+        Body::Udp(_) | Body::Quic(_) => {}
     }
     line
 }

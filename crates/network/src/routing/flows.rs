@@ -230,6 +230,7 @@ fn ports(packet: &Packet) -> ((u16, u16), u8) {
     match &packet.body {
         Body::Tcp(segment) => ((segment.source_port, segment.destination_port), 6),
         Body::Udp(datagram) => ((datagram.source_port, datagram.destination_port), 17),
+        Body::Quic(datagram) => ((datagram.source_port, datagram.destination_port), 17),
         Body::Sctp(packet) => match packet.encapsulation {
             None => ((packet.source_port, packet.destination_port), 132),
             Some(udp) => ((udp.source_port, udp.destination_port), 17),

@@ -219,6 +219,6 @@ pub(crate) fn segment_of(packet: &mut Packet) -> &mut TcpSegment {
     }
     match &mut packet.body {
         Body::Tcp(segment) => segment,
-        Body::Udp(_) | Body::Sctp(_) => unreachable!("replaced above"),
+        Body::Udp(_) | Body::Sctp(_) | Body::Quic(_) => unreachable!("replaced above"),
     }
 }

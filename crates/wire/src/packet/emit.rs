@@ -8,7 +8,7 @@ use crate::error::EmitError;
 use crate::ip::PROTOCOL_UDP;
 use crate::payload::PayloadBytes;
 use crate::sctp::UdpEncapsulation;
-use crate::{IpHeader, Payload, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
+use crate::{IpHeader, Payload, QuicDatagram, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
 impl Packet {
     /// Appends the packet to `out`: IP header, transport header with its options, payload, and the checksums over them.
@@ -35,6 +35,7 @@ impl Packet {
         let transport = out.len();
         let checksum_offset = match &self.body {
             Body::Sctp(packet) => return self.emit_sctp(packet, payload, transport_length, out),
+            Body::Quic(datagram) => return self.emit_quic(datagram, payload, (transport_length, transport), out),
             Body::Tcp(segment) => {
                 tcp::emit_header(segment, out);
                 tcp::CHECKSUM_OFFSET
@@ -76,11 +77,35 @@ impl Packet {
         let datagram = UdpDatagram { source_port, destination_port, payload: Payload::default() };
         udp::emit_header(&datagram, length, out);
         packet.emit(payload, out)?;
-        let pseudo = pseudo_header_sum(self.ip.source, self.ip.destination, PROTOCOL_UDP, u32::from(length));
-        let sum = ones_complement_add(pseudo, ones_complement_sum(&out[start..]));
-        let checksum = udp::checksum(sum);
-        out[start + udp::CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+        self.set_udp_checksum(&mut out[start..]);
         Ok(())
+    }
+
+    /// Appends a datagram of QUIC at `start`, behind the network header, which is removed on an error.
+    fn emit_quic(
+        &self,
+        quic: &QuicDatagram,
+        payload: PayloadBytes<'_>,
+        (length, start): (u16, usize),
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
+        let QuicDatagram { source_port, destination_port, .. } = *quic;
+        let datagram = UdpDatagram { source_port, destination_port, payload: Payload::default() };
+        udp::emit_header(&datagram, length, out);
+        if let Err(error) = quic.emit(payload, out) {
+            out.truncate(start - (self.wire_length() - self.body.header_length()) as usize);
+            return Err(error);
+        }
+        self.set_udp_checksum(&mut out[start..]);
+        Ok(())
+    }
+
+    /// Sets the checksum of a datagram that starts with the header of UDP.
+    fn set_udp_checksum(&self, datagram: &mut [u8]) {
+        let length = datagram.len() as u32;
+        let pseudo = pseudo_header_sum(self.ip.source, self.ip.destination, PROTOCOL_UDP, length);
+        let checksum = udp::checksum(ones_complement_add(pseudo, ones_complement_sum(datagram)));
+        datagram[udp::CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
     }
 
     /// Length of transport header and payload, after checking that the packet can be written.
@@ -88,6 +113,8 @@ impl Packet {
         let expected = self.payload().length;
         if let Body::Sctp(packet) = &self.body {
             packet.check(payload)?;
+        } else if let Body::Quic(datagram) = &self.body {
+            datagram.check(payload)?;
         } else if let PayloadBytes::Bytes(bytes) = payload
             && bytes.len() != expected as usize
         {

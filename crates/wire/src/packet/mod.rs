@@ -1,7 +1,7 @@
 //! The typed packet that endpoints exchange.
 
 use crate::ip::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
-use crate::{IpHeader, Payload, SctpPacket, TcpSegment, UdpDatagram, ipv4, ipv6, udp};
+use crate::{IpHeader, Payload, QuicDatagram, SctpPacket, TcpSegment, UdpDatagram, ipv4, ipv6, udp};
 
 mod emit;
 mod parse;
@@ -15,6 +15,9 @@ pub enum Body {
     Udp(UdpDatagram),
     /// An SCTP packet, possibly encapsulated in UDP.
     Sctp(SctpPacket),
+    /// A UDP datagram with QUIC packets. [`Packet::parse`] returns it as [`Body::Udp`]: what the payload is only its
+    /// receiver knows.
+    Quic(QuicDatagram),
 }
 
 /// One IP packet: headers and the description of its payload.
@@ -35,7 +38,8 @@ impl Packet {
         (ip_header + self.body.header_length()).saturating_add(self.body.payload().length)
     }
 
-    /// The payload description; empty for SCTP (see [`SctpPacket::payloads`]).
+    /// The payload description; empty for SCTP and QUIC (see [`SctpPacket::payloads`] and
+    /// [`QuicDatagram::payloads`]).
     #[inline]
     pub const fn payload(&self) -> &Payload {
         self.body.payload()
@@ -43,24 +47,26 @@ impl Packet {
 }
 
 impl Body {
-    /// The payload description; empty for SCTP (see [`SctpPacket::payloads`]).
+    /// The payload description; empty for SCTP and QUIC (see [`SctpPacket::payloads`] and
+    /// [`QuicDatagram::payloads`]).
     #[inline]
     pub const fn payload(&self) -> &Payload {
         match self {
             Self::Tcp(segment) => &segment.payload,
             Self::Udp(datagram) => &datagram.payload,
-            Self::Sctp(_) => &Payload { stream_offset: 0, length: 0, sum: 0 },
+            Self::Sctp(_) | Self::Quic(_) => &Payload { stream_offset: 0, length: 0, sum: 0 },
         }
     }
 
-    /// Length in bytes of the transport header with options, between the IP header and the payload. For SCTP, the whole
-    /// packet including user data.
+    /// Length in bytes of the transport header with options, between the IP header and the payload. For SCTP and
+    /// QUIC, the whole packet including user data.
     #[inline]
     pub fn header_length(&self) -> u32 {
         match self {
             Self::Tcp(segment) => segment.header_length(),
             Self::Udp(_) => udp::HEADER_LENGTH,
             Self::Sctp(packet) => packet.length() + packet.encapsulation.map_or(0, |_| udp::HEADER_LENGTH),
+            Self::Quic(datagram) => udp::HEADER_LENGTH + datagram.length(),
         }
     }
 
@@ -71,6 +77,7 @@ impl Body {
             Self::Tcp(segment) => (PROTOCOL_TCP, segment.source_port, segment.destination_port),
             Self::Udp(datagram) => (PROTOCOL_UDP, datagram.source_port, datagram.destination_port),
             Self::Sctp(packet) => (PROTOCOL_SCTP, packet.source_port, packet.destination_port),
+            Self::Quic(datagram) => (PROTOCOL_UDP, datagram.source_port, datagram.destination_port),
         }
     }
 
@@ -78,12 +85,13 @@ impl Body {
     pub const fn protocol(&self) -> u8 {
         match self {
             Self::Tcp(_) => PROTOCOL_TCP,
-            Self::Udp(_) => PROTOCOL_UDP,
+            Self::Udp(_) | Self::Quic(_) => PROTOCOL_UDP,
             Self::Sctp(packet) if packet.encapsulation.is_some() => PROTOCOL_UDP,
             Self::Sctp(_) => PROTOCOL_SCTP,
         }
     }
 }
 
-/// Packets are stored in slots that are reused; SCTP must not make the slots of TCP segments larger.
+/// Packets are stored in slots that are reused; SCTP and QUIC must not make the slots of TCP segments larger.
 const _: () = assert!(size_of::<SctpPacket>() <= size_of::<TcpSegment>());
+const _: () = assert!(size_of::<QuicDatagram>() <= size_of::<TcpSegment>());

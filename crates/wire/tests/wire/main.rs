@@ -7,6 +7,8 @@ mod mptcp_options;
 mod packets;
 mod pcapng;
 mod properties;
+mod quic;
+mod quic_properties;
 mod sctp;
 mod sctp_properties;
 mod tcp_options;

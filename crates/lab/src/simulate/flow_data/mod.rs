@@ -8,6 +8,7 @@
 //! | many packets recorded at a time | `batch.rs` |
 //! | ranges that cannot be read yet | `segments.rs` |
 //! | SCTP's chunks | `chunks.rs` |
+//! | the data in a packet | `transmissions.rs` |
 //! | the subflows | `subflows.rs` |
 //! | distributions of delays | `delays.rs` |
 
@@ -20,6 +21,7 @@ mod segments;
 mod subflows;
 #[cfg(test)]
 mod tests;
+mod transmissions;
 
 use core::ops::Range;
 
@@ -27,7 +29,6 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Flow;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{Endpoint, Note, Noted};
-use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, Packet, Payload};
 
 pub(crate) use delays::FlowDelays;
@@ -38,6 +39,7 @@ pub(super) use subflows::FourTuple;
 
 use crate::event_log::Sending;
 use chunks::Undelivered;
+use transmissions::{Transmission, for_each_range, forward_tsn, four_tuple};
 
 /// The record of a flow's data, and the node that sends it.
 pub(super) struct FlowData {
@@ -70,15 +72,6 @@ enum What {
     Lost(Ends, u64),
     TimedOut(Ends),
     Rtt(Ends, Duration),
-}
-
-/// A range of data in a packet.
-#[derive(Clone, Debug)]
-struct Transmission {
-    data: Range<u64>,
-    /// TCP's sequence number, or SCTP's TSN.
-    number: u32,
-    is_chunk: bool,
 }
 
 /// What a packet changes at the receiver.
@@ -334,43 +327,4 @@ impl DataRecord {
             }
         }
     }
-}
-
-/// Calls `each` with the 4-tuple of a packet and each range of data in it.
-fn for_each_range(packet: &Packet, mut each: impl FnMut(FourTuple<'_>, Transmission)) {
-    match &packet.body {
-        Body::Tcp(segment) if segment.payload.length > 0 => {
-            let tuple = four_tuple(packet, segment.source_port, segment.destination_port);
-            each(tuple, Transmission { data: bounds(&segment.payload), number: segment.sequence, is_chunk: false });
-        }
-        Body::Sctp(sctp) => {
-            for chunk in &sctp.chunks {
-                if let Chunk::Data(data) = chunk {
-                    let tuple = four_tuple(packet, sctp.source_port, sctp.destination_port);
-                    each(tuple, Transmission { data: bounds(&data.payload), number: data.tsn, is_chunk: true });
-                }
-            }
-        }
-        Body::Tcp(_) | Body::Udp(_) => {}
-    }
-}
-
-/// The new cumulative TSN of a FORWARD-TSN in a packet.
-fn forward_tsn(packet: &Packet) -> Option<u32> {
-    let Body::Sctp(sctp) = &packet.body else { return None };
-    sctp.chunks.iter().find_map(|chunk| match chunk {
-        Chunk::ForwardTsn(forward) => Some(forward.new_cumulative_tsn),
-        _ => None,
-    })
-}
-
-#[inline]
-fn four_tuple(packet: &Packet, source_port: u16, destination_port: u16) -> FourTuple<'_> {
-    FourTuple { ip: &packet.ip, source_port, destination_port }
-}
-
-/// Where the bytes of a payload are in the stream of the application.
-#[inline]
-fn bounds(payload: &Payload) -> Range<u64> {
-    payload.stream_offset..payload.stream_offset + u64::from(payload.length)
 }

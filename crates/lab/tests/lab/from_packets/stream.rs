@@ -41,7 +41,7 @@ impl Connection {
             match &packet.body {
                 Body::Tcp(segment) => connection.learn(packet, segment),
                 Body::Sctp(sctp) => connection.learn_chunks(sctp, &mut lengths),
-                Body::Udp(_) => {}
+                Body::Udp(_) | Body::Quic(_) => {}
             }
         }
         let mut at = 0;
@@ -97,7 +97,7 @@ impl Connection {
                 };
                 sctp.chunks.iter().filter_map(data).collect()
             }
-            Body::Tcp(_) | Body::Udp(_) => Vec::new(),
+            Body::Tcp(_) | Body::Udp(_) | Body::Quic(_) => Vec::new(),
         }
     }
 
@@ -137,7 +137,7 @@ impl Connection {
                 }
                 _ => None,
             }),
-            Body::Udp(_) => None,
+            Body::Udp(_) | Body::Quic(_) => None,
         }
     }
 }
@@ -147,7 +147,7 @@ pub(super) fn four_tuple(packet: &Packet) -> FourTuple {
     let (source_port, destination_port) = match &packet.body {
         Body::Tcp(segment) => (segment.source_port, segment.destination_port),
         Body::Sctp(sctp) => (sctp.source_port, sctp.destination_port),
-        Body::Udp(_) => (0, 0),
+        Body::Udp(_) | Body::Quic(_) => (0, 0),
     };
     (packet.ip.source, packet.ip.destination, source_port, destination_port)
 }

@@ -30,7 +30,7 @@ pub(crate) fn packet(source: IpAddr, destination: IpAddr, number: u32, size: u32
 pub(crate) fn number(packet: &Packet) -> u32 {
     match &packet.body {
         Body::Udp(datagram) => u32::from(datagram.source_port) << 16 | u32::from(datagram.destination_port),
-        Body::Tcp(_) | Body::Sctp(_) => panic!("UDP only"),
+        Body::Tcp(_) | Body::Sctp(_) | Body::Quic(_) => panic!("UDP only"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Helpers of the tests that compare bytes.
 
+pub(crate) mod quic_strategies;
 pub(crate) mod sctp_specimens;
 pub(crate) mod sctp_strategies;
 pub(crate) mod specimens;
@@ -81,7 +82,7 @@ pub(crate) fn parse_options(bytes: &[u8]) -> TcpOptions {
     repair(&mut packet);
     match Packet::parse(&packet).unwrap().0.body {
         Body::Tcp(segment) => segment.options,
-        Body::Udp(_) | Body::Sctp(_) => unreachable!(),
+        Body::Udp(_) | Body::Sctp(_) | Body::Quic(_) => unreachable!(),
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn packet_with_payload() -> impl Strategy<Value = (Packet, Vec<u8>)> 
         match &mut body {
             Body::Tcp(segment) => segment.payload = description,
             Body::Udp(datagram) => datagram.payload = description,
-            Body::Sctp(_) => unreachable!("not made here"),
+            Body::Sctp(_) | Body::Quic(_) => unreachable!("not made here"),
         }
         (Packet { ip, body }, bytes)
     })

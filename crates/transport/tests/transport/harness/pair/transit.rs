@@ -31,7 +31,7 @@ impl Pair {
         let fate = match &mut packet.body {
             Body::Tcp(segment) => self.tamper_with((from, path), &mut packet.ip.ecn, segment, &mut bytes),
             Body::Sctp(body) => self.sctp.tamper_with(from, &mut packet.ip.ecn, body),
-            Body::Udp(_) => return,
+            Body::Udp(_) | Body::Quic(_) => return,
         };
         let mut arrivals = match fate {
             Fate::Drop => Vec::new(),
