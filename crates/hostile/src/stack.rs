@@ -81,7 +81,7 @@ pub(crate) fn connections(endpoint: &Endpoint) -> Vec<&Connection> {
     match endpoint {
         Endpoint::Tcp(tcp) => vec![tcp.connection()],
         Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().map(|subflow| subflow.connection()).collect(),
-        Endpoint::Sctp(_) | Endpoint::Udp(_) => Vec::new(),
+        Endpoint::Sctp(_) | Endpoint::Quic(_) | Endpoint::Udp(_) => Vec::new(),
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn ends(endpoint: &Endpoint, addresses: usize) -> usize {
     match endpoint {
         Endpoint::Mptcp(mptcp) => mptcp.subflows().len(),
         Endpoint::Sctp(association) => association.destinations().len() * addresses,
-        Endpoint::Tcp(_) | Endpoint::Udp(_) => 1,
+        Endpoint::Tcp(_) | Endpoint::Quic(_) | Endpoint::Udp(_) => 1,
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn memory(endpoint: &Endpoint, end: &End) -> (i64, u32) {
         Endpoint::Mptcp(_) => (512 << 10, 48),
         // As many TSNs as one may have arrived ahead of a hole.
         Endpoint::Sctp(_) => ((256 << 10) + 128 * i64::from(MOST_TSNS_AHEAD), end.message_size.clamp(1, 500)),
-        Endpoint::Udp(_) => (1 << 10, 1),
+        Endpoint::Quic(_) | Endpoint::Udp(_) => (1 << 10, 1),
     }
 }
 

@@ -144,7 +144,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
     }
 
     /// The first interval that begins within `range`.
-    fn first_within(&self, range: Range<u64>) -> Option<Range<u64>> {
+    pub(crate) fn first_within(&self, range: Range<u64>) -> Option<Range<u64>> {
         let lower = self.lower.range(range.clone()).next().map(|(&start, held)| start..held.end);
         lower.or_else(|| self.last().filter(|last| range.contains(&last.start)))
     }

@@ -1,4 +1,4 @@
-//! Sans-IO endpoints: TCP, MPTCP, SCTP and UDP as state machines that receive the time as an argument and never process
+//! Sans-IO endpoints: TCP, MPTCP, SCTP, QUIC and UDP as state machines that receive the time as an argument and never process
 //! payload bytes.
 //!
 //! Two hosts that talk to each other, without a network:
@@ -46,8 +46,8 @@
 //! ```
 //!
 //! A [`Host`] owns [`Endpoint`]s and assigns each arriving packet to one of them. A [`tcp::Connection`] is a TCP
-//! connection or an MPTCP subflow, an [`mptcp::Connection`] an MPTCP connection over several subflows, and an
-//! [`sctp::Association`] an SCTP association.
+//! connection or an MPTCP subflow, an [`mptcp::Connection`] an MPTCP connection over several subflows, an
+//! [`sctp::Association`] an SCTP association, and a [`quic::Connection`] a QUIC connection.
 
 mod change;
 pub mod edge;
@@ -62,6 +62,7 @@ pub mod mptcp;
 mod notes;
 mod path_mtu;
 mod prefetch;
+pub mod quic;
 mod random;
 mod reach;
 pub mod sctp;

@@ -61,6 +61,9 @@ pub enum Rules {
     },
     /// Those of SCTP (RFC 9260, section 7.2): windows in bytes.
     Rfc9260,
+    /// Those of QUIC (RFC 9002, section 7): windows in packets, no growth in recovery, and no reduction by a timeout
+    /// alone.
+    Rfc9002,
 }
 
 impl Default for Rules {
@@ -200,7 +203,7 @@ impl Path {
     pub fn growth(&self) -> Growth {
         match self.rules {
             Rules::Linux { growth, .. } => growth,
-            Rules::Rfc9260 => Growth::default(),
+            Rules::Rfc9260 | Rules::Rfc9002 => Growth::default(),
         }
     }
 

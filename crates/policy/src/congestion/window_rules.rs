@@ -1,10 +1,12 @@
-//! What an event does to a window by the rules that the transport has chosen ([`Rules`]): those of TCP in Linux or those
-//! of SCTP (RFC 9260, section 7.2). The default bodies of [`CongestionControl`](super::CongestionControl) apply them.
+//! What an event does to a window by the rules that the transport has chosen ([`Rules`]): those of TCP in Linux those of
+//! SCTP (RFC 9260, section 7.2) or those of QUIC (RFC 9002, section 7). The default bodies of [`CongestionControl`](super::CongestionControl) apply them.
 
 use super::path::Windows;
 use super::prr::Prr;
 use super::{DeliverySample, Loss, Outstanding, Path, RecoveryState, Rules, WindowReduction};
 
+/// The window after persistent congestion, in packets (RFC 9002, section 7.2, `kMinimumWindow`).
+const MIN_WINDOW: u32 = 2;
 /// The least window of SCTP after a decay, in PMTUs (RFC 9260, section 7.2.1).
 const MIN_IDLE_PMTUS: u32 = 4;
 
@@ -20,7 +22,9 @@ impl Path {
                     self.reduce_proportionally(1, loss.in_flight, false);
                 }
             }
-            Rules::Linux { reduction: WindowReduction::Immediate, .. } | Rules::Rfc9260 => self.cwnd = ssthresh,
+            Rules::Linux { reduction: WindowReduction::Immediate, .. } | Rules::Rfc9260 | Rules::Rfc9002 => {
+                self.cwnd = ssthresh;
+            }
         }
     }
 
@@ -32,7 +36,8 @@ impl Path {
 
     /// Fast recovery has repaired all losses, or the window was to be reduced once: the window is the threshold.
     pub(super) fn leave_recovery(&mut self) {
-        if self.ssthresh < Self::INFINITE {
+        // Persistent congestion may have reduced the window of QUIC further.
+        if self.ssthresh < Self::INFINITE && self.rules != Rules::Rfc9002 {
             self.cwnd = self.ssthresh;
         }
     }
@@ -51,6 +56,10 @@ impl Path {
                 self.credit = 0;
             }
             Rules::Rfc9260 => self.cwnd = self.quantum,
+            Rules::Rfc9002 => {
+                self.cwnd = self.quantum.saturating_mul(MIN_WINDOW);
+                self.credit = 0;
+            }
         }
     }
 
@@ -65,7 +74,8 @@ impl Path {
                 }
                 false
             }
-            Rules::Linux { .. } => sample.progress && sample.window_limited && acked > 0,
+            Rules::Rfc9002 if self.state.is_reducing() => false,
+            Rules::Linux { .. } | Rules::Rfc9002 => sample.progress && sample.window_limited && acked > 0,
             Rules::Rfc9260 => {
                 // The association decides what is progress, also in fast recovery. Of what a window that was not full
                 // delivers, partial_bytes_acked saves up at most one window (section 7.2.2, (3)).
@@ -97,14 +107,14 @@ impl Path {
 
     /// Whether an idle time restarts slow start, instead of a decay of the window.
     pub(super) fn restarts_after_idle(&self) -> bool {
-        matches!(self.rules, Rules::Linux { .. })
+        matches!(self.rules, Rules::Linux { .. } | Rules::Rfc9002)
     }
 
     /// Halves a window per RTO of `timeouts` that it was idle: down to the restart window (RFC 5681, section 4.1; Linux
     /// `tcp_cwnd_restart`), or down to four PMTUs (RFC 9260, section 7.2.1).
     pub(super) fn reduce_after_idle(&mut self, timeouts: u32) {
         let floor = match self.rules {
-            Rules::Linux { .. } => {
+            Rules::Linux { .. } | Rules::Rfc9002 => {
                 self.ssthresh = self.current_ssthresh();
                 self.credit = 0;
                 self.initial_window
@@ -136,7 +146,8 @@ impl Path {
     }
 
     /// Bytes per second, `None` before the first RTT sample: the window, with Linux's TCP what is outstanding if that is
-    /// more, per RTT, times 2 in slow start and 1.2 else (`tcp_update_pacing_rate`).
+    /// more, per RTT, times 2 in slow start and 1.2 else (`tcp_update_pacing_rate`); with QUIC times 1.25 (RFC 9002,
+    /// section 7.7).
     pub(super) fn pacing_rate(&self, outstanding: Outstanding) -> Option<u64> {
         let srtt = self.srtt?.as_nanos().max(1);
         match self.rules {
@@ -144,6 +155,10 @@ impl Path {
                 let percent = if self.cwnd < self.ssthresh / 2 { 200 } else { 120 };
                 let bytes = u64::from(self.cwnd.max(outstanding.amount)) * u64::from(outstanding.unit_bytes);
                 Some(bytes_per_second(bytes, percent, srtt))
+            }
+            Rules::Rfc9002 => {
+                let bytes = u64::from(self.cwnd) * u64::from(outstanding.unit_bytes);
+                Some(bytes_per_second(bytes, 125, srtt))
             }
             Rules::Rfc9260 => {
                 let gain = if self.in_slow_start() { 20 } else { 12 };
@@ -156,7 +171,7 @@ impl Path {
     pub(super) fn scale_to_mtu(&mut self, before: u32, after: u32) {
         match self.rules {
             // The window is in packets, of which fewer hold the same amount (Linux `tcp_mtup_probe_success`).
-            Rules::Linux { .. } => {
+            Rules::Linux { .. } | Rules::Rfc9002 => {
                 self.cwnd = (u64::from(self.cwnd) * u64::from(before) / u64::from(after)).max(1) as u32;
             }
             Rules::Rfc9260 => self.quantum = after,
@@ -245,5 +260,17 @@ mod tests {
         assert_eq!((path.cwnd, path.ssthresh), (10_000, 10_000));
         path.enter_loss(5000);
         assert_eq!(path.cwnd, 1000);
+    }
+
+    #[test]
+    fn quic_reduces_at_once_keeps_the_threshold_in_persistent_congestion_and_paces_a_quarter_faster() {
+        let mut path = Path { rules: Rules::Rfc9002, ..Path::new(1, 40) };
+        path.set_srtt(Duration::from_millis(100));
+        assert_eq!(path.pacing_rate(Outstanding { amount: 0, unit_bytes: 1200 }), Some(600_000));
+        path.enter_recovery(20, &Loss { now: Instant::ZERO, in_flight: 39, by_timer: false });
+        assert_eq!((path.cwnd, path.ssthresh), (20, 20));
+        path.enter_loss(5);
+        path.leave_recovery();
+        assert_eq!((path.cwnd, path.ssthresh), (2, 20));
     }
 }

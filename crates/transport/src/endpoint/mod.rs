@@ -1,20 +1,20 @@
 //! A socket of any protocol.
 
 mod description;
+mod of_host;
 
 use core::ops::Range;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use subflow_quantity::Instant;
-use subflow_wire::icmp::{IcmpError, IcmpKind};
+use subflow_wire::icmp::IcmpKind;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::edge::Taken;
-use crate::mptcp::{OpenRequest, Refused};
 use crate::socket::Socket;
 use crate::tcp::{Closed, Connection, Ends, TcpEndpoint};
 use crate::udp::UdpEndpoint;
-use crate::{Change, Event, mptcp, sctp};
+use crate::{Change, Event, mptcp, quic, sctp};
 
 /// Calls a method of [`Socket`] of the protocol at hand.
 macro_rules! ask {
@@ -29,13 +29,14 @@ macro_rules! ask {
             Self::Tcp($socket) => $call,
             Self::Mptcp($socket) => $call,
             Self::Sctp($socket) => $call,
+            Self::Quic($socket) => $call,
             Self::Udp($socket) => $call,
         }
     };
 }
 use ask;
 
-/// A sans-IO endpoint: TCP, MPTCP, SCTP or UDP.
+/// A sans-IO endpoint: TCP, MPTCP, SCTP, QUIC or UDP.
 ///
 /// # The invariant
 ///
@@ -51,6 +52,8 @@ pub enum Endpoint {
     Mptcp(Box<mptcp::Connection>),
     /// SCTP.
     Sctp(Box<sctp::Association>),
+    /// QUIC.
+    Quic(Box<quic::Connection>),
     /// UDP.
     Udp(Box<UdpEndpoint>),
 }
@@ -259,115 +262,15 @@ impl Endpoint {
     pub fn as_sctp_mut(&mut self) -> Option<&mut sctp::Association> {
         if let Self::Sctp(sctp) = self { Some(sctp) } else { None }
     }
-}
 
-/// What a [`Host`](crate::Host) does with its endpoints.
-impl Endpoint {
-    /// The number in the IP header (IANA), under which packets find the endpoint.
-    pub(crate) fn protocol(&self) -> u8 {
-        ask!(self.protocol())
+    /// The QUIC connection, if it is one.
+    pub fn as_quic(&self) -> Option<&quic::Connection> {
+        if let Self::Quic(quic) = self { Some(quic) } else { None }
     }
 
-    /// Processes an ICMP error about a packet of subflow `subflow` (0 except for MPTCP).
-    pub(crate) fn handle_icmp(&mut self, subflow: usize, error: &IcmpError, now: Instant) {
-        ask!(mut self.handle_icmp(subflow, error, now))
-    }
-
-    /// The SYN/ACK of a connection that has just been accepted was sent before.
-    pub(crate) fn on_syn_ack_sent_before(&mut self) {
-        ask!(mut self.on_syn_ack_sent_before())
-    }
-
-    pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
-        ask!(mut self.add_local_address(address, now))
-    }
-
-    /// The SYN, which is not answered yet, is sent again from the local end of `ends`. The host has the addresses `local`.
-    pub(crate) fn move_opening(&mut self, ends: Ends, local: &[IpAddr]) {
-        ask!(mut self.move_opening(ends, local))
-    }
-
-    pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
-        ask!(mut self.remove_local_address(address, now))
-    }
-
-    /// Requests a further subflow.
-    pub(crate) fn request_subflow(&mut self, local: IpAddr, port: Option<u16>, remote: SocketAddr, backup: bool) {
-        ask!(mut self.request_subflow(local, port, remote, backup))
-    }
-
-    /// Whether [`take_open_requests`](Self::take_open_requests) would return any.
-    #[inline]
-    pub(crate) fn has_open_requests(&self) -> bool {
-        ask!(self.has_open_requests())
-    }
-
-    /// The subflows that were requested since the last call.
-    pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
-        ask!(mut self.take_open_requests())
-    }
-
-    /// Opens a requested subflow between `ends` and returns its index, unless that is not possible any more.
-    pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> Option<usize> {
-        ask!(mut self.open_subflow(request, ends, now))
-    }
-
-    pub(crate) fn on_open_failed(&mut self, request: &OpenRequest, now: Instant) {
-        ask!(mut self.on_open_failed(request, now))
-    }
-
-    /// The token that joins to the connection contain.
-    pub(crate) fn token(&self) -> Option<u32> {
-        ask!(self.token())
-    }
-
-    /// Accepts a join and returns the index of its subflow.
-    pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
-        ask!(mut self.accept_join(ends, syn, now))
-    }
-
-    pub(crate) fn half_open_joins(&self) -> usize {
-        ask!(self.half_open_joins())
-    }
-
-    /// Whether it has subflows to open, new ends or a successor.
-    #[inline]
-    pub(crate) fn needs_host(&self) -> bool {
-        ask!(self.needs_host())
-    }
-
-    /// Whether it has new ends or a successor.
-    #[inline]
-    pub(crate) fn has_moved(&self) -> bool {
-        ask!(self.has_moved())
-    }
-
-    /// The pairs of ends that were added since the last call.
-    pub(crate) fn take_new_ends(&mut self) -> Vec<Ends> {
-        ask!(mut self.take_new_ends())
-    }
-
-    /// What takes the endpoint's place because the peer has restarted.
-    pub(crate) fn take_successor(&mut self) -> Option<Self> {
-        ask!(self, socket => socket.take_successor().map(|successor| (*successor).into()))
-    }
-
-    /// Fetches the endpoint from memory: a packet will come soon.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        ask!(self.fetch())
-    }
-
-    /// Fetches subflow `subflow`.
-    #[inline]
-    pub(crate) fn fetch_subflow(&self, subflow: usize) {
-        ask!(self.fetch_subflow(subflow))
-    }
-
-    /// Fetches the ends of the queues of subflow `subflow`.
-    #[inline]
-    pub(crate) fn fetch_queues(&self, subflow: usize) {
-        ask!(self.fetch_queues(subflow))
+    /// The same, for changes. Drain the endpoint afterwards.
+    pub fn as_quic_mut(&mut self) -> Option<&mut quic::Connection> {
+        if let Self::Quic(quic) = self { Some(quic) } else { None }
     }
 }
 
@@ -386,6 +289,12 @@ impl From<mptcp::Connection> for Endpoint {
 impl From<sctp::Association> for Endpoint {
     fn from(sctp: sctp::Association) -> Self {
         Self::Sctp(Box::new(sctp))
+    }
+}
+
+impl From<quic::Connection> for Endpoint {
+    fn from(quic: quic::Connection) -> Self {
+        Self::Quic(Box::new(quic))
     }
 }
 

@@ -24,7 +24,8 @@ impl Host {
         match &packet.body {
             Body::Tcp(segment) => self.handle_unclaimed_segment(now, packet, segment),
             Body::Sctp(body) => self.handle_unclaimed_sctp(now, packet, body),
-            Body::Udp(_) | Body::Quic(_) => None,
+            Body::Quic(datagram) => self.handle_unclaimed_quic(now, packet, datagram),
+            Body::Udp(_) => None,
         }
     }
 

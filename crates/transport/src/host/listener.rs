@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use subflow_quantity::Instant;
 use subflow_wire::tcp::TcpSegment;
-use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP};
+use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 
 use super::demux::Protocol;
 use super::{ConnectError, EndpointId, Host};
 use crate::mptcp::keys::Key;
 use crate::tcp::{self, Ends, TcpEndpoint, TcpOptions};
-use crate::{Endpoint, mptcp, sctp};
+use crate::{Endpoint, mptcp, quic, sctp};
 
 /// The protocol that accepts connections on a port.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub enum Listener {
     Sctp(Arc<sctp::Config>),
     /// MPTCP; connections of a peer that does not support it use plain TCP.
     Mptcp(Arc<mptcp::Config>),
+    /// QUIC.
+    Quic(Arc<quic::Config>),
 }
 
 impl Listener {
@@ -29,6 +31,7 @@ impl Listener {
         match self {
             Self::Tcp(_) | Self::Mptcp(_) => PROTOCOL_TCP,
             Self::Sctp(_) => PROTOCOL_SCTP,
+            Self::Quic(_) => PROTOCOL_UDP,
         }
     }
 
@@ -37,8 +40,12 @@ impl Listener {
         match self {
             Self::Tcp(options) => Some(&options.config),
             Self::Mptcp(config) => Some(&config.tcp),
-            Self::Sctp(_) => None,
+            Self::Sctp(_) | Self::Quic(_) => None,
         }
+    }
+
+    fn quic(&self) -> Option<&Arc<quic::Config>> {
+        if let Self::Quic(config) = self { Some(config) } else { None }
     }
 
     fn sctp(&self) -> Option<&Arc<sctp::Config>> {
@@ -58,6 +65,12 @@ impl From<Arc<mptcp::Config>> for Listener {
     }
 }
 
+impl From<Arc<quic::Config>> for Listener {
+    fn from(config: Arc<quic::Config>) -> Self {
+        Self::Quic(config)
+    }
+}
+
 impl From<Arc<sctp::Config>> for Listener {
     fn from(config: Arc<sctp::Config>) -> Self {
         Self::Sctp(config)
@@ -74,7 +87,7 @@ pub(super) struct PresetNumbers {
 }
 
 impl Host {
-    /// Accepts connections on `port` from now on. The ports of SCTP and TCP are independent.
+    /// Accepts connections on `port` from now on. The ports of SCTP, TCP and UDP are independent.
     pub fn listen(&mut self, port: u16, listener: Listener) {
         self.listeners.insert((listener.protocol(), port), listener);
     }
@@ -95,6 +108,11 @@ impl Host {
         self.listeners.get(&(PROTOCOL_SCTP, port))?.sctp()
     }
 
+    /// The QUIC configuration of the listener on `port`.
+    pub(super) fn listening_quic(&self, port: u16) -> Option<&Arc<quic::Config>> {
+        self.listeners.get(&(PROTOCOL_UDP, port))?.quic()
+    }
+
     /// Opens a connection from `local` to `remote` with the protocol and the options of a listener. Ports of 0, and
     /// errors, are those of [`connect_tcp`](Self::connect_tcp).
     ///
@@ -112,6 +130,7 @@ impl Host {
             Listener::Tcp(options) => self.connect_tcp(options, local, remote, now),
             Listener::Mptcp(config) => self.connect_mptcp(config.clone(), local, remote, now),
             Listener::Sctp(config) => self.connect_sctp(config.clone(), local, remote, now),
+            Listener::Quic(config) => self.connect_quic(config.clone(), local, remote, now),
         }
     }
 
@@ -136,7 +155,7 @@ impl Host {
                 let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, identity, random, now);
                 Some(connection.into())
             }
-            Listener::Sctp(_) => None,
+            Listener::Sctp(_) | Listener::Quic(_) => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their source addresses: `sources.rs` |
 //! | what a listener answers with | `listener.rs` |
-//! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
+//! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs`; datagrams of QUIC: `quic.rs` |
 //! | bounds on half-open state | `limits.rs` |
 //! | data in the queues of the host's interfaces | `own_queue.rs` |
 //! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
@@ -17,6 +17,7 @@ mod listen;
 mod listener;
 mod look_ahead;
 mod own_queue;
+mod quic;
 mod sctp;
 mod sources;
 mod stateless;

@@ -66,7 +66,7 @@ mod tests {
         let opened = match listener {
             Listener::Tcp(options) => hosts[0].connect_tcp(&options, local, remote, START),
             Listener::Mptcp(config) => hosts[0].connect_mptcp(config, local, remote, START),
-            Listener::Sctp(_) => unreachable!("not limited"),
+            Listener::Sctp(_) | Listener::Quic(_) => unreachable!("not limited"),
         };
         let id = opened.expect("a free port");
         for turn in 0..4 {

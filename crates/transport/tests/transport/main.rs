@@ -6,5 +6,6 @@ mod harness;
 mod host;
 mod mptcp;
 mod properties;
+mod quic;
 mod sctp;
 mod tcp;

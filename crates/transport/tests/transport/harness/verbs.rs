@@ -63,7 +63,7 @@ impl Pair {
         match self.endpoint(side) {
             Endpoint::Tcp(tcp) => tcp.connection(),
             Endpoint::Mptcp(mptcp) => mptcp.subflows()[0].connection(),
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => panic!("no TCP connection"),
+            Endpoint::Sctp(_) | Endpoint::Quic(_) | Endpoint::Udp(_) => panic!("no TCP connection"),
         }
     }
 
@@ -91,7 +91,7 @@ impl Pair {
             Endpoint::Tcp(tcp) => tcp.congestion().path(path).cwnd(),
             Endpoint::Mptcp(mptcp) => mptcp.congestion().path(path).cwnd(),
             Endpoint::Sctp(sctp) => sctp.congestion().path(path).cwnd(),
-            Endpoint::Udp(_) => panic!("UDP has no window"),
+            Endpoint::Quic(_) | Endpoint::Udp(_) => panic!("neither TCP nor SCTP"),
         }
     }
 

@@ -23,7 +23,7 @@ fn opened(setup: &Setup) -> (Rig, [EndpointId; 2]) {
     let id = match setup.stacks[CLIENT].listener() {
         Listener::Tcp(options) => rig.client.connect_tcp(&options, local, remote, rig.now),
         Listener::Mptcp(config) => rig.client.connect_mptcp(config, local, remote, rig.now),
-        Listener::Sctp(_) => unreachable!("TCP and MPTCP alone"),
+        Listener::Sctp(_) | Listener::Quic(_) => unreachable!("TCP and MPTCP alone"),
     };
     rig.talk();
     let ends = [id.expect("a free port"), rig.accepted[0]];

@@ -54,7 +54,7 @@ impl Rig {
         let id = match setup.stacks[CLIENT].listener() {
             Listener::Tcp(options) => self.client.connect_tcp(&options, local, remote, self.now),
             Listener::Mptcp(config) => self.client.connect_mptcp(config, local, remote, self.now),
-            Listener::Sctp(_) => unreachable!("the set-ups above"),
+            Listener::Sctp(_) | Listener::Quic(_) => unreachable!("the set-ups above"),
         };
         id.expect("a free port")
     }

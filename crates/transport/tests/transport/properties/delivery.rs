@@ -107,7 +107,7 @@ fn connections(endpoint: &Endpoint) -> Vec<&Connection> {
     match endpoint {
         Endpoint::Tcp(tcp) => vec![tcp.connection()],
         Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().map(|subflow| subflow.connection()).collect(),
-        Endpoint::Sctp(_) | Endpoint::Udp(_) => Vec::new(),
+        Endpoint::Sctp(_) | Endpoint::Quic(_) | Endpoint::Udp(_) => Vec::new(),
     }
 }
 

@@ -166,6 +166,7 @@ impl Pair {
             Listener::Tcp(options) => host.connect_tcp(options, local, remote, now),
             Listener::Mptcp(config) => host.connect_mptcp(config.clone(), local, remote, now),
             Listener::Sctp(config) => host.connect_sctp(config.clone(), local, remote, now),
+            Listener::Quic(_) => unreachable!("it has a harness of its own"),
         };
         self.adopt(CLIENT, id.expect("the port is free"));
     }

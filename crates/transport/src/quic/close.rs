@@ -1,0 +1,164 @@
+//! The end of a connection: idle timeout, closing, draining (RFC 9000, section 10).
+
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::quic::{CloseCause, CloseFrame};
+
+use super::Connection;
+use super::error::{TransportError, application_close};
+use super::phase::Phase;
+use super::space::SpaceId;
+use crate::Event;
+use crate::tcp::Closed;
+
+/// Probe timeouts for which a closed connection answers what still arrives, and that an idle timeout lasts at least.
+const CLOSING_TIMEOUTS: u64 = 3;
+/// The error with which an application closes a connection that has done its work.
+const NO_ERROR: u64 = 0;
+
+/// The idle timeout (section 10.1).
+#[derive(Clone, Debug)]
+pub(super) struct Idle {
+    timeout: Option<Duration>,
+    /// Since when nothing has happened that counts.
+    since: Instant,
+    /// Whether a packet was sent that elicits an acknowledgment since the last one arrived.
+    has_sent: bool,
+    last_activity: Instant,
+}
+
+impl Idle {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { timeout: None, since: now, has_sent: false, last_activity: now }
+    }
+
+    /// Both ends have said after which time they give up; the peer in milliseconds, with 0 for never.
+    pub(super) fn negotiate(&mut self, own: Option<Duration>, peer: u64) {
+        let peer = (peer > 0).then(|| Duration::from_millis(peer.min(1 << 40)));
+        self.timeout = own.into_iter().chain(peer).min();
+    }
+
+    /// When a datagram was sent or received last.
+    pub(super) fn last_activity(&self) -> Instant {
+        self.last_activity
+    }
+
+    pub(super) fn on_received(&mut self, now: Instant) {
+        (self.since, self.has_sent, self.last_activity) = (now, false, now);
+    }
+
+    pub(super) fn on_sent(&mut self, is_eliciting: bool, now: Instant) {
+        self.last_activity = now;
+        if is_eliciting && !core::mem::replace(&mut self.has_sent, true) {
+            self.since = now;
+        }
+    }
+
+    /// When the connection ends. It lasts at least for three probe timeouts of `probe_timeout`.
+    fn at(&self, own: Option<Duration>, probe_timeout: Duration) -> Option<Instant> {
+        let timeout = self.timeout.or(own)?;
+        Some(self.since + timeout.max(probe_timeout * CLOSING_TIMEOUTS))
+    }
+}
+
+impl Connection {
+    /// When the connection ends because nothing happens.
+    pub(super) fn idle_time(&self) -> Option<Instant> {
+        self.idle.at(self.config.idle_timeout, self.rtt.probe_timeout())
+    }
+
+    /// Both ends have sent and received everything.
+    pub(super) fn close_gracefully(&mut self) {
+        self.begin_closing(application_close(NO_ERROR), Closed::Gracefully);
+    }
+
+    /// The application ends the connection at once.
+    pub(super) fn abort(&mut self) {
+        self.begin_closing(application_close(NO_ERROR + 1), Closed::Aborted);
+    }
+
+    /// The peer has made a mistake.
+    pub(super) fn fail(&mut self, error: TransportError) {
+        self.begin_closing(error.to_frame(), Closed::Aborted);
+    }
+
+    fn begin_closing(&mut self, frame: CloseFrame, how: Closed) {
+        if !self.phase.is_open() {
+            return;
+        }
+        let lasts = self.rtt.probe_timeout() * CLOSING_TIMEOUTS;
+        let until = self.idle.last_activity() + lasts;
+        self.phase = Phase::Closing { frame, is_due: true, until, how };
+        if how != Closed::Gracefully {
+            self.stream.emit(Event::Closed(how));
+        }
+    }
+
+    /// The peer has closed the connection.
+    pub(super) fn on_close(&mut self, close: &CloseFrame) {
+        let how = match close.cause {
+            CloseCause::Application { error_code: NO_ERROR } if self.has_done_its_work() => Closed::Gracefully,
+            CloseCause::Transport { error_code, .. } if error_code == TransportError::ConnectionRefused.code() => {
+                Closed::Refused
+            }
+            _ => Closed::Reset,
+        };
+        self.end(how);
+    }
+
+    /// Whether everything was received, and everything written was sent and its end too: the peer would not close the
+    /// connection before it had acknowledged that.
+    fn has_done_its_work(&self) -> bool {
+        self.stream.finished
+            && self.stream.written == self.streams.send(super::MAIN_STREAM).map_or(0, |send| send.sent())
+    }
+
+    /// The connection is over.
+    pub(super) fn end(&mut self, how: Closed) {
+        let was_reported = matches!(&self.phase, Phase::Closing { how, .. } if *how != Closed::Gracefully);
+        if matches!(self.phase, Phase::Over(_)) {
+            return;
+        }
+        if how == Closed::Gracefully && self.stream.finished && self.phase.take_all_acknowledged() {
+            self.stream.emit(Event::Acknowledged);
+        }
+        self.phase = Phase::Over(how);
+        if !was_reported {
+            self.stream.emit(Event::Closed(how));
+        }
+    }
+
+    /// Advances the time to `now` and handles all expired timers.
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        if let Phase::Closing { until, how, .. } = self.phase {
+            if until <= now {
+                self.end(how);
+            }
+            return;
+        }
+        if !self.phase.is_open() {
+            return;
+        }
+        if self.idle_time().is_some_and(|at| at <= now) {
+            return self.end(Closed::TimedOut);
+        }
+        self.recovery.pacer.wake(now);
+        self.on_loss_detection_timeout(now);
+        self.report_progress();
+    }
+
+    /// When to call [`on_timeout`](Self::on_timeout) next.
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Over(_) => return None,
+            Phase::Closing { until, .. } => return Some(until),
+            Phase::Handshaking | Phase::Established(_) => {}
+        }
+        let idle = self.idle_time();
+        if self.is_amplification_limited() {
+            return idle;
+        }
+        let acks = SpaceId::ALL.map(|id| self.spaces[id as usize].received.due_at());
+        let pacing = Some(self.recovery.pacer.wake_at()).filter(|&at| at < Instant::MAX);
+        acks.into_iter().chain([idle, self.loss_detection_time(), pacing]).flatten().min()
+    }
+}

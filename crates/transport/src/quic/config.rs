@@ -1,0 +1,104 @@
+//! The configuration of one end of a QUIC connection.
+
+use subflow_policy::congestion::{Algorithm, Reno};
+use subflow_quantity::Duration;
+use subflow_wire::quic::TransportParameters;
+
+/// The exponent of two by which delays in acknowledgments are divided (RFC 9000, section 18.2: the default).
+pub(super) const ACK_DELAY_EXPONENT: u32 = 3;
+/// Bytes of the connection identifiers that an end issues.
+pub const CONNECTION_ID_LENGTH: usize = 8;
+/// Connection identifiers of the peer that an end keeps.
+const ACTIVE_CONNECTION_IDS: u64 = 4;
+
+/// The configuration of one end.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Congestion control; its windows count packets.
+    pub congestion: Algorithm,
+    /// Largest IP packet that the path carries, in bytes.
+    pub mtu: u32,
+    /// Initial congestion window in packets (RFC 9002, section 7.2: 10).
+    pub initial_window: u32,
+    /// Whether packets are spaced by the pacing rate (RFC 9002, section 7.7).
+    pub pacing: bool,
+    /// Later packets acknowledged after which a packet is lost (RFC 9002, section 6.1.1: 3).
+    pub packet_threshold: u64,
+    /// The RTT before the first sample (RFC 9002, section 6.2.2: 333 ms).
+    pub initial_rtt: Duration,
+    /// Ack-eliciting packets for each acknowledgment (RFC 9000, section 13.2.2: 2).
+    pub ack_eliciting_threshold: u32,
+    /// The longest delay of an acknowledgment, in whole milliseconds (RFC 9000, section 18.2: 25 ms).
+    pub max_ack_delay: Duration,
+    /// The idle time after which a connection ends, in whole milliseconds; `None`: never.
+    pub idle_timeout: Option<Duration>,
+    /// Bytes that the peer may send beyond those read, on all streams together.
+    pub connection_window: u64,
+    /// Bytes that the peer may send beyond those read, on each stream.
+    pub stream_window: u64,
+    /// Bidirectional streams that the peer may open in all.
+    pub streams: u64,
+    /// Most bytes written and not acknowledged; `None` for no bound.
+    pub send_buffer: Option<u64>,
+    /// Bytes of the messages of the handshake.
+    pub handshake: HandshakeLengths,
+}
+
+/// Lengths of the messages of TLS 1.3, in bytes. Those that have transport parameters are at least as long as these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandshakeLengths {
+    /// ClientHello.
+    pub client_hello: u32,
+    /// ServerHello.
+    pub server_hello: u32,
+    /// EncryptedExtensions, Certificate and CertificateVerify together.
+    pub certificate: u32,
+    /// Finished, of each end.
+    pub finished: u32,
+}
+
+impl Default for HandshakeLengths {
+    /// With X25519, a chain of two certificates with RSA keys of 2048 bits, and SHA-256.
+    fn default() -> Self {
+        Self { client_hello: 300, server_hello: 90, certificate: 2800, finished: 36 }
+    }
+}
+
+impl Default for Config {
+    /// The values that RFC 9000 and RFC 9002 recommend, and windows as large as those of Linux's TCP.
+    fn default() -> Self {
+        Self {
+            congestion: Reno::default().into(),
+            mtu: 1500,
+            initial_window: 10,
+            pacing: true,
+            packet_threshold: 3,
+            initial_rtt: Duration::from_millis(333),
+            ack_eliciting_threshold: 2,
+            max_ack_delay: Duration::from_millis(25),
+            idle_timeout: Some(Duration::from_secs(30)),
+            connection_window: 9_000_000,
+            stream_window: 6_000_000,
+            streams: 100,
+            send_buffer: None,
+            handshake: HandshakeLengths::default(),
+        }
+    }
+}
+
+impl Config {
+    /// What this end says about itself in the handshake, but for connection identifiers.
+    pub(super) fn transport_parameters(&self) -> TransportParameters {
+        TransportParameters {
+            max_idle_timeout: self.idle_timeout.map_or(0, Duration::as_millis),
+            initial_max_data: self.connection_window,
+            initial_max_stream_data_bidi_local: self.stream_window,
+            initial_max_stream_data_bidi_remote: self.stream_window,
+            initial_max_streams_bidi: self.streams,
+            ack_delay_exponent: ACK_DELAY_EXPONENT.into(),
+            max_ack_delay: self.max_ack_delay.as_millis(),
+            active_connection_id_limit: ACTIVE_CONNECTION_IDS,
+            ..TransportParameters::default()
+        }
+    }
+}
