@@ -13,7 +13,7 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
-use subflow_transport::{mptcp, sctp, tcp};
+use subflow_transport::{mptcp, quic, sctp, tcp};
 
 use crate::random::uniform;
 use crate::{InterfaceIndex, SizeDistribution};
@@ -38,7 +38,7 @@ pub struct Flow {
     pub port: u16,
     /// Port at `from`; chosen by the stack where absent.
     pub source_port: Option<u16>,
-    /// TCP, MPTCP, SCTP or UDP, and the algorithms.
+    /// TCP, MPTCP, SCTP, QUIC or UDP, and the algorithms.
     pub protocol: Protocol,
     /// What is sent.
     pub traffic: Traffic,
@@ -91,6 +91,7 @@ impl Flow {
             Protocol::Tcp(ends) => Some(&ends.from.congestion),
             Protocol::Mptcp(mptcp) => Some(&mptcp.ends.from.congestion),
             Protocol::Sctp(sctp) => Some(&sctp.ends.from.congestion),
+            Protocol::Quic(ends) => Some(&ends.from.congestion),
             Protocol::Udp => None,
         }
     }
@@ -111,6 +112,8 @@ pub enum Protocol {
     Mptcp(Mptcp),
     /// SCTP, with or without concurrent multipath transfer.
     Sctp(Sctp),
+    /// QUIC over one path.
+    Quic(PerEnd<Arc<quic::Config>>),
     /// Datagrams, no control.
     Udp,
 }
@@ -122,6 +125,7 @@ impl Protocol {
             Self::Tcp(_) => "tcp",
             Self::Mptcp(_) => "mptcp",
             Self::Sctp(_) => "sctp",
+            Self::Quic(_) => "quic",
             Self::Udp => "udp",
         }
     }
@@ -136,6 +140,11 @@ impl Protocol {
         if let Self::Sctp(sctp) = self { Some(sctp) } else { None }
     }
 
+    /// The configuration of each end, if it is a QUIC flow.
+    pub fn quic(&self) -> Option<&PerEnd<Arc<quic::Config>>> {
+        if let Self::Quic(ends) = self { Some(ends) } else { None }
+    }
+
     /// Whether it sends datagrams, without a connection.
     pub fn is_udp(&self) -> bool {
         matches!(self, Self::Udp)
@@ -146,7 +155,7 @@ impl Protocol {
         match self {
             Self::Tcp(PerEnd { from, to }) => Some(PerEnd { from: &from.config, to: &to.config }),
             Self::Mptcp(Mptcp { ends: PerEnd { from, to }, .. }) => Some(PerEnd { from: &from.tcp, to: &to.tcp }),
-            Self::Sctp(_) | Self::Udp => None,
+            Self::Sctp(_) | Self::Quic(_) | Self::Udp => None,
         }
     }
 
@@ -155,7 +164,7 @@ impl Protocol {
         match self {
             Self::Mptcp(mptcp) => Some(&mptcp.ends.from.scheduler),
             Self::Sctp(sctp) => sctp.scheduler.as_ref(),
-            Self::Tcp(_) | Self::Udp => None,
+            Self::Tcp(_) | Self::Quic(_) | Self::Udp => None,
         }
     }
 
@@ -175,6 +184,7 @@ impl Protocol {
             Self::Tcp(ends) => Some(ends.from.config.mtu.into()),
             Self::Mptcp(mptcp) => Some(mptcp.ends.from.tcp.mtu.into()),
             Self::Sctp(sctp) => Some(sctp.ends.from.mtu),
+            Self::Quic(ends) => Some(ends.from.mtu),
             Self::Udp => None,
         }
     }
@@ -186,15 +196,17 @@ pub(crate) enum ProtocolName {
     Tcp,
     Mptcp,
     Sctp,
+    Quic,
     Udp,
 }
 
 impl ProtocolName {
-    pub(crate) const ALL: [Choice<Self>; 4] = [
+    pub(crate) const ALL: [Choice<Self>; 5] = [
         Choice::new("tcp", Self::Tcp, "one connection over one path").source("RFC 9293"),
         Choice::new("mptcp", Self::Mptcp, "one connection over several subflows").source("RFC 8684"),
         Choice::new("sctp", Self::Sctp, "one association over one path, or with cmt over several at once")
             .source("RFC 9260"),
+        Choice::new("quic", Self::Quic, "one stream of a connection over one path").source("RFC 9000"),
         Choice::new("udp", Self::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
     ];
 
@@ -204,6 +216,7 @@ impl ProtocolName {
         match self {
             Self::Mptcp => &["path_manager", "bottleneck", "coupling", "subflows", "mptcp"],
             Self::Sctp => &["primary", "sctp"],
+            Self::Quic => &["quic"],
             Self::Tcp | Self::Udp => &[],
         }
     }
@@ -215,7 +228,7 @@ impl ProtocolName {
 
     /// Whether its connections have one path, and nothing to schedule, whatever their configuration.
     pub(crate) const fn has_one_path(self) -> bool {
-        matches!(self, Self::Tcp)
+        matches!(self, Self::Tcp | Self::Quic)
     }
 }
 

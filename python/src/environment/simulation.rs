@@ -226,7 +226,7 @@ fn flow_of(scenario: &OneScenario, wanted: Option<&str>, kind: &str) -> PyResult
     let serves = |protocol: &Protocol| match protocol {
         Protocol::Mptcp(_) => true,
         Protocol::Sctp(sctp) => kind == "congestion" || sctp.scheduler.is_some(),
-        Protocol::Tcp(_) => kind == "congestion",
+        Protocol::Tcp(_) | Protocol::Quic(_) => kind == "congestion",
         Protocol::Udp => false,
     };
     let flows = || scenario.flows.iter().enumerate().filter(|(_, flow)| serves(&flow.protocol));

@@ -25,6 +25,14 @@ const SEND_BUFFER: u64 = 1 << 26;
 
 /// The plans of all hosts, in the scenario's order.
 pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
+    // The kernel has no QUIC, and ours has no cipher.
+    if let Some(flow) = scenario.flows.iter().find(|flow| flow.protocol.quic().is_some()) {
+        return Err(RunError::Scenario(format!(
+            "{}: found the protocol quic, which the simulator alone has; leave out --on linux, or give the flow the \
+             protocol tcp, mptcp or sctp",
+            flow.key()
+        )));
+    }
     (0..scenario.hosts.len()).map(|host| plan(scenario, host)).collect()
 }
 

@@ -143,7 +143,7 @@ fn a_decision_has_the_views_that_the_scheduler_saw() {
 
 #[test]
 fn a_log_changes_nothing_about_the_results() {
-    for protocol in ["tcp", "mptcp", "sctp"] {
+    for protocol in ["tcp", "mptcp", "sctp", "quic"] {
         let scenario = scenario(protocol);
         let plain = simulate(&scenario, 7, &RunOptions::default()).expect("it runs");
         let (result, events) = logged(&scenario);

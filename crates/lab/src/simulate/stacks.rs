@@ -72,6 +72,11 @@ pub(super) fn listener(
             }
             Some(Listener::Sctp(Arc::new(config)))
         }
+        Protocol::Quic(ends) => {
+            let mut config = side.of(ends).as_ref().clone();
+            config.congestion.begin(end);
+            Some(Listener::Quic(Arc::new(config)))
+        }
         Protocol::Udp => None,
     }
 }
@@ -127,6 +132,7 @@ mod tests {
             Listener::Tcp(options) => hosts[0].connect_tcp(&options, local, remote, now),
             Listener::Mptcp(config) => hosts[0].connect_mptcp(config, local, remote, now),
             Listener::Sctp(config) => hosts[0].connect_sctp(config, local, remote, now),
+            Listener::Quic(config) => hosts[0].connect_quic(config, local, remote, now),
         };
         let id = opened.expect("a port");
         exchange(&mut hosts, now);

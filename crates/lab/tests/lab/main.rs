@@ -12,6 +12,7 @@ mod host_queue;
 mod laws;
 mod middleboxes;
 mod queues;
+mod quic;
 mod sctp;
 mod threads;
 mod unfinished;

@@ -24,6 +24,11 @@ impl FlowBuilder {
         Self::of("sctp", from, to)
     }
 
+    /// A QUIC connection.
+    pub fn quic(from: &str, to: &str) -> Self {
+        Self::of("quic", from, to)
+    }
+
     /// UDP packets at a constant rate; `set("on_off", …)` adds pauses.
     pub fn udp(from: &str, to: &str, rate: Rate) -> Self {
         Self::of("udp", from, to).set("on_off", Options::new().set("rate", rate))

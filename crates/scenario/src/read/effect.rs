@@ -121,7 +121,8 @@ fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut 
     let protocols = || scenario.flows.iter().map(|flow| &flow.protocol);
     let has_mptcp = protocols().any(|protocol| protocol.mptcp().is_some());
     let has_sctp = protocols().any(|protocol| protocol.sctp().is_some());
-    for (key, is_used) in [("mptcp", has_mptcp), ("sctp", has_sctp)] {
+    let has_quic = protocols().any(|protocol| protocol.quic().is_some());
+    for (key, is_used) in [("mptcp", has_mptcp), ("sctp", has_sctp), ("quic", has_quic)] {
         if let Some(given) = section.given(key).filter(|_| !is_used) {
             found.push(given.without_effect(&format!("{prefix}{key}"), &format!("no flow's protocol is {key}")));
         }

@@ -3,13 +3,13 @@
 use core::cmp::Ordering;
 use std::sync::Arc;
 
-use subflow_policy::congestion::{Algorithm, CongestionControl};
+use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
-use subflow_transport::mptcp;
 use subflow_transport::sctp::config::Distribution;
 use subflow_transport::tcp::TcpOptions;
+use subflow_transport::{mptcp, quic};
 
 use super::algorithms;
 use super::ends::Ports;
@@ -18,6 +18,7 @@ use super::reachability::{Connected, Islands};
 use super::reliability;
 use super::sizes;
 use super::stacks::Stacks;
+use super::strays::{refuse_rate_based, refuse_strays};
 use super::topology::Topology;
 use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
@@ -199,7 +200,7 @@ impl FlowReader<'_> {
             }
             ProtocolName::Sctp => {
                 let congestion = congestion(&profile.stack.sctp.congestion)?;
-                refuse_rate_based(section, &congestion)?;
+                refuse_rate_based(section, &congestion, "SCTP")?;
                 let scheduler = match section.given("scheduler") {
                     Some(_) => Some(self.scheduler(section, from.host)?),
                     None => None,
@@ -218,6 +219,14 @@ impl FlowReader<'_> {
                 Protocol::Sctp(Sctp { ends, scheduler })
             }
             ProtocolName::Mptcp => Protocol::Mptcp(self.mptcp(section, ends)?),
+            ProtocolName::Quic => {
+                let congestion = congestion(&profile.stack.quic.congestion)?;
+                refuse_rate_based(section, &congestion, "QUIC")?;
+                let config = |stack: &Stack| {
+                    Arc::new(quic::Config { congestion: stack.switched(&congestion), ..stack.quic.clone() })
+                };
+                Protocol::Quic(PerEnd { from: config(&*stack(from)?), to: config(&*stack(to)?) })
+            }
         })
     }
 
@@ -327,53 +336,6 @@ fn place_of(primary: InterfaceIndex, to: InterfaceIndex) -> usize {
     }
 }
 
-/// SCTP measures no delivery rates, and does not pace.
-fn refuse_rate_based(section: &Section<'_>, congestion: &Algorithm) -> Result<(), Problem> {
-    match section.given("congestion") {
-        Some(field) if congestion.takes_rate_samples() => Err(field
-            .problem(format!("{} needs delivery rates, and SCTP measures none", congestion.name()))
-            .help("give the flow the protocol tcp or mptcp, or another congestion control")),
-        _ => Ok(()),
-    }
-}
-
 fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
     section.given("source_port").map(|port| port.integer(1..=65_535).map(|port| port as u16)).transpose()
-}
-
-/// Rejects keys that do not apply to the protocol. A flow with `protocol = "tcp"` in the file may have MPTCP keys, so
-/// that a sweep over protocols is possible; a flow whose protocol is the default may not.
-fn refuse_strays(section: &Section<'_>, kind: ProtocolName) -> Result<(), Problem> {
-    let said = section.given("protocol").is_some();
-    let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
-        ProtocolName::Tcp if !said => (
-            "tcp by default",
-            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "primary", "mptcp", "sctp"],
-            "add protocol = \"mptcp\" (or \"sctp\") to the flow, or drop the key",
-        ),
-        ProtocolName::Udp => (
-            "udp",
-            &[
-                "congestion",
-                "scheduler",
-                "path_manager",
-                "bottleneck",
-                "coupling",
-                "subflows",
-                "primary",
-                "tcp",
-                "mptcp",
-                "sctp",
-            ],
-            "drop the key, or choose another protocol",
-        ),
-        ProtocolName::Tcp | ProtocolName::Mptcp | ProtocolName::Sctp => return Ok(()),
-    };
-    match strays.iter().find_map(|key| section.given(key)) {
-        None => Ok(()),
-        Some(stray) => Err(stray
-            .problem(format!("the flow's protocol is {protocol}; this key does not apply to it"))
-            .label("not for this protocol")
-            .help(help)),
-    }
 }

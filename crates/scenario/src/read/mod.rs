@@ -19,6 +19,7 @@ mod routing;
 mod shape;
 mod sizes;
 mod stacks;
+mod strays;
 mod switches;
 mod timeline;
 mod topology;

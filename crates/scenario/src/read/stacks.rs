@@ -32,7 +32,7 @@ pub(super) struct Stacks<'a> {
 const COMPARED: usize = 16;
 
 /// The tables of switches.
-const SWITCHES: [&str; 3] = ["tcp", "mptcp", "sctp"];
+const SWITCHES: [&str; 4] = ["tcp", "mptcp", "sctp", "quic"];
 
 impl<'a> Stacks<'a> {
     pub(super) fn read(scenario: &Section<'a>, topology: &Topology) -> Result<Self, Problem> {
@@ -67,10 +67,11 @@ impl<'a> Stacks<'a> {
         }
         let mut stack = profile.stack.clone();
         self.layered(flow, host, |given| {
-            let [tcp, mptcp, sctp] = SWITCHES.map(given);
+            let [tcp, mptcp, sctp, quic] = SWITCHES.map(given);
             switches::tcp::apply(&Layers::new(&tcp, &switches::tcp::TABLE)?, &mut stack)?;
             switches::mptcp::apply(&Layers::new(&mptcp, &switches::mptcp::TABLE)?, &mut stack)?;
-            switches::sctp::apply(&Layers::new(&sctp, &switches::sctp::TABLE)?, &mut stack)
+            switches::sctp::apply(&Layers::new(&sctp, &switches::sctp::TABLE)?, &mut stack)?;
+            switches::quic::apply(&Layers::new(&quic, &switches::quic::TABLE)?, &mut stack)
         })?;
         stack.mptcp.tcp = self.shared(&stack.tcp);
         let stack = Arc::new(stack);

@@ -15,8 +15,8 @@ use crate::table::{Default, TableSchema, named, optional, required, value, word}
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[flows.NAME]",
-    doc: "One connection. At most one of `send`, `on_off` and `requests` sets its traffic; without them TCP, MPTCP \
-          and SCTP send without end. UDP needs `on_off`.",
+    doc: "One connection. At most one of `send`, `on_off` and `requests` sets its traffic; without them TCP, MPTCP, \
+          SCTP and QUIC send without end. UDP needs `on_off`.",
     fields: vec![
         required(
             "from",
@@ -121,6 +121,7 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional("tcp", "a table", "those of the host", "TCP switches of both ends of this flow"),
         optional("mptcp", "a table", "those of the host", "MPTCP switches of both ends of this flow"),
         optional("sctp", "a table", "those of the host", "SCTP switches of both ends of this flow"),
+        optional("quic", "a table", "those of the host", "QUIC switches of both ends of this flow"),
     ],
 });
 

@@ -114,6 +114,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a size from 1 byte to 16 MiB", &[Size]),
     ("a size from 1 B to 1 TiB", &[Size]),
     ("a size from 1 to 65507 bytes, over IPv6 to 65487", &[Size]),
+    ("a size from 1280 to 9000 bytes", &[Size]),
     ("a size from 576 to 9000 bytes", &[Size]),
     ("a size of at least 1500 bytes", &[Size]),
     ("a size such as \"100 MB\", \"unlimited\", or a table", &[Size, Word("unlimited"), Table]),

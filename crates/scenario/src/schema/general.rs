@@ -34,7 +34,7 @@ pub(crate) static ROOT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "the name of a profile",
             profiles::descriptions(),
             Default::of("'linux-6.12'"),
-            "the stack that hosts run: a set of defaults for [tcp], [mptcp], [sctp] and flows",
+            "the stack that hosts run: a set of defaults for [tcp], [mptcp], [sctp], [quic] and flows",
         ),
         optional(
             "tcp",
@@ -53,6 +53,12 @@ pub(crate) static ROOT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "a table",
             "that of the profile",
             "the SCTP switches of all hosts (see the table of SCTP switches)",
+        ),
+        optional(
+            "quic",
+            "a table",
+            "that of the profile",
+            "the QUIC switches of all hosts (see the table of QUIC switches)",
         ),
         optional("topology", "a table", "none", "a named topology"),
         optional(

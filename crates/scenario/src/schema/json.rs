@@ -11,7 +11,7 @@ use super::{
     TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
-use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
+use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 
 /// The keys of a link that have one value for both directions or one for each.
 const DIRECTED: [&str; 8] = ["rate", "delay", "jitter", "queue", "loss", "overhead", "duplicate", "reorder"];
@@ -54,6 +54,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("send_buffer", &buffers::SEND_BUFFER),
         ("mptcp", &mptcp::TABLE),
         ("sctp", &sctp::TABLE),
+        ("quic", &quic::TABLE),
         ("timeline", &EVENT),
         ("design", &DESIGN),
     ]

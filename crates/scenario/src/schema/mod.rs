@@ -14,7 +14,7 @@ mod topology;
 
 use std::sync::LazyLock;
 
-use crate::switches::{acknowledgments, buffers, mptcp, sctp, tcp};
+use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
     BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SIZES,
@@ -67,6 +67,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &buffers::SEND_BUFFER,
         &mptcp::TABLE,
         &sctp::TABLE,
+        &quic::TABLE,
         &EVENT,
         &TRACE,
     ]

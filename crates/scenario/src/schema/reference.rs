@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Default, FieldSchema, Kind, TABLES};
-use crate::switches::{mptcp, profiles, sctp, tcp};
+use crate::switches::{mptcp, profiles, quic, sctp, tcp};
 
 /// The width of the text.
 const COLUMNS: usize = 120;
@@ -41,11 +41,12 @@ pub fn reference() -> String {
         let _ = write!(text, "\n### `{}`\n\n{doc}\n\n", description.name);
         let _ = writeln!(
             text,
-            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`, of SCTP `\"{}\"`; `scheduler` `\"{}\"`; \
-             `path_manager` `\"{}\"`",
+            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`, of SCTP `\"{}\"`, of QUIC `\"{}\"`; \
+             `scheduler` `\"{}\"`; `path_manager` `\"{}\"`",
             stack.tcp_congestion.name(),
             stack.mptcp.congestion.name(),
             stack.sctp.congestion.name(),
+            stack.quic.congestion.name(),
             stack.mptcp.scheduler.name(),
             stack.mptcp.path_manager.name()
         );
@@ -54,6 +55,7 @@ pub fn reference() -> String {
             ("tcp", tcp::differences(stack, usual)),
             ("mptcp", mptcp::differences(stack, usual)),
             ("sctp", sctp::differences(stack, usual)),
+            ("quic", quic::differences(stack, usual)),
         ] {
             for (key, literal) in values {
                 let _ = writeln!(text, "- `{table}.{key} = {}`", literal.replace('\'', "\""));

@@ -38,6 +38,7 @@ pub(crate) static HOST: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional("tcp", "a table", "those of the scenario", "TCP switches of this host"),
         optional("mptcp", "a table", "those of the scenario", "MPTCP switches of this host"),
         optional("sctp", "a table", "those of the scenario", "SCTP switches of this host"),
+        optional("quic", "a table", "those of the scenario", "QUIC switches of this host"),
     ],
 });
 

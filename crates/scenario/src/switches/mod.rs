@@ -1,8 +1,8 @@
-//! The switches of the stacks: the keys of `[tcp]`, `[mptcp]` and `[sctp]`.
+//! The switches of the stacks: the keys of `[tcp]`, `[mptcp]`, `[sctp]` and `[quic]`.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `tcp.rs`, `mptcp.rs`, `sctp.rs` | the switches: a row each, with key, notation, place in the configuration and doc |
+//! | `tcp.rs`, `mptcp.rs`, `sctp.rs`, `quic.rs` | the switches: a row each, with key, notation, place in the configuration and doc |
 //! | `acknowledgments.rs`, `buffers.rs` | switches of TCP that have tables of their own |
 //! | `sctp_failures.rs` | switches of SCTP for lost packets and failing paths |
 //! | `profiles.rs` | the profiles: configurations of the transports, from which scenarios start |
@@ -16,6 +16,7 @@ pub(crate) mod buffers;
 pub(crate) mod mptcp;
 mod notation;
 pub(crate) mod profiles;
+pub(crate) mod quic;
 pub(crate) mod sctp;
 mod sctp_failures;
 pub(crate) mod tcp;
@@ -27,7 +28,9 @@ use std::sync::LazyLock;
 use notation::Notation;
 use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_policy::congestion::Algorithm;
-use subflow_transport::{mptcp as transport_mptcp, sctp as transport_sctp, tcp as transport_tcp};
+use subflow_transport::{
+    mptcp as transport_mptcp, quic as transport_quic, sctp as transport_sctp, tcp as transport_tcp,
+};
 
 use crate::file::{Field, Problem, Section};
 use crate::options::{self, Shared, of_no_link, parse, shared};
@@ -46,6 +49,8 @@ pub(crate) struct Stack {
     pub(crate) mptcp: transport_mptcp::Config,
     /// SCTP.
     pub(crate) sctp: transport_sctp::Config,
+    /// QUIC.
+    pub(crate) quic: transport_quic::Config,
 }
 
 /// One key of a table of settings, and the place of its value in the configuration `C`.

@@ -8,7 +8,7 @@ use subflow_policy::congestion::{Cubic, Lia};
 use subflow_policy::path_manager::FullMesh;
 use subflow_policy::scheduler::LowestLatency;
 use subflow_transport::tcp::config::{Autotuning, SendBuffer, SmallQueues};
-use subflow_transport::{mptcp, sctp, tcp};
+use subflow_transport::{mptcp, quic, sctp, tcp};
 
 use super::Stack;
 
@@ -72,6 +72,8 @@ fn linux_6_12() -> Stack {
         tcp,
         // Applications of the field set SCTP_NODELAY.
         sctp: sctp::Config { nagle: false, ..sctp::Config::linux() },
+        // The kernel has none. Most libraries use CUBIC.
+        quic: quic::Config { congestion: Cubic::default().into(), ..quic::Config::default() },
     }
 }
 

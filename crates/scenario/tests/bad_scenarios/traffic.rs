@@ -27,6 +27,14 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "protocol = \"mptcp\"\ncongestion = \"lia\"",
         "protocol = \"sctp\"\ncongestion = \"bbr\"",
     ),
+    (
+        "a rate-based congestion control with QUIC",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"",
+        "protocol = \"quic\"\ncongestion = \"bbr\"",
+    ),
+    ("a part of a millisecond that QUIC cannot tell", "send = ", "quic = { idle_timeout = \"1500 us\" }\nsend = "),
+    ("a delay that QUIC cannot tell", "send = ", "quic = { max_ack_delay = \"20 s\" }\nsend = "),
+    ("a packet that is too small for QUIC", "send = ", "quic = { mtu = \"1000 B\" }\nsend = "),
     ("an option of another congestion control", "congestion = \"lia\"", "congestion = { name = \"lia\", beta = 0.5 }"),
     (
         "a congestion control's option out of bounds",

@@ -131,7 +131,7 @@ fn what_is_wrong_is_refused_where_it_stands() {
         ("rate = \"unlimited\"", "rate = 50", "/links/core"),
         ("rate = \"unlimited\"", "rate = \"50\"", "/links/core"),
         ("rate = \"unlimited\"", "", "/links/core"),
-        ("protocol = \"mptcp\"", "protocol = \"quic\"", "/flows/file"),
+        ("protocol = \"mptcp\"", "protocol = \"dccp\"", "/flows/file"),
         ("name = \"blest\"", "name = \"best\"", "/flows/file"),
         ("weight = 0.01", "weight = 1.5", "/links/wifi"),
         ("backup = true", "backup = \"yes\"", "/hosts/phone"),

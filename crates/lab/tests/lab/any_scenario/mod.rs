@@ -51,6 +51,11 @@ send = "100 kB"
 from = "phone"
 to = "server"
 protocol = "sctp"
+[flows.page]
+from = "phone"
+to = "server"
+protocol = "quic"
+send = "200 kB"
 [flows.voice]
 from = "phone"
 to = "server"

@@ -24,6 +24,8 @@ const PLACES: &[(&str, &str)] = &[
     ("flows.file.", "[flows.NAME]"),
     ("flows.chunks.", "[flows.NAME]"),
     ("flows.chunks.sctp.", "[sctp], [hosts.NAME.sctp], [flows.NAME.sctp]"),
+    ("flows.page.", "[flows.NAME]"),
+    ("flows.page.quic.", "[quic], [hosts.NAME.quic], [flows.NAME.quic]"),
     ("flows.voice.", "[flows.NAME]"),
     ("flows.voice.on_off.", "flows.NAME.on_off = { … }"),
     ("flows.ask.", "[flows.NAME]"),
