@@ -9,6 +9,8 @@ use super::error::TransportError;
 
 /// Bytes of messages that are kept before they are complete (section 7.5: at least 4096).
 const MOST_BUFFERED: u64 = 16_384;
+/// Parts that wait for others before them: they may overlap.
+const MOST_PARTS: usize = 64;
 /// Type and length in front of each message (RFC 8446, section 4).
 const MESSAGE_HEADER: usize = 4;
 
@@ -80,10 +82,11 @@ impl CryptoStream {
     ///
     /// # Errors
     ///
-    /// More than is kept is beyond the first byte that is missing.
+    /// More than is kept is beyond the first byte that is missing, or belongs to a message that is not complete.
     pub(super) fn accept(&mut self, frame: &CryptoFrame) -> Result<(), TransportError> {
         let end = frame.offset + frame.data.len() as u64;
-        if end > self.received + MOST_BUFFERED {
+        let is_full = self.beyond.len() >= MOST_PARTS || self.incoming.len() as u64 > MOST_BUFFERED;
+        if end > self.received + MOST_BUFFERED || is_full {
             return Err(TransportError::CryptoBufferExceeded);
         }
         if end <= self.received {
@@ -155,5 +158,8 @@ mod tests {
     fn what_lies_far_ahead_is_an_error() {
         let frame = CryptoFrame { offset: MOST_BUFFERED, data: [0].into() };
         assert_eq!(CryptoStream::default().accept(&frame), Err(TransportError::CryptoBufferExceeded));
+        let mut stream = CryptoStream::default();
+        let results = (1..100).map(|offset| stream.accept(&CryptoFrame { offset, data: [0; 9].into() }));
+        assert_eq!(results.filter(Result::is_ok).count(), MOST_PARTS, "parts that overlap");
     }
 }

@@ -35,7 +35,8 @@ impl QuicDatagram {
         self.packets.iter().flat_map(QuicPacket::payloads)
     }
 
-    /// Where the application data of each frame lies, counted from the first packet, in the order of packets and frames.
+    /// Where the application data of each frame lies in the datagram as it is written, counted from the first packet, in
+    /// the order of packets and frames.
     pub fn payload_ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let mut end = 0;
         self.packets.iter().flat_map(move |packet| {
@@ -71,20 +72,27 @@ impl QuicDatagram {
         self.packets.iter().try_for_each(QuicPacket::check)
     }
 
-    /// Parses the payload `bytes` of a UDP datagram. Connection identifiers of short headers have `id_length` bytes:
+    /// Parses the payload `bytes` of a UDP datagram, and returns the ranges of `bytes` that are application data, in the
+    /// order of packets and frames. They are not those of [`payload_ranges`](Self::payload_ranges) if the sender has
+    /// written integers in a longer form than needed. Connection identifiers of short headers have `id_length` bytes:
     /// those that the receiver has issued.
     ///
     /// # Errors
     ///
     /// The first packet is malformed, or was not made with the null suite. A later one that is ends the datagram.
-    pub fn parse(source_port: u16, destination_port: u16, bytes: &[u8], id_length: usize) -> Result<Self, ParseError> {
+    pub fn parse(
+        source_port: u16,
+        destination_port: u16,
+        bytes: &[u8],
+        id_length: usize,
+    ) -> Result<(Self, Vec<Range<usize>>), ParseError> {
         if bytes.is_empty() {
             return Err(ParseError::Truncated { header: Header::Quic, needed: 1, available: 0 });
         }
-        let mut packets = Vec::new();
+        let (mut packets, mut ranges) = (Vec::new(), Vec::new());
         let mut left = bytes;
         while !left.is_empty() {
-            match QuicPacket::parse(left, id_length) {
+            match QuicPacket::parse(left, bytes.len() - left.len(), id_length, &mut ranges) {
                 Ok((packet, rest)) => {
                     packets.push(packet);
                     left = rest;
@@ -93,6 +101,6 @@ impl QuicDatagram {
                 Err(_) => break,
             }
         }
-        Ok(Self { source_port, destination_port, packets })
+        Ok((Self { source_port, destination_port, packets }, ranges))
     }
 }

@@ -1,5 +1,7 @@
 //! Frames as bytes, and back (RFC 9000, section 19, and extensions).
 
+use core::ops::Range;
+
 use arrayvec::ArrayVec;
 
 use super::frame::{CloseCause, CloseFrame, NewConnectionIdFrame, STATELESS_RESET_TOKEN_LENGTH, frame_type};
@@ -100,14 +102,22 @@ impl Frame {
         }
     }
 
-    /// Reads all frames of a packet's payload. What follows no format is one [`Frame::Invalid`] at the end.
-    pub(super) fn parse_all(bytes: &[u8]) -> Vec<Self> {
+    /// Reads all frames of a packet's payload, which begins at offset `start` of its datagram. What follows no format is
+    /// one [`Frame::Invalid`] at the end. Appends to `ranges` where the application data of each frame lies.
+    pub(super) fn parse_all(bytes: &[u8], start: usize, ranges: &mut Vec<Range<usize>>) -> Vec<Self> {
         let mut frames = Vec::new();
         let mut reader = Reader::new(bytes);
         while reader.remaining() > 0 {
             let rest = reader.rest();
             match Self::parse(&mut reader) {
-                Some(frame) => frames.push(frame),
+                Some(frame) => {
+                    if let Some(payload) = frame.payload() {
+                        // Data ends its frame.
+                        let end = start + bytes.len() - reader.remaining();
+                        ranges.push(end - payload.length as usize..end);
+                    }
+                    frames.push(frame);
+                }
                 None => {
                     frames.push(Self::Invalid(rest.into()));
                     break;

@@ -14,8 +14,7 @@
 //! | transport parameters (section 18) | `transport_parameters.rs` |
 //!
 //! Application data is described, not held: STREAM and DATAGRAM frames have a [`Payload`](crate::Payload), and
-//! [`QuicDatagram::payload_ranges`] says where its bytes stand in a datagram. CRYPTO frames hold their bytes, which both
-//! ends need.
+//! [`QuicDatagram::parse`] says where its bytes stand in a datagram. CRYPTO frames hold their bytes, which both ends need.
 //!
 //! Packets are those of the *null suite*: they have the lengths of AEAD-protected packets, with a tag of
 //! [`TAG_LENGTH`] bytes that is zero, but headers are not masked and payloads not encrypted. Keys are not part of this

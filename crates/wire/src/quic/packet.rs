@@ -45,7 +45,7 @@ impl QuicPacket {
         self.frames.iter().filter_map(Frame::payload)
     }
 
-    /// Where the application data of each frame lies, counted from the header.
+    /// Where the application data of each frame lies in the packet as it is written, counted from the header.
     pub(super) fn payload_ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let mut start = self.header.length() as usize;
         self.frames.iter().filter_map(move |frame| {
@@ -94,9 +94,15 @@ impl QuicPacket {
         }
     }
 
-    /// Parses the packet at the start of `bytes`, and returns the bytes behind it. The connection identifier of a short
-    /// header has `id_length` bytes.
-    pub(super) fn parse(bytes: &[u8], id_length: usize) -> Result<(Self, &[u8]), ParseError> {
+    /// Parses the packet at the start of `bytes`, which lie at offset `start` of their datagram, and returns the bytes
+    /// behind it. The connection identifier of a short header has `id_length` bytes. Appends to `ranges` where the
+    /// application data of each frame lies.
+    pub(super) fn parse<'a>(
+        bytes: &'a [u8],
+        start: usize,
+        id_length: usize,
+        ranges: &mut Vec<Range<usize>>,
+    ) -> Result<(Self, &'a [u8]), ParseError> {
         let (header, rest, length) = PacketHeader::parse(bytes, id_length)?;
         if header.number().is_none() {
             // Retry and Version Negotiation reach to the end of their datagram.
@@ -113,6 +119,7 @@ impl QuicPacket {
         if *tag != [0; TAG_LENGTH as usize] {
             return Err(ParseError::Checksum(Header::Quic));
         }
-        Ok((Self { header, frames: Frame::parse_all(payload) }, others))
+        let start = start + bytes.len() - others.len() - payload.len() - tag.len();
+        Ok((Self { header, frames: Frame::parse_all(payload, start, ranges) }, others))
     }
 }

@@ -36,15 +36,16 @@ fn datagram(packets: Vec<QuicPacket>) -> QuicDatagram {
 }
 
 fn parsed(bytes: &[u8]) -> Result<QuicDatagram, ParseError> {
-    QuicDatagram::parse(50_000, 443, bytes, 0)
+    QuicDatagram::parse(50_000, 443, bytes, 0).map(|(datagram, _)| datagram)
 }
 
 /// The packet that `bytes` are, which are written from it again. A short header has no connection identifier.
 #[track_caller]
 fn one_packet(bytes: &[u8], payload: &[u8]) -> QuicPacket {
-    let mut datagram = parsed(bytes).expect("a good packet");
+    let (mut datagram, ranges) = QuicDatagram::parse(50_000, 443, bytes, 0).expect("a good packet");
     assert_eq!(datagram.length() as usize, bytes.len());
-    let attached: Vec<u8> = datagram.payload_ranges().flat_map(|range| bytes[range].to_vec()).collect();
+    assert_eq!(datagram.payload_ranges().collect::<Vec<_>>(), ranges);
+    let attached: Vec<u8> = ranges.into_iter().flat_map(|range| bytes[range].to_vec()).collect();
     assert_eq!(attached, payload);
     let mut out = Vec::new();
     datagram.emit(PayloadBytes::Bytes(payload), &mut out).expect("it can be written");
@@ -250,7 +251,21 @@ fn packets_share_a_datagram_of_udp() {
     let Body::Udp(udp) = as_udp.body else { panic!("{as_udp:?}") };
     assert_eq!((udp.source_port, udp.destination_port, udp.payload.length), (50_000, 443, quic.length()));
     assert_eq!(packet.body.transport_ports(), (17, 50_000, 443));
-    assert_eq!(QuicDatagram::parse(50_000, 443, &bytes[place], 3), Ok(quic));
+    let ranges = quic.payload_ranges().collect();
+    assert_eq!(QuicDatagram::parse(50_000, 443, &bytes[place], 3), Ok((quic, ranges)));
+}
+
+#[test]
+fn data_is_found_behind_integers_in_a_longer_form() {
+    // The length of the packet in four bytes, the stream in two and the length of its data in eight.
+    let mut bytes = hex("e0 00000001 00 00 8000001f 07 0a 4004 c000000000000003 616263");
+    bytes.extend(TAG);
+    bytes.extend(hex("40 07 08 04 7879"));
+    bytes.extend(TAG);
+    let (datagram, ranges) = QuicDatagram::parse(50_000, 443, &bytes, 0).expect("good packets");
+    let lengths: Vec<u32> = datagram.payloads().map(|payload| payload.length).collect();
+    assert_eq!((lengths, &ranges[..]), (vec![3, 2], &[23..26, 46..48][..]));
+    assert_ne!(datagram.payload_ranges().collect::<Vec<_>>(), ranges);
 }
 
 #[test]

@@ -158,7 +158,8 @@ impl Wire {
         let (packet, place) = Packet::parse(bytes).expect("what was written can be read");
         let Body::Udp(udp) = packet.body else { panic!("{packet:?}") };
         let payload = &bytes[place];
-        let Ok(datagram) = QuicDatagram::parse(udp.source_port, udp.destination_port, payload, CONNECTION_ID_LENGTH)
+        let Ok((datagram, ranges)) =
+            QuicDatagram::parse(udp.source_port, udp.destination_port, payload, CONNECTION_ID_LENGTH)
         else {
             return;
         };
@@ -174,7 +175,7 @@ impl Wire {
         if let Some(quic) = taken_by.and_then(|id| side.host.endpoint(id).as_quic()) {
             let frames = datagram.packets.iter().flat_map(|packet| &packet.frames);
             let with_data = frames.filter(|frame| frame.payload().is_some());
-            for (frame, range) in with_data.zip(datagram.payload_ranges()) {
+            for (frame, range) in with_data.zip(ranges) {
                 let Frame::Stream(stream) = frame else { continue };
                 let reaches = |(id, taken): &(StreamId, core::ops::Range<u64>)| {
                     *id == stream.stream && (stream.offset..stream.offset + range.len() as u64).contains(&taken.start)
