@@ -129,10 +129,11 @@ impl ReceiveStream {
         self.read - before
     }
 
-    /// Whether the peer should be told of a larger window: half of it was read.
+    /// Whether the peer should be told of a larger window: an eighth of it was read, so that a sender is not held up
+    /// while it learns of that.
     #[inline]
     pub(super) fn owes_window(&self) -> bool {
-        self.final_size.is_none() && self.maximum - self.read < self.window / 2
+        self.final_size.is_none() && self.maximum - self.read <= self.window - self.window / 8
     }
 
     /// The bytes that the peer may send from now on, which it is told.
@@ -179,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_raised_when_half_of_it_was_read() {
+    fn the_window_is_raised_when_an_eighth_of_it_was_read() {
         let mut stream = ReceiveStream::new(1000);
         assert_eq!(stream.accept(0..800, false), accepted(800, 800, Some(0..800)));
-        assert_eq!((stream.set_read(400), stream.owes_window(), stream.window_left()), (400, false, 200));
-        assert_eq!((stream.set_read(600), stream.owes_window()), (200, true));
+        assert_eq!((stream.set_read(124), stream.owes_window(), stream.window_left()), (124, false, 200));
+        assert_eq!((stream.set_read(600), stream.owes_window()), (476, true));
         assert_eq!((stream.raise_maximum(), stream.window_left()), (1600, 800));
     }
 }

@@ -34,7 +34,7 @@ impl Window {
     /// `bytes` more were read. Returns whether the peer is to be told of a larger window.
     pub(super) fn on_read(&mut self, bytes: u64) -> bool {
         self.read += bytes;
-        self.owes_maximum |= self.maximum - self.read.min(self.maximum) < self.size / 2;
+        self.owes_maximum |= self.maximum - self.read.min(self.maximum) <= self.size - self.size / 8;
         self.owes_maximum
     }
 
@@ -58,12 +58,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peer_is_told_when_half_of_the_window_was_read() {
+    fn the_peer_is_told_when_an_eighth_of_the_window_was_read() {
         let mut window = Window::new(1000);
         assert_eq!((window.count(1000), window.count(1)), (Ok(()), Err(TransportError::FlowControl)));
-        assert_eq!((window.on_read(500), window.take_maximum()), (false, None));
-        assert_eq!((window.on_read(1), window.take_maximum(), window.take_maximum()), (true, Some(1501), None));
+        assert_eq!((window.on_read(124), window.take_maximum()), (false, None));
+        assert_eq!((window.on_read(1), window.take_maximum(), window.take_maximum()), (true, Some(1125), None));
         window.tell_again();
-        assert_eq!((window.count(499), window.take_maximum()), (Ok(()), Some(1501)));
+        assert_eq!((window.count(124), window.take_maximum()), (Ok(()), Some(1125)));
     }
 }
