@@ -101,6 +101,7 @@
 //! | the events of connections, read where that changes nothing | `passive_listener.rs` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
 //! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `pattern.rs` |
+//! | the programs of a host: their PIDs, mounts and ends | `container.rs` |
 //! | kernel counters | `counters.rs` |
 //! | acknowledgments as they arrive, which the kernel's figures do not tell | `capture.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
@@ -116,6 +117,7 @@
 mod capture;
 mod census;
 pub mod congestion;
+mod container;
 mod counters;
 mod device;
 mod edge;
@@ -148,6 +150,7 @@ mod veth;
 
 pub use capture::{Capture, Captured};
 pub use census::{Census, Presence};
+pub use container::{Container, User, end_group};
 pub use counters::{Counters, InterfaceDrops, interface_drops};
 pub use device::{Device, DeviceKind};
 pub use edge::{ByteTap, Payload, Userspace};
@@ -169,7 +172,7 @@ pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
 pub use stack_host::StackHost;
 pub use state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
 pub use stepped_socket::{SteppedEvent, SteppedSocket};
-pub use switches::{PortBytes, SwitchPort, Switches, require_switches};
+pub use switches::{PortBytes, SwitchPort, Switches, is_command, require_switches};
 pub use tap::{Cable, Neighbour, Tap};
 pub use tun::{OFFLOAD_HEADER, Tun};
 pub use veth::Veth;

@@ -63,7 +63,7 @@ pub fn require_switches(controller: &OsStr) -> Result<()> {
 }
 
 /// Whether `name` is a file, or one in a folder of PATH.
-fn is_command(name: &OsStr) -> bool {
+pub fn is_command(name: &OsStr) -> bool {
     let path = Path::new(name);
     if path.components().count() > 1 {
         return path.is_file();

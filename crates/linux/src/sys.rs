@@ -2,7 +2,7 @@
 //! leaves this file.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::ffi::{CStr, CString, c_int};
 use std::io;
 #[cfg(feature = "ebpf")]
 use std::os::fd::FromRawFd;
@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::LinkNameSpaceType;
 
 fn checked(result: c_int) -> io::Result<c_int> {
@@ -93,6 +94,47 @@ pub(crate) fn start_in(command: &mut Command, namespace: OwnedFd, priority: Opti
     };
     // SAFETY: between fork and exec it makes three system calls and allocates nothing.
     unsafe { command.pre_exec(enter) }.spawn()
+}
+
+/// Starts `command` as the first process of a new PID namespace, in the network namespace `network` and a new mount
+/// namespace, in which each first file of `replaced` stands for the second, and `/proc` is that of the PID namespace. It
+/// is killed when the calling thread ends, however it ends, and reaps processes that have lost their parent.
+pub(crate) fn start_init(
+    command: &mut Command,
+    network: OwnedFd,
+    replaced: Vec<(CString, CString)>,
+) -> io::Result<Child> {
+    let own = std::fs::File::open("/proc/thread-self/ns/pid")?;
+    let prepare = move || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        rustix::thread::move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))?;
+        // SAFETY: CLONE_NEWNS changes the mounts of this process, which has one thread, and nothing in memory.
+        checked(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+        // No mount leaves the namespace.
+        rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        for (source, target) in &replaced {
+            rustix::mount::mount_bind(source.as_c_str(), target.as_c_str())?;
+        }
+        rustix::mount::mount(c"proc", c"/proc", c"proc", MountFlags::empty(), None::<&CStr>)?;
+        // SAFETY: to ignore SIGCHLD takes no handler; exec keeps it, and the kernel then reaps the children.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+        rustix::process::setsid()?;
+        Ok(())
+    };
+    // SAFETY: CLONE_NEWPID changes the namespace of the thread's later children, and nothing in memory.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWPID) })?;
+    // SAFETY: between fork and exec it makes system calls and allocates nothing.
+    let started = unsafe { command.pre_exec(prepare) }.spawn();
+    // Later children, and threads, are to be in the thread's own namespace again.
+    rustix::thread::move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::ProcessID))?;
+    started
+}
+
+/// Gives the calling thread a working directory and root of its own, without which it cannot enter mount namespaces.
+pub(crate) fn separate_file_system_state() -> io::Result<()> {
+    // SAFETY: CLONE_FS separates the thread's working directory, root and umask from others, and nothing in memory.
+    checked(unsafe { libc::unshare(libc::CLONE_FS) })?;
+    Ok(())
 }
 
 /// An offload: work that the kernel leaves to a network device.
