@@ -42,6 +42,7 @@ pub mod event_log;
 pub mod execute;
 pub mod number;
 pub mod output;
+pub mod program_output;
 pub mod results;
 mod run_error;
 pub mod simulate;

@@ -46,6 +46,7 @@ mod groups;
 pub mod input;
 mod measurement;
 mod options;
+mod program;
 mod random;
 mod read;
 pub mod schema;
@@ -64,6 +65,7 @@ use subflow_quantity::Duration;
 pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
+pub use program::{After, Program, ProgramCommand};
 pub(crate) use read::{Traces, without_effect};
 pub use size_table::SizeTable;
 pub use sizes::SizeDistribution;
@@ -101,6 +103,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The traffic, in the file's order.
     pub flows: Vec<Flow>,
+    /// The programs that run in hosts, in the file's order; on Linux only.
+    pub programs: Vec<Program>,
     /// What is drawn at random for flows in each run; [`Scenario::drawn`] draws it.
     pub groups: Vec<FlowGroup>,
     /// What happens to links during the run, by time and then by the file's order.

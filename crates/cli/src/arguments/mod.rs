@@ -174,6 +174,9 @@ pub(crate) struct Run {
     /// Where to run it; on Linux each host becomes a network namespace, in real time (needs root)
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,
+    /// Run only the flows of a scenario, and none of its programs
+    #[arg(long)]
+    pub(crate) without_programs: bool,
     /// On Linux, what connects the kernels to the links [default: TUN devices, or veth pairs where there are none]
     #[arg(long, value_enum)]
     pub(crate) device: Option<Device>,

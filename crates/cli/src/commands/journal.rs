@@ -11,8 +11,9 @@ use subflow_report::output::RunFiles;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill, fill_with};
 
+use super::run::suffix;
 use super::signals::{self, REMOVES_NAMESPACES, Said, stop_on_signals};
-use super::{on_linux, threads};
+use super::{on_linux, programs, threads};
 use crate::arguments::{Platform, Run, Shard};
 use crate::failure::Failure;
 use crate::output::{print, say};
@@ -99,7 +100,10 @@ impl Journal {
         let stop = stop_on_signals()?;
         let threads = threads::of_a_run(arguments);
         let events = logs.map(|logs| EventFolder::of_whole_logs(logs.path()));
-        let options = RunOptions { series: true, threads, stop: Some(stop.clone()), events, ..RunOptions::default() };
+        let programs = programs::output(arguments, plan, suffix(arguments));
+        let stop_on_request = Some(stop.clone());
+        let options =
+            RunOptions { series: true, threads, stop: stop_on_request, events, programs, ..RunOptions::default() };
         threads::explain(plan, &options);
         // Runs in real time would disturb each other.
         let at_once = if is_real_time { 1 } else { threads::runs_at_once(arguments) };

@@ -21,6 +21,7 @@ mod new;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod on_linux;
 mod prediction;
+mod programs;
 #[cfg(feature = "publications")]
 mod reproduce;
 mod results;

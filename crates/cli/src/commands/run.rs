@@ -17,7 +17,7 @@ use super::journal::{self, Journal, with_what_is_kept};
 use super::results::{Results, folder, folder_path};
 use super::signals::{self, Said, stop_on_signals};
 use super::until::{Repeated, Until};
-use super::{on_linux, threads};
+use super::{on_linux, programs, threads};
 use crate::arguments::{Platform, Run};
 use crate::failure::{Failure, warn};
 use crate::output::{about, figure_format, say};
@@ -39,6 +39,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let files = Files::prepare(arguments, &plan)?;
+    let _output = programs::prepare(arguments, &plan, folder.as_ref().map(Folder::path))?;
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path)).map_err(kept)?;
     let mut experiment = match &journal {
         Some(journal) => journal.experiment(arguments, &plan, files.events.as_ref(), Journal::goes_on(arguments))?,
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
 }
 
 /// What the name of the default folder ends with.
-fn suffix(arguments: &Run) -> &'static str {
+pub(super) fn suffix(arguments: &Run) -> &'static str {
     match arguments.on {
         Platform::Simulator => "",
         Platform::Linux => "-linux",
@@ -74,6 +75,7 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     let tried = folder(&arguments.output, &largest, suffix(arguments), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, tried.as_ref())?;
     let files = Files::prepare(arguments, &largest)?;
+    let _output = programs::prepare(arguments, &largest, tried.as_ref().map(Folder::path))?;
     let journal = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path));
     let Some(journal) = journal.map_err(kept)? else {
         return Err(Failure::bad_input(
@@ -147,7 +149,8 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
         ));
     }
     threads::check(arguments)?;
-    let plan = read_source(&arguments.source)?;
+    let mut plan = read_source(&arguments.source)?;
+    programs::select(&mut plan, arguments)?;
     warn(&plan.without_effect);
     Ok(plan)
 }
@@ -179,6 +182,7 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
         pcap: files.captures.as_ref().map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit)),
         events: files.events.as_ref().map(|events| EventFolder::new(events.path())),
         series,
+        programs: programs::output(arguments, plan, suffix(arguments)),
         threads: threads::of_a_run(arguments),
         ..RunOptions::default()
     };

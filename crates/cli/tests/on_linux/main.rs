@@ -10,6 +10,7 @@ mod congestion;
 mod congestion_programs;
 mod kernel_paths;
 mod paths;
+mod programs;
 mod proxy;
 mod refusals;
 mod runs;

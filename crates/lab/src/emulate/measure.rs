@@ -195,6 +195,7 @@ fn real_time(
         ignored_packets,
         cpu_left,
         switches: None,
+        programs: Vec::new(),
         mptcp_counters: hosts.mptcp_counters()?,
     })
 }

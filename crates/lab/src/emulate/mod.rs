@@ -11,6 +11,7 @@
 //! | our stack with real bytes | `userspace.rs`; SCTP on hosts with a kernel: `sctp.rs` |
 //! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
+//! | programs in hosts | `programs/` |
 //! | switches in place of routers, with the controller's settings, and what they count | `switched.rs` |
 
 mod application;
@@ -20,6 +21,7 @@ mod kernel_end;
 mod kernel_flow;
 mod measure;
 mod paths;
+mod programs;
 mod sample;
 mod sctp;
 mod settings;
@@ -39,7 +41,7 @@ pub use switched::SwitchOptions;
 
 use crate::RunError;
 use crate::capture::Capture;
-use crate::results::RunResult;
+use crate::results::{ProgramResult, RealTime, RunResult, SwitchReport};
 use crate::simulate::build::{Run, Wires, build_for};
 use crate::simulate::figures::FlowBaseline;
 use crate::simulate::sample::Sampler;
@@ -47,6 +49,7 @@ use crate::simulate::{RunOptions, check_size};
 use hosts::KernelHosts;
 use kernel_flow::KernelFlow;
 use measure::{Baseline, Conditions};
+use programs::Containers;
 use sample::Sampled;
 use sctp::KernelSctp;
 use settings::Plan;
@@ -76,6 +79,7 @@ fn prepare(scenario: &Scenario, machinery: &Machinery) -> Result<(Vec<Plan>, Pro
     if let Some(options) = &machinery.switches {
         switched::check(scenario, device, options)?;
     }
+    programs::check(scenario)?;
     let plans = settings::plans(scenario)?;
     let provided = subflow_linux::require(&Needs { device, ..needs(scenario) });
     Ok((plans, provided?))
@@ -110,6 +114,7 @@ fn emulate_drawn(
     let stop = Interrupt::default();
     let flows = KernelFlow::open_all(scenario, seed, &hosts)?;
     let drivers = paths::drivers(scenario, seed, &hosts)?;
+    let containers = Containers::create(scenario, &hosts)?;
 
     subflow_linux::lock_memory();
     let cpu_before = cpu_seconds(&switched);
@@ -134,6 +139,7 @@ fn emulate_drawn(
         for flow in &flows {
             application::start(flow, scope, &hosts, clock, &stop);
         }
+        let programs = containers.start(scope, scenario, (&options.programs, options.run), clock, &stop);
         let managing = paths::start(drivers, scope, scenario, &hosts, clock, &stop);
         if let Some(switched) = &switched {
             let stop = &stop;
@@ -148,8 +154,9 @@ fn emulate_drawn(
         let drops = hosts.drops();
         stop.raise();
         let managed = managing.into_iter().try_for_each(joined);
+        let programs = programs.map_or(Ok(Vec::new()), joined);
         let driven = outcome?;
-        managed?;
+        let programs = managed.map_err(RunError::from).and(programs)?;
         check_capture(&capture)?;
         if driven.wake == Wake::Interrupted {
             return Err(RunError::Stopped("interrupted; everything that the run had created is removed"));
@@ -163,18 +170,20 @@ fn emulate_drawn(
         };
         let baseline = driven.baseline.with_kernel_ends(kernel_baseline);
         let mut emulator = driven.emulator;
-        if let Some(capture) = capture {
-            capture.finish(emulator.parts().0)?;
-        }
+        capture.map_or(Ok(()), |capture| capture.finish(emulator.parts().0))?;
         check_size(emulator.parts().0, &links)?;
         emulator.userspace().world.nodes.check_flows()?;
         let mut result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
-        if let (Some(switched), Some(real_time)) = (&switched, &mut result.real_time) {
-            real_time.switches = Some(switched::report(switched, scenario)?);
-        }
-        Ok(RunResult { series: driven.sampler.map(Sampler::finish).unwrap_or_default(), ..result })
+        result.series = driven.sampler.map(Sampler::finish).unwrap_or_default();
+        let switches = switched.as_ref().map(|used| switched::report(used, scenario)).transpose()?;
+        Ok(with_reports(result, programs, switches))
     })
+}
+
+/// The result with what programs and switches report.
+fn with_reports(result: RunResult, programs: Vec<ProgramResult>, switches: Option<SwitchReport>) -> RunResult {
+    RunResult { real_time: result.real_time.map(|used| RealTime { programs, switches, ..used }), ..result }
 }
 
 /// The network of a run with its hosts.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::shown::{FLOW_PARTS, Reader, Summarised, has_part, shown_in};
 use crate::results::metrics::{DIRECTION, FLOW, GROUP, IDENTITY, LINK, Means, Metric, Part, RUN, SUBFLOW};
 use crate::results::{
-    DirectionResult, FlowResult, GroupResult, LinkResult, RunResult, SubflowResult, flows_and_groups,
+    DirectionResult, FlowResult, GroupResult, LinkResult, ProgramResult, RunResult, SubflowResult, flows_and_groups,
 };
 use crate::table::Align::{Left, Right};
 use crate::table::{Cell, Columns};
@@ -18,6 +18,10 @@ pub(super) fn one_run(run: &RunResult, reader: Reader) -> Vec<Summarised> {
         tables.push(together(run, reader));
     }
     tables.push(links(run, reader));
+    let programs = run.real_time.as_ref().map_or(&[][..], |real_time| &real_time.programs);
+    if !programs.is_empty() {
+        tables.push(program_table(programs));
+    }
     tables
 }
 
@@ -100,6 +104,16 @@ fn together(run: &RunResult, reader: Reader) -> Summarised {
     columns.shown("flows", 0, Left, |_| "all".into());
     add(&mut columns, RUN, Part::Main, reader, |run| *run);
     Summarised { title: "All flows together", table: columns.table("together") }
+}
+
+fn program_table(programs: &[ProgramResult]) -> Summarised {
+    let mut columns = Columns::of(programs);
+    columns.shown("program", 0, Left, |program| program.name.as_str().into());
+    columns.shown("host", 0, Left, |program| program.host.as_str().into());
+    columns.shown("start s", 3, Right, |program| program.started_s.into());
+    columns.shown("end s", 3, Right, |program| program.ended_s.into());
+    columns.shown("outcome", 0, Left, |program| program.outcome().as_str().into());
+    Summarised { title: "Programs", table: columns.table("programs") }
 }
 
 fn links(run: &RunResult, reader: Reader) -> Summarised {

@@ -9,6 +9,7 @@ mod groups;
 mod link;
 pub mod metrics;
 pub mod parameters;
+mod program;
 mod run;
 mod sequence;
 mod series;
@@ -21,6 +22,7 @@ pub use experiment::{
 };
 pub use groups::{GroupResult, flows_and_groups};
 pub use link::{DirectionResult, LinkResult};
+pub use program::ProgramResult;
 pub use run::{
     Abandoned, Datagrams, Engine, Exchanges, FlowResult, GroupMember, Latency, RealTime, Retransmitted, RunResult,
     SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::{LinkResult, Sequence, Series};
+use super::{LinkResult, ProgramResult, Sequence, Series};
 use crate::number;
 use crate::statistics::DurationSummary;
 
@@ -89,6 +89,9 @@ pub struct RealTime {
     /// What switches and their controller counted, if there are switches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<SwitchReport>,
+    /// How the programs ran, in the scenario's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramResult>,
 }
 
 /// What switches and their controller counted in a run.

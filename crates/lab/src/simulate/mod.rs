@@ -30,6 +30,7 @@ use subflow_scenario::Scenario;
 
 use crate::capture::{Capture, CaptureFolder};
 use crate::event_log::{EventFolder, EventLog};
+use crate::program_output::{ProgramOutput, refuse_programs};
 use crate::results::{Engine, FlowResult, RunResult};
 use crate::{CpuTimer, RunError};
 
@@ -43,6 +44,8 @@ pub struct RunOptions {
     pub pcap: Option<CaptureFolder>,
     /// The folder for event logs, if what connections do is logged.
     pub events: Option<EventFolder>,
+    /// Where the output of programs goes, on Linux.
+    pub programs: ProgramOutput,
     /// Number of the run, for file names.
     pub run: usize,
     /// Keep metrics over time ([`RunResult::series`]).
@@ -67,6 +70,7 @@ const EVENTS_PER_SLICE: u64 = 50_000;
 
 /// Runs `scenario` once, with every random stream made from `seed`.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
+    refuse_programs(scenario)?;
     let scenario = &*scenario.drawn(seed);
     if let Ok(division) = Division::of(scenario, options) {
         let parts = Parts::divided(scenario, seed, options.paths, &division)?;

@@ -55,7 +55,7 @@ impl Directory {
     /// written by subflow.
     pub(super) fn is_ours(&self) -> io::Result<bool> {
         let has_manifest = |kind: Kind| self.path.join(kind.file_name()).exists();
-        if [Kind::Results, Kind::Captures, Kind::Events].into_iter().any(has_manifest) {
+        if [Kind::Results, Kind::Captures, Kind::Events, Kind::Programs].into_iter().any(has_manifest) {
             return Ok(true);
         }
         for entry in std::fs::read_dir(&self.path)? {

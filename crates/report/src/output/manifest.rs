@@ -14,6 +14,7 @@ pub(super) enum Kind {
     Results,
     Captures,
     Events,
+    Programs,
 }
 
 impl Kind {
@@ -23,6 +24,7 @@ impl Kind {
             Self::Results => ".subflow-results",
             Self::Captures => ".subflow-captures",
             Self::Events => ".subflow-events",
+            Self::Programs => ".subflow-programs",
         }
     }
 
@@ -32,6 +34,7 @@ impl Kind {
             Self::Results => "--out",
             Self::Captures => "--pcap",
             Self::Events => "--events",
+            Self::Programs => "--out",
         }
     }
 }

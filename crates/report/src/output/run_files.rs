@@ -1,4 +1,4 @@
-//! A folder for files that runs write themselves: captures, event logs.
+//! A folder for files that runs write themselves: captures, event logs, what programs print.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use subflow_lab::capture::CaptureFolder;
 use subflow_lab::event_log::EventFolder;
+use subflow_lab::program_output;
 use subflow_scenario::sweep::Plan;
 
 use super::directory::Directory;
 use super::manifest::Kind;
 use super::{Content, OutputError};
 
-/// A folder for captures or event logs, checked before the run.
+/// A folder for captures, event logs or what programs print, checked before the run.
 #[derive(Debug)]
 pub struct RunFiles {
     pub(super) directory: Directory,
@@ -32,6 +33,11 @@ impl RunFiles {
     /// [`begin`](Self::begin); `plan` is then the largest one that it is called with.
     pub fn for_events(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
         Self::prepare_for(Kind::Events, path.into(), plan, force, EventFolder::file_names(plan).collect())
+    }
+
+    /// The same for what programs print.
+    pub fn for_programs(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
+        Self::prepare_for(Kind::Programs, path.into(), plan, force, program_output::file_names(plan).collect())
     }
 
     fn prepare_for(

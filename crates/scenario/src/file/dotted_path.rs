@@ -17,7 +17,8 @@ pub(crate) struct DottedPath {
 
 /// Sections whose entries are named by the user: a path through an entry that does not exist is a mistake and creates
 /// no entry.
-const NAMED: &[(&str, &str)] = &[("hosts", "host"), ("routers", "router"), ("links", "link"), ("flows", "flow")];
+const NAMED: &[(&str, &str)] =
+    &[("hosts", "host"), ("routers", "router"), ("links", "link"), ("flows", "flow"), ("programs", "program")];
 
 impl DottedPath {
     /// Parses `text`, which is at `place`: TOML keys joined by dots.

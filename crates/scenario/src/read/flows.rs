@@ -57,6 +57,9 @@ pub(super) fn read(
     problems: &mut Collector,
 ) -> (Vec<Flow>, Vec<FlowGroup>) {
     let (mut flows, mut groups) = (Vec::new(), Vec::new());
+    if section.given("programs").is_some() && section.given("flows").is_none() {
+        return (flows, groups);
+    }
     let Some(field) = problems.keep(section.required("flows")) else { return (flows, groups) };
     let Some(entries) = problems.keep(field.named_entries("flow")) else { return (flows, groups) };
     if entries.is_empty() {

@@ -11,6 +11,7 @@ mod late;
 mod links;
 mod loss;
 mod network;
+mod programs;
 mod queue;
 mod reachability;
 mod reliability;
@@ -124,6 +125,7 @@ impl Scenario {
             stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, references, &mut problems));
         let (flows, groups) = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
+        let programs = programs::read(&section, document, &topology, &general.run, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();
         let spanning_tree = problems.keep(routing::spanning_tree(&section, &topology)).unwrap_or_default();
         round_trips::check(&section, &topology, &flows, &timeline, &mut problems);
@@ -137,6 +139,7 @@ impl Scenario {
             seed: general.seed,
             repeat: general.repeat,
             flows,
+            programs,
             groups,
             timeline,
             host_timeline,

@@ -17,6 +17,8 @@ pub(super) enum Form {
     Interfaces,
     /// What `[sweep]` contains.
     Sweep,
+    /// A table of environment variables.
+    Variables,
     /// Exactly this text.
     Word(&'static str),
     /// Exactly this truth value.
@@ -55,7 +57,7 @@ pub(super) enum Form {
 
 use Form::{
     Bdp, Boolean, Duration, Even, Fraction, Integer, Interfaces, Name, NamedTables, Only, Packets, Probability, Rate,
-    Ratio, Size, Sweep, Table, Tables, Text, Texts, TracePath, Weight, Word,
+    Ratio, Size, Sweep, Table, Tables, Text, Texts, TracePath, Variables, Weight, Word,
 };
 
 /// Largest whole number of TOML.
@@ -87,6 +89,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a list of names of routers, one for each address", &[Texts(1, MOST)]),
     ("a list of names or tables, at least one", &[Interfaces]),
     ("a list of tables", &[Tables]),
+    ("a list of words, or a line for the shell", &[Texts(1, MOST), Text]),
     ("a list of two sizes", &[Texts(2, 2)]),
     ("a list of two ends, each \"host.interface\" or a router's name", &[Texts(2, 2)]),
     ("a loss model, one or { up, down }", &[Probability, Word("none"), Table]),
@@ -129,7 +132,9 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a table of hosts", &[NamedTables]),
     ("a table of links", &[NamedTables]),
     ("a table of paths with a list or range of values each", &[Sweep]),
+    ("a table of programs", &[NamedTables]),
     ("a table of routers", &[NamedTables]),
+    ("a table of variables", &[Variables]),
     ("an IP address", &[Text]),
     ("an IP address or a list of them", &[Text, Texts(1, MOST)]),
     ("an even number from 2 to 32", &[Even(2, 32)]),
@@ -139,15 +144,19 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a congestion-control algorithm", &[Name]),
     ("the name of a congestion-control algorithm, or a table with a name and options", &[Name, Table]),
     ("the name of a column", &[Text]),
+    ("the name of a host", &[Text]),
     ("the name of a link", &[Text]),
     ("the name of a packet scheduler", &[Name]),
     ("the name of a packet scheduler, or a table with a name and options", &[Name, Table]),
     ("the name of a path manager", &[Name]),
     ("the name of a path manager, or a table with a name and options", &[Name, Table]),
     ("the name of a profile", &[Name]),
+    ("the name of a program", &[Text]),
+    ("the name of a program, or a table", &[Text, Table]),
     ("the name of a router", &[Text]),
     ("the name of a shared-bottleneck detector", &[Name]),
     ("the name of a shared-bottleneck detector, or a table", &[Name, Table]),
+    ("the name of a user", &[Text]),
     ("the path of a CSV file, or a table", &[Text, Table]),
     ("true", &[Only(true)]),
     ("true or false", &[Boolean]),

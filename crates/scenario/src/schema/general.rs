@@ -75,7 +75,8 @@ pub(crate) static ROOT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "needed unless there is a topology",
             "the links between hosts and routers",
         ),
-        required("flows", "a table of flows", "the traffic"),
+        optional("flows", "a table of flows", "needed unless there are programs", "the traffic"),
+        optional("programs", "a table of programs", "none", "programs that run in hosts, with `--on linux` only"),
         optional(
             "timeline",
             "a list of events",

@@ -6,8 +6,9 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MIDDLEBOX,
-    ON_OFF, PATH_MANAGER, PERIOD, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, SUBFLOW,
+    AFTER, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS,
+    MIDDLEBOX, ON_OFF, PATH_MANAGER, PERIOD, PROGRAM, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES,
+    SUBFLOW,
     TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
@@ -37,6 +38,8 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("path_manager", &PATH_MANAGER),
         ("bottleneck", &BOTTLENECK),
         ("subflows", &SUBFLOW),
+        ("programs", &PROGRAM),
+        ("after", &AFTER),
         ("on_off", &ON_OFF),
         ("requests", &REQUESTS),
         ("send", &SIZES),
@@ -80,7 +83,8 @@ pub fn json_schema() -> Value {
     top.insert("title".to_owned(), "Scenario of Subflow".into());
     top.insert("definitions".to_owned(), Value::Object(definitions));
     let nodes = json!([{ "required": ["topology"] }, { "required": ["hosts", "links"] }]);
-    top.insert("anyOf".to_owned(), nodes);
+    let traffic = json!([{ "required": ["flows"] }, { "required": ["programs"] }]);
+    top.insert("allOf".to_owned(), json!([{ "anyOf": nodes }, { "anyOf": traffic }]));
     schema
 }
 
@@ -164,6 +168,7 @@ fn value(field: &FieldSchema, form: Form) -> Value {
         Form::NamedTables => named(&below()),
         Form::Interfaces => interfaces(),
         Form::Sweep => below(),
+        Form::Variables => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
         Form::Word(word) => json!({ "type": "string", "const": word }),
         Form::Only(value) => json!({ "type": "boolean", "const": value }),
         Form::Boolean => json!({ "type": "boolean" }),

@@ -9,6 +9,7 @@ mod form;
 mod general;
 mod json;
 mod network;
+mod programs;
 mod reference;
 mod topology;
 
@@ -26,6 +27,7 @@ pub use json::json_schema;
 pub(crate) use network::{
     INITIAL_SUBFLOWS, RETURN_PATHS, ROUTER, ROUTER_MODES, ROUTING, SHAPES, ShapeKind, TIES, TOPOLOGY, routing_modes,
 };
+pub(crate) use programs::{AFTER, PROGRAM};
 pub use reference::reference;
 pub(crate) use topology::{
     DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, MIDDLEBOX, QUEUE,
@@ -60,6 +62,8 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &REQUESTS,
         &SIZES,
         &PERIOD,
+        &PROGRAM,
+        &AFTER,
         &tcp::TABLE,
         &acknowledgments::DELAYED_ACK,
         &acknowledgments::SACK_COMPRESSION,

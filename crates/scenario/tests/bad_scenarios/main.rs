@@ -2,6 +2,7 @@
 
 mod limits;
 mod network;
+mod programs;
 mod sweeps;
 mod traffic;
 
@@ -117,6 +118,20 @@ fn bad_networks() {
 #[test]
 fn bad_traffic() {
     insta::assert_snapshot!(all_rendered(traffic::CASES));
+}
+
+#[test]
+fn bad_programs() {
+    let added = |(name, lines): &(&str, &str)| rendered(name, read(&format!("{GOOD}\n[programs.one]\n{lines}\n"), &[]));
+    insta::assert_snapshot!(programs::CASES.iter().map(added).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn a_program_needs_a_host_with_the_kernels_stack() {
+    let ours = "phone = { interfaces = [\"wifi\", \"lte\"], stack = \"subflow\" }";
+    let text = spoiled("phone = [\"wifi\", \"lte\"]", ours) + "\n[programs.one]\non = \"phone\"\nrun = [\"true\"]\n";
+    let problems = read(&text, &[]).expect_err("it has no kernel");
+    assert!(problems.to_string().contains("programs.one.on: this host has `stack = \"subflow\"`"), "{problems}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use subflow_scenario::sweep::{Job, Plan};
 
 #[cfg(feature = "live")]
 use super::live::{paths, proxy};
-use super::signals;
+use super::{programs, signals};
 use crate::arguments::{BenchFormat, BenchTun, Device, Run, Switches, Validate};
 use crate::failure::Failure;
 use crate::output::print;
@@ -73,7 +73,8 @@ pub(crate) fn identity(arguments: &Run) -> Result<String, Failure> {
         None => "simulated".to_owned(),
         Some(Switches::Ovs) => format!("ovs, controller {}", controller.display()),
     };
-    Ok(format!("on linux {}, device {device}, routers {routers}", emulate::kernel_release()))
+    let (release, programs) = (emulate::kernel_release(), programs::identity(arguments));
+    Ok(format!("on linux {release}, device {device}, routers {routers}{programs}"))
 }
 
 fn machinery(arguments: &Run) -> emulate::Machinery {

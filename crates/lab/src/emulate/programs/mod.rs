@@ -1,0 +1,122 @@
+//! The programs of a scenario in the namespaces of its hosts.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what a program needs of the machine, and its command line | `command.rs` |
+//! | when programs start and end | `supervisor.rs` |
+//! | what they print | `output.rs` |
+
+mod command;
+mod output;
+mod supervisor;
+
+use std::fmt::Write as _;
+use std::thread::{Scope, ScopedJoinHandle};
+
+use subflow_linux::netlink::{Endpoint, EndpointFlags};
+use subflow_linux::{Container, Interrupt, WallClock};
+use subflow_scenario::{After, Host, HostStack, Scenario};
+
+use super::hosts::KernelHosts;
+use super::settings::has_mptcp;
+use crate::RunError;
+use crate::program_output::ProgramOutput;
+use crate::results::ProgramResult;
+pub(super) use command::check;
+use supervisor::Supervisor;
+
+/// The containers of the hosts in which programs run. They and their processes are removed when this is dropped.
+pub(super) struct Containers {
+    /// By scenario host; `None` for hosts that no program needs.
+    of_hosts: Vec<Option<Container>>,
+}
+
+impl Containers {
+    /// Creates the containers. The calling thread must live as long as they do.
+    pub(super) fn create(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Result<Self> {
+        let names = host_names(scenario);
+        let mut of_hosts = Vec::new();
+        for index in 0..scenario.hosts.len() {
+            let container = match hosts.get(index) {
+                Some(kernel) if is_needed(scenario, index) => Some(Container::create(kernel.namespace(), &names)?),
+                _ => None,
+            };
+            of_hosts.push(container);
+        }
+        if !scenario.programs.is_empty() {
+            add_endpoints(scenario, hosts)?;
+        }
+        Ok(Self { of_hosts })
+    }
+
+    fn get(&self, host: usize) -> &Container {
+        self.of_hosts[host].as_ref().expect("a host that a program names has a container")
+    }
+
+    /// Kills all processes in the containers.
+    fn kill(&self) {
+        self.of_hosts.iter().flatten().for_each(Container::kill);
+    }
+
+    /// Starts the thread that starts and ends the programs, if there are any, until `stop` is raised.
+    pub(super) fn start<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        scenario: &'env Scenario,
+        (output, run): (&'env ProgramOutput, usize),
+        clock: WallClock,
+        stop: &Interrupt,
+    ) -> Option<ScopedJoinHandle<'scope, Result<Vec<ProgramResult>, RunError>>> {
+        if scenario.programs.is_empty() {
+            return None;
+        }
+        let supervisor = Supervisor::new(scenario, self, (output, run), clock, stop.clone());
+        Some(scope.spawn(move || supervisor.run()))
+    }
+}
+
+/// Whether a program runs in this host, or waits for a port of it.
+fn is_needed(scenario: &Scenario, index: usize) -> bool {
+    scenario.programs.iter().any(|program| {
+        program.host == index || matches!(program.after, Some(After::Listens { host, .. }) if host == index)
+    })
+}
+
+/// The text of `/etc/hosts`: a host's name for each of its addresses, and `HOST.INTERFACE` for those of an interface.
+fn host_names(scenario: &Scenario) -> String {
+    let mut text = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    for host in &scenario.hosts {
+        for interface in &host.interfaces {
+            for address in &interface.addresses {
+                let _ = writeln!(text, "{address} {} {}.{}", host.name, host.name, interface.name);
+            }
+        }
+    }
+    text
+}
+
+/// Has the kernel's own path manager open subflows from each address of a host with several to each address of the
+/// peer. Hosts with an MPTCP flow have a path manager in user space, which a kernel can have in place of its own only.
+fn add_endpoints(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Result<()> {
+    let flags = |backup| EndpointFlags { subflow: true, fullmesh: true, backup, ..EndpointFlags::default() };
+    for (index, host) in scenario.hosts.iter().enumerate() {
+        let Some(kernel) = hosts.get(index).filter(|_| !has_mptcp(scenario, index) && has_several_addresses(host))
+        else {
+            continue;
+        };
+        kernel.with_path_manager(|path_manager| {
+            for interface in &host.interfaces {
+                for &address in &interface.addresses {
+                    let endpoint = Endpoint { id: None, address, port: None, flags: flags(interface.backup) };
+                    path_manager.add_endpoint(&endpoint)?;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn has_several_addresses(host: &Host) -> bool {
+    host.stack == HostStack::Kernel && host.interfaces.iter().map(|known| known.addresses.len()).sum::<usize>() > 1
+}
