@@ -103,6 +103,7 @@ fn ports(packet: &mut Packet) -> [&mut u16; 2] {
     match &mut packet.body {
         Body::Tcp(segment) => [&mut segment.source_port, &mut segment.destination_port],
         Body::Udp(datagram) => [&mut datagram.source_port, &mut datagram.destination_port],
+        Body::Quic(datagram) => [&mut datagram.source_port, &mut datagram.destination_port],
         Body::Sctp(packet) => match &mut packet.encapsulation {
             Some(udp) => [&mut udp.source_port, &mut udp.destination_port],
             None => [&mut packet.source_port, &mut packet.destination_port],

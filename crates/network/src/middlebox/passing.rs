@@ -43,6 +43,9 @@ impl Network {
             Body::Udp(datagram) => {
                 (datagram.source_port, datagram.destination_port) = (source.port(), destination.port());
             }
+            Body::Quic(datagram) => {
+                (datagram.source_port, datagram.destination_port) = (source.port(), destination.port());
+            }
             Body::Sctp(_) => {}
         }
         packet
@@ -125,6 +128,7 @@ impl Network {
             Body::Tcp(segment) => segment.sequence,
             Body::Sctp(packet) => packet.verification_tag,
             Body::Udp(datagram) => (8 + datagram.payload.length) << 16,
+            Body::Quic(datagram) => (8 + datagram.length()) << 16,
         };
         transport.extend_from_slice(&next.to_be_bytes());
         Quoted {

@@ -118,7 +118,7 @@ fn abort(packet: &Packet) -> Option<Packet> {
 fn resettable(packet: &Packet) -> Option<&TcpSegment> {
     match &packet.body {
         Body::Tcp(segment) => (!segment.flags.contains(TcpFlags::RST)).then_some(segment),
-        Body::Udp(_) | Body::Sctp(_) => None,
+        Body::Udp(_) | Body::Sctp(_) | Body::Quic(_) => None,
     }
 }
 

@@ -77,7 +77,7 @@ impl OptionFilter {
     fn segment<'a>(&self, packet: &'a mut Packet) -> Option<&'a mut TcpSegment> {
         match &mut packet.body {
             Body::Tcp(segment) => self.on.include(segment).then_some(segment),
-            Body::Udp(_) | Body::Sctp(_) => None,
+            Body::Udp(_) | Body::Sctp(_) | Body::Quic(_) => None,
         }
     }
 

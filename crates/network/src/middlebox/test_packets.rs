@@ -119,7 +119,7 @@ pub(super) fn reversed(mut packet: Packet) -> Packet {
     match &mut packet.body {
         Body::Tcp(segment) => core::mem::swap(&mut segment.source_port, &mut segment.destination_port),
         Body::Udp(datagram) => core::mem::swap(&mut datagram.source_port, &mut datagram.destination_port),
-        Body::Sctp(_) => panic!("no test has SCTP here"),
+        Body::Sctp(_) | Body::Quic(_) => panic!("no test has SCTP here"),
     }
     packet
 }

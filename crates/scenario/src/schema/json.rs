@@ -7,9 +7,8 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 use super::form::{Form, forms};
 use super::{
     AFTER, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS,
-    MIDDLEBOX, ON_OFF, PATH_MANAGER, PERIOD, PROGRAM, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES,
-    SUBFLOW,
-    TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
+    MIDDLEBOX, ON_OFF, PATH_MANAGER, PERIOD, PROGRAM, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER,
+    SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
