@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use subflow_quantity::Size;
+use subflow_scenario::sweep::Plan;
 
 #[cfg(not(feature = "analyze"))]
 pub(crate) use AnyArguments as Analyze;
@@ -129,6 +130,17 @@ pub(crate) struct Output {
     pub(crate) format: Format,
 }
 
+impl Output {
+    /// The path of the folder for the results, if there is to be one. The name of the default folder ends with `suffix`.
+    pub(crate) fn folder(&self, plan: &Plan, suffix: &str) -> Option<PathBuf> {
+        match (&self.out, self.format) {
+            (Some(out), _) => Some(out.clone()),
+            (None, Format::Text) => Some(PathBuf::from("results").join(format!("{}{suffix}", plan.document.name))),
+            (None, Format::Json | Format::Csv) => None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -186,6 +198,16 @@ pub(crate) struct Run {
     /// The controller of the switches, from `pip install subflow[openflow]`
     #[arg(long, value_name = "COMMAND", default_value = "subflow-openflow", requires = "switches")]
     pub(crate) controller: PathBuf,
+}
+
+impl Run {
+    /// What the name of the default folder ends with.
+    pub(crate) fn suffix(&self) -> &'static str {
+        match self.on {
+            Platform::Simulator => "",
+            Platform::Linux => "-linux",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

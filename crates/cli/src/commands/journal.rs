@@ -11,7 +11,6 @@ use subflow_report::output::RunFiles;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill, fill_with};
 
-use super::run::suffix;
 use super::signals::{self, REMOVES_NAMESPACES, Said, stop_on_signals};
 use super::{on_linux, programs, threads};
 use crate::arguments::{Platform, Run, Shard};
@@ -100,7 +99,7 @@ impl Journal {
         let stop = stop_on_signals()?;
         let threads = threads::of_a_run(arguments);
         let events = logs.map(|logs| EventFolder::of_whole_logs(logs.path()));
-        let programs = programs::output(arguments, plan, suffix(arguments));
+        let programs = programs::output(arguments, plan);
         let stop_on_request = Some(stop.clone());
         let options =
             RunOptions { series: true, threads, stop: stop_on_request, events, programs, ..RunOptions::default() };

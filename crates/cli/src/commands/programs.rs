@@ -1,13 +1,12 @@
 //! The programs of scenarios: whether they run, and where their output goes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use subflow_lab::program_output::{ProgramOutput, refuse_programs};
 use subflow_report::output::RunFiles;
 use subflow_scenario::sweep::Plan;
 
-use super::results::folder_path;
 use crate::arguments::{Platform, Run};
 use crate::failure::Failure;
 
@@ -51,8 +50,8 @@ pub(super) fn prepare(arguments: &Run, plan: &Plan, out: Option<&Path>) -> Resul
 }
 
 /// Where the output of the programs goes: to the terminal, and to the folder that was prepared.
-pub(super) fn output(arguments: &Run, plan: &Plan, suffix: &str) -> ProgramOutput {
-    let folder = folder_path(&arguments.output, plan, suffix).map(|out: PathBuf| out.join(FOLDER));
+pub(super) fn output(arguments: &Run, plan: &Plan) -> ProgramOutput {
+    let folder = arguments.output.folder(plan, arguments.suffix()).map(|out| out.join(FOLDER));
     ProgramOutput { folder: folder.filter(|folder| are_run(plan) && folder.is_dir()), terminal: true }
 }
 

@@ -2,7 +2,7 @@
 //! they say decides on the exit code. Printing comes after all that may not be lost, for it may fail: nobody may read
 //! standard output, or it may be a file on a full disk.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use subflow_lab::comparison::Comparison;
 use subflow_lab::output::{to_csv, to_text};
@@ -19,17 +19,8 @@ use crate::output::{print, say};
 
 /// The folder for the results, if there is one.
 pub(super) fn folder(output: &Output, plan: &Plan, suffix: &str, force: bool) -> Result<Option<Folder>, Failure> {
-    let path = folder_path(output, plan, suffix);
+    let path = output.folder(plan, suffix);
     Ok(path.map(|path| Folder::for_plan(path, plan, force)).transpose()?)
-}
-
-/// The path of the folder for the results, if there is to be one.
-pub(super) fn folder_path(output: &Output, plan: &Plan, suffix: &str) -> Option<PathBuf> {
-    match (&output.out, output.format) {
-        (Some(out), _) => Some(out.clone()),
-        (None, Format::Text) => Some(PathBuf::from("results").join(format!("{}{suffix}", plan.document.name))),
-        (None, Format::Json | Format::Csv) => None,
-    }
 }
 
 /// The results of a command.

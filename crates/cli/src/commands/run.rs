@@ -14,7 +14,7 @@ use subflow_scenario::sweep::Plan;
 use super::check::read_source;
 use super::compare::Prepared;
 use super::journal::{self, Journal, with_what_is_kept};
-use super::results::{Results, folder, folder_path};
+use super::results::{Results, folder};
 use super::signals::{self, Said, stop_on_signals};
 use super::until::{Repeated, Until};
 use super::{on_linux, programs, threads};
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         return run_until(arguments, until, &comparison);
     }
     let kept = |failure| kept_all_the_same(arguments, &plan, failure);
-    let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force).map_err(kept)?;
+    let folder = folder(&arguments.output, &plan, arguments.suffix(), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let files = Files::prepare(arguments, &plan)?;
     let _output = programs::prepare(arguments, &plan, folder.as_ref().map(Folder::path))?;
@@ -54,17 +54,9 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     results.of_run(arguments, journal.as_ref())
 }
 
-/// What the name of the default folder ends with.
-pub(super) fn suffix(arguments: &Run) -> &'static str {
-    match arguments.on {
-        Platform::Simulator => "",
-        Platform::Linux => "-linux",
-    }
-}
-
 /// `failure` of a command that has not begun, with what an earlier one has kept.
 fn kept_all_the_same(arguments: &Run, plan: &Plan, failure: Failure) -> Failure {
-    with_what_is_kept(arguments, folder_path(&arguments.output, plan, suffix(arguments)).as_deref(), failure)
+    with_what_is_kept(arguments, arguments.output.folder(plan, arguments.suffix()).as_deref(), failure)
 }
 
 /// `run --until`: runs until intervals are narrow, then all as if their number had been given.
@@ -72,7 +64,7 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     // The folder is tried before the runs. What may be replaced depends on their number, which is not known yet.
     let kept = |failure| kept_all_the_same(arguments, until.smallest(), failure);
     let largest = until.largest(arguments)?;
-    let tried = folder(&arguments.output, &largest, suffix(arguments), arguments.force).map_err(kept)?;
+    let tried = folder(&arguments.output, &largest, arguments.suffix(), arguments.force).map_err(kept)?;
     let figures = figure_format(arguments.output.figures, tried.as_ref())?;
     let files = Files::prepare(arguments, &largest)?;
     let _output = programs::prepare(arguments, &largest, tried.as_ref().map(Folder::path))?;
@@ -86,7 +78,7 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     let Repeated { plan, mut experiment, reached } = until.experiment(arguments, &journal, files.events.as_ref())?;
     drop(tried);
     comparison.add_baseline(&mut experiment);
-    let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
+    let folder = folder(&arguments.output, &plan, arguments.suffix(), arguments.force)?;
     let format = arguments.output.format;
     let results = Results { plan: &plan, experiment: &experiment, format, folder, figures, comparison };
     match results.of_run(arguments, Some(&journal)) {
@@ -182,7 +174,7 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
         pcap: files.captures.as_ref().map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit)),
         events: files.events.as_ref().map(|events| EventFolder::new(events.path())),
         series,
-        programs: programs::output(arguments, plan, suffix(arguments)),
+        programs: programs::output(arguments, plan),
         threads: threads::of_a_run(arguments),
         ..RunOptions::default()
     };

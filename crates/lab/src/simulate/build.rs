@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, LinkConfig, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
-use subflow_scenario::{Flow, Scenario, Traffic};
+use subflow_scenario::{Flow, Link, Scenario, Traffic};
 use subflow_transport::tcp::config::SmallQueues;
 use subflow_transport::{Host, RandomSource, Reach};
 
@@ -80,21 +80,12 @@ pub(crate) fn build_for(
             subflow_scenario::Attachment::Router(index) => routers[index].into(),
         }
     };
-    // Behind a middlebox, what leaves the queue is no longer what the host has sent.
     let limited = hosts_with_small_queues(scenario);
     let links = scenario
         .links
         .iter()
         .map(|link| {
-            let config = |config: &LinkConfig, near: subflow_scenario::Attachment| match near {
-                subflow_scenario::Attachment::Interface(index)
-                    if limited.contains(&index.host) && link.middleboxes.is_empty() =>
-                {
-                    LinkConfig { reports_departures: true, ..config.clone() }
-                }
-                _ => config.clone(),
-            };
-            let (up, down) = (config(&link.up, link.ends[0]), config(&link.down, link.ends[1]));
+            let [up, down] = configs(link, &limited);
             let built = topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), up, down);
             topology.middleboxes(built, link.middleboxes.clone());
             built
@@ -130,6 +121,20 @@ pub(crate) fn build_for(
     run.schedule_address_changes(scenario, |host| scenario.flows.iter().any(|flow| serves(host, flow)));
     run.add_flows(scenario, seed, record_paths, ours);
     Ok(run)
+}
+
+/// The configurations of a link in both directions. It tells hosts with small queues what has left it.
+fn configs(link: &Link, limited: &BTreeSet<usize>) -> [LinkConfig; 2] {
+    let config = |config: &LinkConfig, near: subflow_scenario::Attachment| match near {
+        // Behind a middlebox, what leaves the queue is no longer what the host has sent.
+        subflow_scenario::Attachment::Interface(index)
+            if limited.contains(&index.host) && link.middleboxes.is_empty() =>
+        {
+            LinkConfig { reports_departures: true, ..config.clone() }
+        }
+        _ => config.clone(),
+    };
+    [config(&link.up, link.ends[0]), config(&link.down, link.ends[1])]
 }
 
 /// The hosts with connections that limit how much of their data is in the queues of the host.
