@@ -1,9 +1,9 @@
 //! What programs in hosts print, and the files that it is written to.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use subflow_scenario::Scenario;
 use subflow_scenario::sweep::Plan;
-use subflow_scenario::{Program, Scenario};
 
 use crate::RunError;
 
@@ -49,11 +49,6 @@ pub fn file_names(plan: &Plan) -> impl Iterator<Item = String> + '_ {
         let programs = plan.points[job.point].scenario.programs.iter();
         programs.flat_map(move |program| Stream::ALL.map(|stream| stream.file_name(job.run, &program.name)))
     })
-}
-
-/// The path of the file in `folder`.
-pub(crate) fn path(folder: &Path, stream: Stream, run: usize, program: &Program) -> PathBuf {
-    folder.join(stream.file_name(run, &program.name))
 }
 
 /// Refuses to simulate a scenario with programs.

@@ -88,6 +88,7 @@ impl World {
     }
 
     /// Passes `packet` to its endpoint and returns this. [`Self::respond`] must follow.
+    #[inline]
     pub(crate) fn accept(&mut self, network: &Network, host: HostId, packet: PacketId) -> Option<EndpointId> {
         self.nodes.node_mut(host.index()).accept(network.now(), network.packet(packet))
     }
@@ -106,6 +107,7 @@ impl World {
     }
 
     /// Sends the replies of a host to the packet that it [accepted](Self::accept) for `endpoint`.
+    #[inline]
     pub(crate) fn respond(&mut self, network: &mut Network, host: HostId, endpoint: Option<EndpointId>) {
         let node = host.index();
         if self.nodes.transport(node).has_news() {

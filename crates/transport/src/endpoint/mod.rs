@@ -60,6 +60,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Processes an arriving packet for subflow `subflow` (0 except for MPTCP).
+    #[inline]
     pub fn handle_packet(&mut self, now: Instant, subflow: usize, packet: &Packet) {
         ask!(mut self.handle_packet(now, subflow, packet))
     }

@@ -32,7 +32,7 @@ pub struct Packet {
 impl Packet {
     /// Length in bytes from the IP header to the end of the payload: the size on a link. It reads a few fields and
     /// allocates nothing.
-    #[inline]
+    #[inline(always)]
     pub fn wire_length(&self) -> u32 {
         let ip_header = if self.ip.source.is_ipv4() { ipv4::HEADER_LENGTH } else { ipv6::HEADER_LENGTH };
         (ip_header + self.body.header_length()).saturating_add(self.body.payload().length)
@@ -60,11 +60,21 @@ impl Body {
 
     /// Length in bytes of the transport header with options, between the IP header and the payload. For SCTP and
     /// QUIC, the whole packet including user data.
-    #[inline]
+    #[inline(always)]
     pub fn header_length(&self) -> u32 {
         match self {
             Self::Tcp(segment) => segment.header_length(),
             Self::Udp(_) => udp::HEADER_LENGTH,
+            Self::Sctp(_) | Self::Quic(_) => self.summed_length(),
+        }
+    }
+
+    /// The length of a packet that is the sum of its chunks or packets. Apart, since it would keep the usual case from
+    /// being inlined.
+    #[inline(never)]
+    fn summed_length(&self) -> u32 {
+        match self {
+            Self::Tcp(_) | Self::Udp(_) => self.header_length(),
             Self::Sctp(packet) => packet.length() + packet.encapsulation.map_or(0, |_| udp::HEADER_LENGTH),
             Self::Quic(datagram) => udp::HEADER_LENGTH + datagram.length(),
         }

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use subflow_scenario::Program;
 
 use crate::RunError;
-use crate::program_output::{ProgramOutput, Stream, path};
+use crate::program_output::{ProgramOutput, Stream};
 
 /// The bytes of a stream that its file keeps. The others are read, so that the program goes on, and counted.
 const KEPT: u64 = 64 << 20;
@@ -30,8 +31,8 @@ impl Sink {
         stream: Stream,
         (output, run): (&ProgramOutput, usize),
     ) -> Result<Self, RunError> {
-        let create = |folder| {
-            let path = path(folder, stream, run, program);
+        let create = |folder: &Path| {
+            let path = folder.join(stream.file_name(run, &program.name));
             File::create(&path).map_err(|error| RunError::write("the output of a program", &path, &error))
         };
         let file = output.folder.as_deref().map(create).transpose()?;
