@@ -209,8 +209,13 @@ impl Application {
     }
 
     pub(crate) fn on_accept(&mut self, nodes: &mut Nodes, node: usize, endpoint: EndpointId) {
-        // A join that has lost its option on the way opens another connection.
-        if self.to.is_some_and(|first| nodes.transport(node).endpoint(first).ended().is_none()) {
+        // A join that has lost its option on the way opens another connection. Where the first has received nothing yet,
+        // its SYN was sent again from another address.
+        let is_in_use = |first| {
+            let first = nodes.transport(node).endpoint(first);
+            first.ended().is_none() && first.bytes_received() > 0
+        };
+        if self.to.is_some_and(is_in_use) {
             return;
         }
         self.to = Some(endpoint);
