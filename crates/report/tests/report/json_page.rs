@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use subflow_lab::execute::execute;
 use subflow_lab::results::metrics::ComparedMetric;
-use subflow_lab::results::{Baseline, Experiment, FailedRun, RealTime, SwitchPortBytes, SwitchReport};
+use subflow_lab::results::{Baseline, Experiment, FailedRun, ProgramResult, RealTime, SwitchPortBytes, SwitchReport};
 use subflow_lab::simulate::RunOptions;
 use subflow_report::output::to_json;
 use subflow_scenario::file::Document;
@@ -67,10 +67,11 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// Words of the page that are values, not fields.
-const VALUES: [&str; 13] = [
+const VALUES: [&str; 14] = [
     "tcp",
     "mptcp",
     "sctp",
+    "quic",
     "udp",
     "tun",
     "veth",
@@ -96,7 +97,8 @@ fn experiment() -> Experiment {
     run.links[0].up.marks = 1;
     let ports = vec![SwitchPortBytes::default()];
     let switches = Some(SwitchReport { ports, ..SwitchReport::default() });
-    run.real_time = Some(RealTime { switches, ..RealTime::default() });
+    let programs = vec![ProgramResult::default()];
+    run.real_time = Some(RealTime { switches, programs, ..RealTime::default() });
     experiment.failed.push(FailedRun { run: 99, point: 0, seed: 1, error: "out of luck".to_owned() });
     experiment
 }

@@ -29,7 +29,7 @@ pub(crate) struct Scenario {
     conversations: Vec<(usize, usize)>,
     /// Time in steps of 100 us, source, destination, packets, size.
     bursts: Vec<(u64, usize, usize, u32, u32)>,
-    changes: Vec<(u64, usize, LinkChange)>,
+    pub changes: Vec<(u64, usize, LinkChange)>,
     seed: u64,
 }
 
