@@ -97,6 +97,30 @@ pub(crate) struct Import {
 }
 
 #[cfg(feature = "import")]
+#[derive(Debug, Args)]
+pub(crate) struct ExportNetwork {
+    /// Write the network of a scenario for this tool: namespaces with tc, Mininet, ns-3 or htsim
+    #[arg(long, value_name = "TOOL", value_parser = tool())]
+    pub(crate) to: Option<subflow_export::Target>,
+    /// The file to write, which must not exist [default: standard output]
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub(crate) out: Option<PathBuf>,
+    /// Change a value of the scenario, as `run --set` does; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", requires = "to")]
+    pub(crate) set: Vec<String>,
+}
+
+#[cfg(feature = "import")]
+fn tool() -> impl clap::builder::TypedValueParser<Value = subflow_export::Target> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = PossibleValuesParser::new(subflow_export::Target::ALL.map(subflow_export::Target::name));
+    names.map(|name| {
+        let named = subflow_export::Target::ALL.into_iter().find(|target| target.name() == name);
+        named.expect("only these names are accepted")
+    })
+}
+
+#[cfg(feature = "import")]
 fn speed(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|speed| (1.0..=300_000.0).contains(speed));
     number.ok_or_else(|| "expected a number from 1 to 300000".to_owned())

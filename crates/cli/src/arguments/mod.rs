@@ -36,7 +36,7 @@ pub(crate) use compare::{Compare, Comparing, Repeating};
 #[cfg(feature = "analyze")]
 pub(crate) use files::Analyze;
 #[cfg(feature = "import")]
-pub(crate) use files::Import;
+pub(crate) use files::{ExportNetwork, Import};
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
 #[cfg(feature = "publications")]

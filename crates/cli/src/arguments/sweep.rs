@@ -87,9 +87,12 @@ pub(crate) struct Merge {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The store of `run --store`, or the folder DIR.runs of an unfinished command
-    #[arg(value_name = "DIR")]
-    pub(crate) store: PathBuf,
+    /// The store of `run --store`, or the folder DIR.runs of an unfinished command; with --to, a scenario
+    #[arg(value_name = "DIR|SCENARIO")]
+    pub(crate) source: PathBuf,
+    #[cfg(feature = "import")]
+    #[command(flatten)]
+    pub(crate) network: super::files::ExportNetwork,
 }
 
 /// One of several equal parts of the runs.

@@ -44,7 +44,7 @@ pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
 }
 
 /// The scenario at `path`; `-` is standard input, which is there once.
-fn load(path: &Path) -> Result<Document, Problem> {
+pub(super) fn load(path: &Path) -> Result<Document, Problem> {
     static STANDARD_INPUT: OnceLock<Result<Document, Problem>> = OnceLock::new();
     if path != Path::new("-") {
         return Document::load(path);

@@ -9,6 +9,8 @@ mod compare;
 mod conform;
 mod ending_signals;
 #[cfg(feature = "import")]
+mod export;
+#[cfg(feature = "import")]
 mod import;
 mod journal;
 #[cfg(feature = "publications")]

@@ -81,5 +81,13 @@ fn first_numbers(jobs: &[Job]) -> String {
 }
 
 pub(crate) fn export(arguments: &Export) -> Result<(), Failure> {
-    print(&subflow_store::export(&Store::existing(&arguments.store)?)?.to_csv())
+    #[cfg(feature = "import")]
+    if let Some(target) = arguments.network.to {
+        return super::export::network(&arguments.source, target, &arguments.network);
+    }
+    if arguments.source.is_file() {
+        let message = format!("{} is a file, not a store", arguments.source.display());
+        return Err(Failure::bad_input(message, "--to writes the network of a scenario for another tool"));
+    }
+    print(&subflow_store::export(&Store::existing(&arguments.source)?)?.to_csv())
 }

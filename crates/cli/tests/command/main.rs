@@ -13,6 +13,8 @@ mod folders;
 #[cfg(target_os = "linux")]
 mod full_disk;
 #[cfg(feature = "import")]
+mod export;
+#[cfg(feature = "import")]
 mod import;
 mod interrupted;
 mod journal;
