@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use subflow_wire::{Header, Packet, ParseError, PayloadBytes, checksum};
 
-use crate::common::strategies::{packet_with_payload, tcp_options};
+use crate::common::strategies::{damage, packet_with_payload, tcp_options};
 use crate::common::{emit_options, parse_options, repair};
 
 proptest! {
@@ -89,14 +89,11 @@ proptest! {
     #[test]
     fn parsing_a_damaged_packet_never_panics(
         (packet, payload) in packet_with_payload(),
-        damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..5),
+        damage in damage(),
     ) {
         let mut bytes = Vec::new();
         packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();
-        for (at, byte) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
+        damage.replace(&mut bytes);
         if bytes[0] == 0x45 && bytes[9] == 6 {
             repair(&mut bytes); // with a wrong checksum the options would not be parsed
         }

@@ -7,6 +7,7 @@ use subflow_wire::PayloadBytes;
 use subflow_wire::quic::{ConnectionId, MAX_VARINT, PreferredAddress, QuicDatagram, TransportParameters};
 
 use crate::common::quic_strategies::{ID_LENGTH, quic_datagram_with_payload};
+use crate::common::strategies::damage;
 
 fn emitted(datagram: &QuicDatagram, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -90,15 +91,10 @@ proptest! {
     #[test]
     fn damage_never_panics(
         (datagram, payload) in quic_datagram_with_payload(),
-        damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
-        cut: prop::sample::Index,
+        damage in damage(),
     ) {
         let mut bytes = emitted(&datagram, &payload);
-        for (at, byte) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        bytes.truncate(bytes.len() - cut.index(bytes.len()) / 8);
+        damage.replace_and_cut(&mut bytes);
         repair(&mut bytes);
         round_trips(&bytes);
     }

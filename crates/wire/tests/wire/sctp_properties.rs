@@ -5,6 +5,7 @@ use subflow_wire::sctp::{SctpPacket, UdpEncapsulation};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes};
 
 use crate::common::sctp_strategies::sctp_packet_with_payload;
+use crate::common::strategies::damage;
 
 fn emitted(packet: &SctpPacket, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -78,15 +79,10 @@ proptest! {
     #[test]
     fn damage_with_a_correct_checksum_never_panics(
         (packet, payload) in sctp_packet_with_payload(),
-        damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
-        cut: prop::sample::Index,
+        damage in damage(),
     ) {
         let mut bytes = emitted(&packet, &payload);
-        for (at, byte) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        bytes.truncate(bytes.len() - cut.index(bytes.len()) / 8);
+        damage.replace_and_cut(&mut bytes);
         repair(&mut bytes);
         round_trips(&bytes);
     }

@@ -4,11 +4,37 @@ use std::net::IpAddr;
 
 use arrayvec::ArrayVec;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use subflow_wire::tcp::mptcp::{
     AddAddress, Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason,
 };
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram, checksum};
+
+/// Bytes that are replaced, and how many are cut off: an eighth of all at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Damage {
+    replaced: Vec<(Index, u8)>,
+    cut: Index,
+}
+
+pub(crate) fn damage() -> impl Strategy<Value = Damage> {
+    let replaced = prop::collection::vec(any::<(Index, u8)>(), 1..6);
+    (replaced, any::<Index>()).prop_map(|(replaced, cut)| Damage { replaced, cut })
+}
+
+impl Damage {
+    pub(crate) fn replace(&self, bytes: &mut [u8]) {
+        for (at, byte) in &self.replaced {
+            bytes[at.index(bytes.len())] = *byte;
+        }
+    }
+
+    pub(crate) fn replace_and_cut(&self, bytes: &mut Vec<u8>) {
+        self.replace(bytes);
+        bytes.truncate(bytes.len() - self.cut.index(bytes.len()) / 8);
+    }
+}
 
 /// A packet, and the bytes of its payload.
 pub(crate) fn packet_with_payload() -> impl Strategy<Value = (Packet, Vec<u8>)> {
