@@ -5,27 +5,15 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{in_one_line, left_behind, machine_serves, results, scenario, send_signal, start_a_run, subflow};
+use crate::support::{
+    SCENARIO, in_one_line, left_behind, machine_serves, results, scenario, send_signal, start_a_run, subflow,
+};
 
-const HOSTS: &str = r#"
-duration = "3 s"
-[hosts]
-phone = ["wifi", "lte"]
-server = ["eth"]
-[routers]
-internet = {}
-[links.wifi]
-between = ["phone.wifi", "internet"]
-rate = "20 Mbit/s"
-delay = "5 ms"
-[links.lte]
-between = ["phone.lte", "internet"]
-rate = "10 Mbit/s"
-delay = "20 ms"
-[links.core]
-between = ["internet", "server.eth"]
-rate = "100 Mbit/s"
-"#;
+/// The hosts of the scenario alone, for as long as `duration` says.
+fn hosts(duration: &str) -> String {
+    let (hosts, _) = SCENARIO.split_once("[flows.").expect("it has a flow");
+    hosts.replace("2 s", duration)
+}
 
 /// Whether a process of this machine has `word` in its command line.
 fn is_running(word: &str) -> bool {
@@ -49,14 +37,14 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
 #[test]
 fn the_simulator_refuses_programs_and_runs_the_flows_beside_them() {
     let program = "[programs.ping]\non = \"phone\"\nrun = [\"ping\", \"server\"]\n";
-    let (_folder, path) = scenario(&format!("{HOSTS}{program}"));
+    let (_folder, path) = scenario(&(hosts("3 s") + program));
     let refused = subflow(&["run", &path]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(in_one_line(&refused.stderr).contains("--on linux"), "{}", in_one_line(&refused.stderr));
     let nothing = subflow(&["run", &path, "--without-programs"]);
     assert_eq!(nothing.status.code(), Some(2), "there is no flow");
     let flow = "[flows.file]\nfrom = \"phone\"\nto = \"server\"\nsend = \"100 kB\"\n";
-    let (_folder, path) = scenario(&format!("{HOSTS}{program}{flow}"));
+    let (_folder, path) = scenario(&format!("{}{program}{flow}", hosts("3 s")));
     let simulated = subflow(&["run", &path, "--without-programs", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&simulated.stdout).expect("results");
     assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 100_000);
@@ -87,7 +75,7 @@ on = "phone"
 run = ["true"]
 after = { port = 9, on = "server" }
 "#;
-    let (folder, path) = scenario(&format!("{}{programs}", HOSTS.replace("3 s", "6 s")));
+    let (folder, path) = scenario(&(hosts("6 s") + programs));
     let out = folder.path().join("results");
     let out = out.to_str().expect("a path");
     let output = subflow(&["run", &path, "--on", "linux", "--format", "json", "--out", out]);
@@ -125,7 +113,7 @@ on = "server"
 run = ["sleep", "86125"]
 stop = "500 ms"
 "#;
-    let (folder, path) = scenario(&format!("{HOSTS}{programs}"));
+    let (folder, path) = scenario(&(hosts("3 s") + programs));
     let out = folder.path().join("results");
     let out = out.to_str().expect("a path");
     let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--out", out]));
@@ -144,7 +132,8 @@ fn what_is_not_there_is_named_before_anything_is_created() {
     if !machine_serves() {
         return;
     }
-    let (_folder, path) = scenario(&format!("{HOSTS}[programs.x]\non = \"phone\"\nrun = [\"no-such-program\"]\n"));
+    let (_folder, path) =
+        scenario(&format!("{}[programs.x]\non = \"phone\"\nrun = [\"no-such-program\"]\n", hosts("3 s")));
     let refused = subflow(&["run", &path, "--on", "linux"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(in_one_line(&refused.stderr).contains("programs.x.run: there is no program \"no-such-program\""));
@@ -157,7 +146,7 @@ fn nothing_of_a_killed_command_runs_on() {
     }
     let _alone = left_behind();
     let program = "[programs.daemon]\non = \"phone\"\nrun = \"trap '' TERM; setsid sleep 86126 & sleep 86126\"\n";
-    let (_folder, path) = scenario(&format!("{}{program}", HOSTS.replace("3 s", "300 s")));
+    let (_folder, path) = scenario(&(hosts("300 s") + program));
     let mut run = start_a_run(&path, &[]);
     wait_until("the program starts", || is_running("86126"));
     send_signal("-KILL", run.id());
