@@ -106,6 +106,32 @@ impl OptionFilter {
     }
 }
 
+/// A middlebox that looks for a TCP option.
+trait Filtering: 'static {
+    fn filter(&self) -> &OptionFilter;
+    fn filter_mut(&mut self) -> &mut OptionFilter;
+}
+
+const fn filter_options<T: Filtering>() -> [Attribute<T>; 2] {
+    [
+        Attribute::name(
+            "option",
+            "the TCP option",
+            || Choice::descriptions(&TCP_OPTIONS),
+            |of: &T| Choice::name_of(&TCP_OPTIONS, of.filter().option),
+            |of, name| of.filter_mut().option = Choice::find(&TCP_OPTIONS, name).unwrap_or(of.filter().option),
+        )
+        .required(),
+        Attribute::name(
+            "on",
+            "the segments on which it looks for the option",
+            || Choice::descriptions(&SEGMENTS),
+            |of: &T| Choice::name_of(&SEGMENTS, of.filter().on),
+            |of, name| of.filter_mut().on = Choice::find(&SEGMENTS, name).unwrap_or(of.filter().on),
+        ),
+    ]
+}
+
 /// A middlebox that removes a TCP option, and forwards the segment without it.
 ///
 /// Honda et al. saw options that they had put on SYNs and on data segments removed, on some paths from both and on some
@@ -121,23 +147,17 @@ impl Catalogued for StripOption {
         source: "Honda et al., Is it still possible to extend TCP?, IMC 2011",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] = &[
-        Attribute::name(
-            "option",
-            "the TCP option",
-            || Choice::descriptions(&TCP_OPTIONS),
-            |strip: &Self| Choice::name_of(&TCP_OPTIONS, strip.0.option),
-            |strip, name| strip.0.option = Choice::find(&TCP_OPTIONS, name).unwrap_or(strip.0.option),
-        )
-        .required(),
-        Attribute::name(
-            "on",
-            "the segments on which it looks for the option",
-            || Choice::descriptions(&SEGMENTS),
-            |strip: &Self| Choice::name_of(&SEGMENTS, strip.0.on),
-            |strip, name| strip.0.on = Choice::find(&SEGMENTS, name).unwrap_or(strip.0.on),
-        ),
-    ];
+    const OPTIONS: &'static [Attribute<Self>] = &filter_options();
+}
+
+impl Filtering for StripOption {
+    fn filter(&self) -> &OptionFilter {
+        &self.0
+    }
+
+    fn filter_mut(&mut self) -> &mut OptionFilter {
+        &mut self.0
+    }
 }
 
 impl Interference for StripOption {
@@ -162,23 +182,17 @@ impl Catalogued for DropOption {
         source: "Honda et al., Is it still possible to extend TCP?, IMC 2011",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] = &[
-        Attribute::name(
-            "option",
-            "the TCP option",
-            || Choice::descriptions(&TCP_OPTIONS),
-            |filter: &Self| Choice::name_of(&TCP_OPTIONS, filter.0.option),
-            |filter, name| filter.0.option = Choice::find(&TCP_OPTIONS, name).unwrap_or(filter.0.option),
-        )
-        .required(),
-        Attribute::name(
-            "on",
-            "the segments on which it looks for the option",
-            || Choice::descriptions(&SEGMENTS),
-            |filter: &Self| Choice::name_of(&SEGMENTS, filter.0.on),
-            |filter, name| filter.0.on = Choice::find(&SEGMENTS, name).unwrap_or(filter.0.on),
-        ),
-    ];
+    const OPTIONS: &'static [Attribute<Self>] = &filter_options();
+}
+
+impl Filtering for DropOption {
+    fn filter(&self) -> &OptionFilter {
+        &self.0
+    }
+
+    fn filter_mut(&mut self) -> &mut OptionFilter {
+        &mut self.0
+    }
 }
 
 impl Interference for DropOption {
