@@ -18,7 +18,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
-//! | the figures of an experiment | `over_time.rs` with `sequence.rs` and `events.rs`, `comparing_figures.rs`, with `parameter.rs` for swept values |
+//! | the figures of an experiment | `over_time.rs` with `metric_lines.rs`, `sequence.rs` and `events.rs`, `comparing_figures.rs`, with `parameter.rs` for swept values |
 //! | means of several runs over time, and bands | `bands.rs` |
 //! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `script/picker.js` |
 //! | heat maps, bars in groups and small multiples of swept names | `grid.rs`, `point_values.rs`, `heat.rs` |
@@ -54,6 +54,7 @@ mod ink;
 mod key_figures;
 mod lines;
 mod markup;
+mod metric_lines;
 mod observation;
 pub mod output;
 mod over_time;

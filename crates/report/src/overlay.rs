@@ -12,7 +12,7 @@ use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
 use super::markup::Slugs;
-use super::over_time::{METRICS, Metric, joined, lines, samples};
+use super::metric_lines::{METRICS, Metric, joined, lines, samples};
 use super::shown_time::ShownTime;
 use crate::figure::CurvePoint;
 

@@ -3,7 +3,7 @@
 use subflow_lab::results::{Run, Sequence, SequenceKind};
 
 use super::figure::{Axis, Curve, Curves, Figure, Mark, Reference, Shape};
-use super::over_time::{joined, name};
+use super::metric_lines::{joined, name};
 use super::palette::Palette;
 use super::shown_time::ShownTime;
 
