@@ -16,6 +16,19 @@ pub(crate) struct Node {
     pub(crate) place: Place,
 }
 
+/// A default that has been parsed, and the nodes made of it so far.
+struct DefaultValue {
+    item: Item,
+    by_path: BTreeMap<String, Node>,
+}
+
+impl DefaultValue {
+    fn parse(literal: &str) -> Self {
+        let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
+        Self { item: Item::Value(value), by_path: BTreeMap::new() }
+    }
+}
+
 /// The TOML types.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
@@ -37,32 +50,29 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// A default of the schema at `path`, in TOML. Each point of a sweep has the same ones, which are parsed once.
+    /// A default of the schema at `path`, in TOML. Each point of a sweep has the same ones, which are converted once.
     pub(crate) fn of_default(path: &str, literal: &str) -> Self {
         thread_local! {
-            /// By literal and path.
-            static KNOWN: RefCell<BTreeMap<String, BTreeMap<String, Node>>> = RefCell::default();
+            static KNOWN: RefCell<BTreeMap<String, DefaultValue>> = RefCell::default();
         }
         /// Paths of very many flows are not all kept.
         const MOST_PATHS: usize = 1000;
         KNOWN.with_borrow_mut(|known| {
-            if let Some(node) = known.get(literal).and_then(|paths| paths.get(path)) {
+            if !known.contains_key(literal) {
+                known.insert(literal.to_owned(), DefaultValue::parse(literal));
+            }
+            let DefaultValue { item, by_path } = known.get_mut(literal).expect("it was inserted if it was missing");
+            if let Some(node) = by_path.get(path) {
                 return node.clone();
             }
-            let node = Self::parsed_default(format!("default of {path}"), literal);
-            let paths = known.entry(literal.to_owned()).or_default();
-            if paths.len() < MOST_PATHS {
-                paths.insert(path.to_owned(), node.clone());
+            let name = format!("default of {path}");
+            let source = Arc::new(Source { origin: Origin::Default, name, text: literal.to_owned() });
+            let node = Self::new(item, &source, &(0..literal.len()));
+            if by_path.len() < MOST_PATHS {
+                by_path.insert(path.to_owned(), node.clone());
             }
             node
         })
-    }
-
-    /// A default in TOML. `name` is that of its source in messages.
-    fn parsed_default(name: String, literal: &str) -> Self {
-        let source = Arc::new(Source { origin: Origin::Default, name, text: literal.to_owned() });
-        let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
-        Self::new(&Item::Value(value), &source, &(0..literal.len()))
     }
 
     /// Converts an item that toml_edit parsed from `source`. The span of a table with a header is that header; where
@@ -74,7 +84,11 @@ impl Node {
             Item::Value(value) => Value::new(value, source, &span),
             Item::Table(table) => Value::Table(entries(table, source, &span)),
             Item::ArrayOfTables(tables) => {
-                Value::Array(tables.iter().map(|table| Self::new(&Item::Table(table.clone()), source, &span)).collect())
+                let of_table = |table: &toml_edit::Table| {
+                    let span = table.span().unwrap_or_else(|| span.clone());
+                    Self { value: Value::Table(entries(table, source, &span)), place: place(source, span) }
+                };
+                Value::Array(tables.iter().map(of_table).collect())
             }
         };
         Self { value, place: place(source, span) }
@@ -154,7 +168,10 @@ impl Value {
             toml_edit::Value::Boolean(b) => Self::Boolean(*b.value()),
             toml_edit::Value::Datetime(_) => Self::Datetime,
             toml_edit::Value::Array(array) => {
-                let element = |value: &toml_edit::Value| Node::new(&Item::Value(value.clone()), source, span);
+                let element = |value: &toml_edit::Value| {
+                    let span = value.span().unwrap_or_else(|| span.clone());
+                    Node { value: Self::new(value, source, &span), place: place(source, span) }
+                };
                 Self::Array(array.iter().map(element).collect())
             }
             toml_edit::Value::InlineTable(table) => Self::Table(entries(table, source, span)),

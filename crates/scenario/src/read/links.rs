@@ -50,20 +50,20 @@ impl LinkReader<'_> {
 /// The properties of both directions of a link.
 pub(super) fn configs(section: &Section<'_>, references: References<'_>) -> Result<[LinkConfig; 2], Problem> {
     let References { custom, traces } = references;
-    let rate = directions(&section.required("rate")?, None, |f| service(f, traces))?;
-    let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
+    let rate = directions(&section.required("rate")?, || None, |f| service(f, traces))?;
+    let delay = directions_of(section, "delay", delay)?;
     let round_trip = delay[0] + delay[1];
-    let overhead = directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
+    let overhead = directions_of(section, "overhead", |f| f.size(0..=65_535))?;
     let overhead = overhead.map(|bytes| bytes as u16);
+    let queues = section.value("queue");
     let queue = |index: usize| {
-        let (field, default) = (section.value("queue"), section.default("queue"));
-        let of_direction = direction(&field, Some(&default), index)?;
+        let of_direction = direction(&queues, || Some(section.default("queue")), index)?;
         let measure = queue::Measure { service: &rate[index], round_trip, overhead: overhead[index] };
         queue::read(&of_direction, measure, custom)
     };
     let queue = [queue(0)?, queue(1)?];
-    let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, traces))?;
-    let duplicate = directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
+    let loss = directions_of(section, "loss", |f| loss::read(f, traces))?;
+    let duplicate = directions_of(section, "duplicate", loss::probability)?;
     let jitter = match section.given("jitter") {
         None => [None, None],
         Some(field) => optional_directions(&field, jitter)?,
@@ -105,29 +105,43 @@ pub(super) fn configs(section: &Section<'_>, references: References<'_>) -> Resu
     Ok([config(0), config(1)])
 }
 
+/// The value of a key for each direction. A missing direction has the default of the schema.
+fn directions_of<T: Clone>(
+    section: &Section<'_>,
+    key: &'static str,
+    read: impl Fn(&Field<'_>) -> Result<T, Problem>,
+) -> Result<[T; 2], Problem> {
+    directions(&section.value(key), || Some(section.default(key)), read)
+}
+
 /// One value for both directions, or `{ up, down }`. A missing direction has the value `default`, if there is one.
-pub(super) fn directions<T: Clone>(
-    field: &Field<'_>,
-    default: Option<&Field<'_>>,
+pub(super) fn directions<'a, T: Clone>(
+    field: &Field<'a>,
+    default: impl Fn() -> Option<Field<'a>>,
     read: impl Fn(&Field<'_>) -> Result<T, Problem>,
 ) -> Result<[T; 2], Problem> {
     if !is_directions(field) {
         let value = read(field)?;
         return Ok([value.clone(), value]);
     }
-    Ok([read(&direction(field, default, 0)?)?, read(&direction(field, default, 1)?)?])
+    Ok([read(&direction(field, &default, 0)?)?, read(&direction(field, &default, 1)?)?])
 }
 
 /// The value for one direction: that of `up` (0) or `down` (1) if it is given for each, as in [`directions`].
-fn direction<'a>(field: &'a Field<'a>, default: Option<&Field<'a>>, index: usize) -> Result<Field<'a>, Problem> {
+fn direction<'f, 'a: 'f>(
+    field: &'f Field<'a>,
+    default: impl Fn() -> Option<Field<'a>>,
+    index: usize,
+) -> Result<Field<'f>, Problem> {
     if !is_directions(field) {
         return Ok(field.clone());
     }
     let key = ["up", "down"][index];
-    let given = field.section(&schema::DIRECTIONS)?.given(key);
-    given
-        .or_else(|| default.cloned())
-        .ok_or_else(|| field.problem(format!("{key} is missing, expected a value for each direction")))
+    let missing = || field.problem(format!("{key} is missing, expected a value for each direction"));
+    match field.section(&schema::DIRECTIONS)?.given(key) {
+        Some(given) => Ok(given),
+        None => default().ok_or_else(missing),
+    }
 }
 
 /// One value for both directions, or `{ up, down }`. A missing direction has no value.

@@ -65,7 +65,7 @@ pub(super) fn read(field: &Field<'_>, references: References<'_>) -> Result<Gene
     }
     let fabric = links::configs(&section, references)?;
     let host_rate = match section.given("host_rate") {
-        Some(rate) => links::directions(&rate, None, |field| links::service(field, references.traces))?,
+        Some(rate) => links::directions(&rate, || None, |field| links::service(field, references.traces))?,
         None => [fabric[0].service.clone(), fabric[1].service.clone()],
     };
     let shape = shape_kind.make(&section)?;
