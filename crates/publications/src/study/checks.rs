@@ -1,21 +1,5 @@
 //! Checks of claims that need no code of a paper: what a claim's keys say of the means of its cells.
-//!
-//! | key of the claim | what it is |
-//! |---|---|
-//! | `item`, `where` | which cells: the item, and the values of further variables |
-//! | `each` | variables and their values; it has to hold for each combination of these |
-//! | `compare` | one variable and the two values of it that are compared |
-//! | `metric` | the name of a metric; the first one unless given |
-//! | `unit`, `words` | the unit, and what is said of `ratio` before its figures, if others than usual |
-//!
-//! | check | it holds where |
-//! |---|---|
-//! | `ahead` | the interval of the first mean lies above that of the second |
-//! | `equal` | the means are within `percent` of the larger one |
-//! | `ratio` | the first mean is so many times the second as the two `times` say |
-//! | `within` | the interval of the mean lies from the first to the second of `bounds` |
-//! | `rises`, `falls` | from each value of the variable `along` to the next, the interval moves up, or down |
-//! | `near published` | the mean is within `percent` of the published figure |
+//! The book has the checks and the keys of claims (`docs/src/study-folder.md`).
 //!
 //! Intervals are those of 95 %. One cell that fails refutes a claim; those that hold confirm it only where all were run,
 //! and none is undecided, as where intervals overlap.

@@ -24,7 +24,7 @@ pub(crate) struct Claim {
     pub(crate) check: String,
     /// What is said where it is not confirmed.
     why: String,
-    /// Which cells it is about, for checks that all papers may use: `checks.rs` explains these keys.
+    /// Which cells it is about, for checks that all papers may use: the book explains these keys.
     pub(crate) item: String,
     #[serde(rename = "where")]
     pub(crate) only: Parameters,

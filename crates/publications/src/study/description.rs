@@ -1,72 +1,6 @@
 //! `paper.toml` of a paper's folder: what it is, which experiments it has, and what it claims.
-//!
-//! ```toml
-//! title = "Author: title (year)"
-//! scenario = "testbed.toml"            # each cell is a point of it
-//! items = { near = "at 24 ms", far = "at 90 ms" }
-//! notes = ["A figure is the mean of ${runs} runs.", { hurried = "This is a part of it." }]
-//!
-//! [variables]                          # of every cell, unless an experiment, a choice or an axis has others
-//! runs = { full = 30, quick = 3 }      # by effort
-//! loss = 0
-//!
-//! [set]                                # changes of the scenario, as of `--set`
-//! "links.a.delay" = "${rtt * 500} us"
-//!
-//! [[draws]]                            # a variable that differs from run to run
-//! variable = "start"
-//! stream = "start of the flow"         # the name of a random stream of the run's seed
-//! values = [0, 999]                    # the least and the most; with `count = N` it is a list, and the stream's name
-//!                                      # may have `${n}`
-//!
-//! [[metrics]]                          # what is measured of a run: `metrics.rs`
-//! name = "goodput"
-//! flows = "file"
-//! column = "goodput_mbps"
-//!
-//! [axes]                               # values that several sweeps have
-//! modes = [["old", "ll"], ["new", "lws"]]
-//!
-//! [[experiments]]
-//! item = "near"
-//! published = true                     # the publication has it; a variable `published = false` takes cells out
-//! variables = { rtt = 24 }
-//! sweep = { loss = { full = [0, 1, 2], quick = [0, 2] }, "mode, scheduler" = "modes" }
-//!
-//! [[experiments.each]]                 # changes of the scenario for each element of a list, or each number below one
-//! of = { n = "${sources}" }
-//! set = { "hosts.sources[]" = "i${n}", "flows.source${n}.to" = "sink" }     # [] adds to a list
-//!
-//! [[choices]]                          # what the publication leaves open, taken otherwise
-//! name = "loss of acknowledgments"
-//! set = { "links.a.loss.down" = "${loss} %" }
-//!
-//! [rows]                               # the table of all cells, by headings: `show.rs` says what may stand there
-//! loss = "loss"
-//! goodput_mbps = "mean goodput"
-//!
-//! [[tables]]                           # tables to read: `tables.rs`
-//! title = "${item}: goodput in Mbit/s"
-//! lines = ["loss"]
-//! columns = { "loss, %" = "loss" }
-//! across = "mode"
-//! show = "means goodput"
-//!
-//! [[figures]]                          # `panels.rs`
-//! group = "${loss} %"
-//! series = "${mode}"
-//! of = [{ title = "${item}", metric = "goodput" }]
-//!
-//! [[claims]]
-//! statement = "the new mode is ahead"
-//! source = "figure 1"
-//! published = "by 7 %"
-//! check = "ahead"                      # one of `checks.rs`, or a function of the paper's code; further keys are for it
-//! ```
-//!
-//! `sweep` is written as in a scenario, with variables in place of paths; the last axis varies fastest. A variable called
-//! `set` changes the scenario like the table of that name. An experiment with `cases` has a cell for each set of variables
-//! that the paper's code reads from these measured tables.
+//! The book explains its keys (`docs/src/study-folder.md`), all but those for papers with code: an experiment with `cases`
+//! has a cell for each set of variables that the code reads from these measured tables.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
@@ -87,7 +21,6 @@ use super::tables::{Columns, Readable};
 use super::template::{fill, shown};
 use crate::Item;
 
-/// The file.
 const FILE: &str = "paper.toml";
 
 /// A paper's file.

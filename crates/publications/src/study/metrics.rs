@@ -1,13 +1,4 @@
 //! What is measured of a run, where that is a metric of its flows.
-//!
-//! | key | what it is |
-//! |---|---|
-//! | `name`, `unit` | what tables and claims call it, and its unit; the metric's own unless given |
-//! | `column` | the metric of a flow, as the table `flows` of results names it; of several the sum |
-//! | `flows` | which flows: a name, or the beginning of names before a `*`; all flows unless given |
-//! | `of` | of several flows: their `sum` unless given, their `mean`, Jain's index as `fairness`, or a figure of `each` |
-//! | `needed` | whether a run without it fails |
-//! | `decimals` | how many people are shown; 2 unless given |
 
 use serde::{Deserialize, Deserializer, de};
 use subflow_lab::results::metrics::FLOW;
@@ -24,14 +15,17 @@ type OfFlow = subflow_lab::results::metrics::Metric<FlowResult>;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Metric {
     pub(crate) name: String,
+    /// That of its first column unless given.
     unit: Option<String>,
-    /// None where the paper's code measures it.
+    /// Metrics of a flow, of which it is the sum. None where the paper's code measures it.
     #[serde(default, rename = "column", deserialize_with = "columns")]
     pub(crate) columns: Vec<&'static OfFlow>,
+    /// The name of a flow, or the beginning of names before a `*`.
     #[serde(default = "all_flows")]
     flows: String,
     #[serde(default)]
     of: Of,
+    /// Whether a run without it fails.
     #[serde(default)]
     needed: bool,
     /// How many decimals people are shown.

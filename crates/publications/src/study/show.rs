@@ -1,24 +1,5 @@
-//! What a column of a table shows of a cell, as a paper's file writes it.
-//!
-//! | written | what it is |
-//! |---|---|
-//! | `item`, `runs` | the item, the number of runs |
-//! | `NAME` | the variable of this name |
-//! | `text ${NAME}` | a text with variables |
-//! | `STATISTIC METRIC` | a statistic of a metric's runs |
-//! | `STATISTIC METRIC @ VALUE` | that of the cell in the line whose variable `across` has this value |
-//!
-//! | statistic | what it is |
-//! |---|---|
-//! | `mean`, `low`, `high` | the mean, and the ends of its 95 % interval (Student's t) |
-//! | `median`, `median-low`, `median-high` | the same of the median |
-//! | `sd` | the standard deviation |
-//! | `published` | the published figure |
-//! | `ratio`, `ratio-half` | the ratio of the mean to that of the paper's `reference`, and half its interval |
-//! | `marked-ratio` | the ratio to read, with a star where its interval leaves 1 out |
-//! | `value` | the mean to read |
-//! | `means` | the mean with half its interval to read, and the published figure in brackets |
-//! | `medians` | the medians of all flows to read, and the published figures in brackets |
+//! What a column of a table shows of a cell, as a paper's file writes it: the book lists what there is
+//! (`docs/src/study-folder.md`).
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
