@@ -29,7 +29,7 @@ create_exception!(
     subflow,
     StoreError,
     PyOSError,
-    "A store cannot be read or written. The message names the file or folder and the way out. Runs that it has stay."
+    "A store cannot be read or written. The message names the file or folder and the remedy. Runs that it has stay."
 );
 
 /// One thing wrong with a scenario.

@@ -45,7 +45,7 @@ pub use scenario::{Choices, Imported, scenario};
 pub struct ImportError {
     /// What was found and what was expected, in one sentence without a full stop; with the line where there is one.
     pub message: String,
-    /// The way out; may be empty.
+    /// The remedy; may be empty.
     pub help: String,
 }
 

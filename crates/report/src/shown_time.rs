@@ -41,7 +41,6 @@ impl ShownTime {
         self.until
     }
 
-    /// The axis.
     pub(super) fn axis(self) -> Axis {
         Axis::new("time", "s").between(0.0, self.until)
     }

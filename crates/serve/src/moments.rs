@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use subflow_lab::results::{Experiment, FlowResult, Series};
 
-/// The metrics.
 const METRICS: [&str; 6] = ["goodput", "cwnd", "in-flight", "srtt", "blocking", "queue"];
 /// More series are for the report.
 const MOST_SERIES: usize = 150;

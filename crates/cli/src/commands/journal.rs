@@ -158,8 +158,8 @@ impl Journal {
     }
 }
 
-/// The store beside the folder for the results. One that an interrupted command has left is gone on with if the
-/// user wants that.
+/// The store beside the folder for the results. One that an interrupted command has left is resumed if the user wants
+/// that.
 pub(super) fn store_beside(out: &Path, resume: bool, force: bool) -> Result<Store, Failure> {
     let path = path_beside(out);
     let store = match force && !resume {

@@ -21,7 +21,6 @@ const UNLIMITED: u128 = 1 << 80;
 const HEADERS: u64 = 72;
 /// The length of an IPv4 and a UDP header.
 const UDP_HEADERS: u64 = 28;
-/// Packets per acknowledgment.
 const PACKETS_PER_ACKNOWLEDGMENT: u64 = 2;
 
 /// The size of all captures of `plan` together, if no packet is lost and the links are used as far as possible. `None`

@@ -11,7 +11,7 @@ use super::{Provenance, Run, SCHEMA};
 pub struct InputError {
     /// What was found and expected.
     pub message: String,
-    /// The way out.
+    /// The remedy.
     pub help: String,
 }
 

@@ -152,7 +152,6 @@ impl Case {
         format!("title = \"{}\"\n{}", self.title, self.text)
     }
 
-    /// The scenario.
     pub(super) fn scenario(&self) -> Scenario {
         let path = format!("{}.toml", self.name);
         let document = Document::parse(Path::new(&path), self.text()).expect("we write TOML");

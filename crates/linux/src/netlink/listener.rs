@@ -23,7 +23,7 @@ pub enum Received<T> {
     Nothing,
     /// These events.
     Events(Vec<T>),
-    /// The kernel dropped events because they found no room: what they would have said has to be asked for.
+    /// The kernel lost events because the socket's buffer was full: the state that they told of has to be asked for.
     Lost,
 }
 

@@ -1,5 +1,5 @@
 //! Linux 6.12 itself: the kernel's TCP, MPTCP and SCTP, measured in exact virtual time over link models that the
-//! simulator can build to the letter. The experiments and the measurements are in `papers/linux612/`; a file in their
+//! simulator has, too. The experiments and the measurements are in `papers/linux612/`; a file in their
 //! columns (`--cases`) may bring other configurations.
 //!
 //! | to find | look in |

@@ -32,7 +32,7 @@ pub enum Content {
         /// Configurations from a file instead of the publication's own.
         own_cases: bool,
     },
-    /// What was watched, of which nothing can be had again.
+    /// A recording of a network, which cannot be repeated.
     Watched,
 }
 

@@ -150,7 +150,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Checks a name: names occur in dotted paths, tables and file names. The error is a message and the way out.
+/// Checks a name: names occur in dotted paths, tables and file names. The error is a message and the remedy.
 pub(crate) fn check_name(name: &str, kind: &str) -> Result<(), (String, &'static str)> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
