@@ -29,7 +29,7 @@ pub(crate) struct Scenario {
     conversations: Vec<(usize, usize)>,
     /// Time in steps of 100 us, source, destination, packets, size.
     bursts: Vec<(u64, usize, usize, u32, u32)>,
-    pub changes: Vec<(u64, usize, LinkChange)>,
+    changes: Vec<(u64, usize, LinkChange)>,
     seed: u64,
 }
 
@@ -49,6 +49,15 @@ impl Scenario {
         for config in self.configs.iter_mut().filter(|config| config.queue.discipline.is_drop_tail()) {
             config.queue.discipline = Discipline::Custom("fifo".into(), Box::new(WaitingFifo));
         }
+        self
+    }
+
+    /// Leaves out new loss models of links whose losses are decided after the queue.
+    pub(crate) fn without_changes_of_loss_after_queues(mut self) -> Self {
+        let links = self.build(false).0.link_count();
+        let configs = &self.configs;
+        let is_after = |link: usize| configs[link % links % configs.len()].loss_position == LossPosition::AfterQueue;
+        self.changes.retain(|(_, link, change)| !(matches!(change, LinkChange::Loss(_)) && is_after(*link)));
         self
     }
 
