@@ -45,24 +45,24 @@ pub(super) fn delays(experiment: &Experiment) -> String {
 }
 
 /// A row: the flow, the subflow, what was measured, and its distribution.
-struct Delay<'a>(&'a str, Option<&'a str>, &'static str, Latency);
+struct Delay<'a>(&'a str, Option<String>, &'static str, Latency);
 
 /// The rows of a flow.
 fn of(flow: &FlowResult) -> Vec<Delay<'_>> {
     let of_flow = [("to the reader", flow.delay), ("reassembly", flow.reassembly_delay)];
     let of_flow = of_flow.into_iter().map(|(what, latency)| (None, what, latency));
     let of_subflows = flow.subflows.iter().flat_map(|subflow| {
-        let name = Some(subflow.name.as_str());
-        [(name, "one-way", subflow.one_way_delay), (name, "RTT", subflow.rtt)]
+        let name = Some(subflow.label());
+        [(name.clone(), "one-way", subflow.one_way_delay), (name, "RTT", subflow.rtt)]
     });
     let all = of_flow.chain(of_subflows);
     all.filter_map(|(subflow, what, latency)| Some(Delay(&flow.name, subflow, what, latency?))).collect()
 }
 
 impl Delay<'_> {
-    fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
-        let Self(flow, subflow, what, Latency { samples, mean_ms, p50_ms, p95_ms, p99_ms }) = *self;
-        let words = [Cell::from(flow), subflow.into(), what.into()];
+    fn cells(self) -> impl Iterator<Item = Cell> + use<> {
+        let Self(flow, subflow, what, Latency { samples, mean_ms, p50_ms, p95_ms, p99_ms }) = self;
+        let words = [Cell::from(flow), subflow.as_deref().into(), what.into()];
         let numbers = [mean_ms, p50_ms, p95_ms, p99_ms].map(Cell::Number);
         words.into_iter().chain([Cell::Integer(samples.cast_signed())]).chain(numbers)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use subflow_lab::results::{LinkResult, Run, flows_and_groups};
+use subflow_lab::results::{LinkResult, Run, SubflowResult, flows_and_groups};
 use subflow_scenario::{Attachment, InterfaceIndex, Scenario};
 
 /// Colours by the names of lines.
@@ -26,9 +26,9 @@ impl Palette {
         let mut flows: Vec<(String, usize, usize)> = Vec::new();
         let ways = Ways::new(scenario);
         for flow in runs.iter().flat_map(|run| flows_and_groups(&run.result)) {
-            let names: Vec<&str> = flow.subflows.iter().map(|subflow| subflow.name.as_str()).collect();
-            for subflow in if names.is_empty() { vec![""] } else { names } {
-                let line = if subflow.is_empty() { flow.name.clone() } else { format!("{}: {subflow}", flow.name) };
+            let of_subflow = |of: &SubflowResult| (of.name.clone(), format!("{}: {}", flow.name, of.label()));
+            let lines: Vec<_> = flow.subflows.iter().map(of_subflow).collect();
+            for (subflow, line) in if lines.is_empty() { vec![(String::new(), flow.name.clone())] } else { lines } {
                 if paths.contains_key(&line) {
                     continue;
                 }
@@ -37,7 +37,7 @@ impl Palette {
                     Some((.., count)) => *count += 1,
                     None => flows.push((flow.name.clone(), hops.len(), 1)),
                 }
-                hops.push(ways.of(&flow.name, subflow));
+                hops.push(ways.of(&flow.name, &subflow));
             }
         }
         let mut next = hops.len();
@@ -147,7 +147,7 @@ impl<'a> Ways<'a> {
 
     /// The interfaces in the name of a subflow, `host.interface-host.interface`; a number may follow.
     fn ends(&self, subflow: &str) -> Option<(InterfaceIndex, InterfaceIndex)> {
-        let name = subflow.split('#').next()?;
+        let name = subflow.split(['#', ' ']).next()?;
         let parts = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
         parts.into_iter().find_map(|(one, other)| Some((*self.interfaces.get(one)?, *self.interfaces.get(other)?)))
     }

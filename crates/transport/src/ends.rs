@@ -1,6 +1,6 @@
 //! The addresses and ports of a connection, a subflow or a socket.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use subflow_wire::{Ecn, IpHeader};
 
@@ -17,6 +17,17 @@ pub struct Ends {
 const HOP_LIMIT: u8 = 64;
 
 impl Ends {
+    /// The same as the peer sees them.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { local: self.remote, remote: self.local }
+    }
+
+    /// The local and the remote address, without ports.
+    pub fn addresses(&self) -> [IpAddr; 2] {
+        [self.local.ip(), self.remote.ip()]
+    }
+
     /// The network header of packets from the local end to the remote one.
     pub fn ip_header(&self) -> IpHeader {
         IpHeader { source: self.local.ip(), destination: self.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }

@@ -44,6 +44,8 @@ pub struct AbandonedMessages {
 pub struct PathFigures {
     /// Its ends, this host's first.
     pub ends: Ends,
+    /// Whether it was opened in place of an earlier one between the same addresses, which had ended.
+    pub reopens: bool,
     /// Data bytes that arrived on it first; 0 where the receiver does not know the path (SCTP).
     pub bytes_received: u64,
     /// Packets sent, of any kind.
@@ -109,6 +111,7 @@ impl PathFigures {
     pub(crate) fn of_subflow(record: &SubflowRecord) -> Self {
         Self {
             ends: record.ends,
+            reopens: record.reopens,
             bytes_received: record.bytes_received,
             packets_sent: record.counters.segments_sent,
             retransmissions: record.counters.retransmissions,

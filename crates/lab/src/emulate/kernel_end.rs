@@ -22,8 +22,8 @@ pub(super) struct KernelEnd {
 #[derive(Default)]
 struct Record {
     stream: Option<Arc<Stream>>,
-    /// All subflows seen so far with their latest figures, and whether they are open.
-    subflows: Vec<(SubflowInfo, bool)>,
+    /// All subflows seen so far.
+    subflows: Vec<Seen>,
     reinjected_bytes: u64,
     fallback: bool,
     ended: Option<Closed>,
@@ -31,16 +31,38 @@ struct Record {
     largest_cwnd: u32,
 }
 
+/// A subflow with its latest figures.
+struct Seen {
+    info: SubflowInfo,
+    open: bool,
+    /// As for [`PathFigures::reopens`].
+    reopens: bool,
+}
+
+impl Seen {
+    /// Whether `info` is of this subflow. One that has the ports of an earlier one has counted less.
+    fn is(&self, info: &SubflowInfo) -> bool {
+        ends(&self.info) == ends(info) && self.info.bytes_received <= info.bytes_received
+    }
+}
+
 impl Record {
     fn update(&mut self, info: ConnectionInfo) {
-        self.subflows.iter_mut().for_each(|(_, open)| *open = false);
-        for subflow in info.subflows {
-            self.largest_cwnd = self.largest_cwnd.max(subflow.cwnd);
-            let same = |known: &SubflowInfo| (known.local, known.remote) == (subflow.local, subflow.remote);
-            match self.subflows.iter_mut().find(|(known, _)| same(known)) {
-                Some(known) => *known = (subflow, true),
-                None => self.subflows.push((subflow, true)),
+        self.subflows.iter_mut().for_each(|known| known.open = false);
+        let mut new = Vec::new();
+        for info in info.subflows {
+            self.largest_cwnd = self.largest_cwnd.max(info.cwnd);
+            match self.subflows.iter_mut().find(|known| known.is(&info)) {
+                Some(known) => (known.info, known.open) = (info, true),
+                None => new.push(info),
             }
+        }
+        // Which of those before have ended is known now.
+        for info in new {
+            let addresses = ends(&info).addresses();
+            let same = || self.subflows.iter().filter(|known| ends(&known.info).addresses() == addresses);
+            let reopens = same().filter(|known| !known.open).count() > same().filter(|known| known.reopens).count();
+            self.subflows.push(Seen { info, open: true, reopens });
         }
         self.reinjected_bytes = self.reinjected_bytes.max(info.reinjected_bytes);
         self.fallback |= info.fallback;
@@ -79,8 +101,8 @@ impl KernelEnd {
     /// The open subflows with their latest figures and their numbers in the order in which they were opened.
     pub(super) fn open_subflows(&self) -> Vec<(usize, SubflowInfo)> {
         let record = self.record();
-        let open = record.subflows.iter().enumerate().filter(|(_, (_, open))| *open);
-        open.map(|(number, (subflow, _))| (number, subflow.clone())).collect()
+        let open = record.subflows.iter().enumerate().filter(|(_, subflow)| subflow.open);
+        open.map(|(number, subflow)| (number, subflow.info.clone())).collect()
     }
 
     /// Records that the connection ended, and how.
@@ -104,7 +126,7 @@ impl KernelEnd {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Figures {
             delivered: count(&self.delivered),
-            paths: record.subflows.iter().map(|(subflow, _)| figures(subflow)).collect(),
+            paths: record.subflows.iter().map(|subflow| figures(&subflow.info, subflow.reopens)).collect(),
             others: SubflowTotals::default(),
             reinjected_bytes: record.reinjected_bytes,
             fallback: record.fallback,
@@ -120,9 +142,10 @@ pub(super) fn ends(info: &SubflowInfo) -> Ends {
     Ends { local: info.local, remote: info.remote }
 }
 
-fn figures(info: &SubflowInfo) -> PathFigures {
+fn figures(info: &SubflowInfo, reopens: bool) -> PathFigures {
     PathFigures {
         ends: ends(info),
+        reopens,
         bytes_received: info.bytes_received,
         packets_sent: info.segments_sent,
         retransmissions: info.retransmissions,
@@ -139,6 +162,8 @@ fn figures(info: &SubflowInfo) -> PathFigures {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use super::*;
 
     #[test]
@@ -152,8 +177,25 @@ mod tests {
         assert!(end.objection().is_some_and(|words| words.contains("882000000 packets (bound 1048576)")));
     }
 
+    #[test]
+    fn a_subflow_that_comes_after_the_end_of_another_between_the_same_addresses_was_opened_again() {
+        let end = KernelEnd::default();
+        let seen = |ports: &[u16]| {
+            let subflows = ports.iter().map(|port| subflow_from(*port, 10)).collect();
+            end.record().update(ConnectionInfo { subflows, ..ConnectionInfo::default() });
+            end.figures(false).paths.iter().map(|path| path.reopens).collect::<Vec<bool>>()
+        };
+        assert_eq!(seen(&[1, 2]), [false, false], "two at the same time");
+        assert_eq!(seen(&[2]), [false, false]);
+        assert_eq!(seen(&[2, 3, 4]), [false, false, true, false], "one of two has ended");
+    }
+
     fn subflow(cwnd: u32) -> SubflowInfo {
-        let end = "10.0.0.1:1".parse().expect("an address");
+        subflow_from(1, cwnd)
+    }
+
+    fn subflow_from(port: u16, cwnd: u32) -> SubflowInfo {
+        let end = SocketAddr::from(([10, 0, 0, 1], port));
         SubflowInfo {
             local: end,
             remote: end,

@@ -64,7 +64,7 @@ impl Names {
     /// The number of the subflow of `flow` that `host` sees with these ends.
     pub(super) fn subflow(&mut self, flow: usize, host: usize, ends: Ends) -> usize {
         let names = &mut self.flows[flow];
-        let ends = if host == names.sender { ends } else { Ends { local: ends.remote, remote: ends.local } };
+        let ends = if host == names.sender { ends } else { ends.reversed() };
         // The same subflow as before, or the next one of a list.
         let next = if names.latest + 1 < names.subflows.len() { names.latest + 1 } else { 0 };
         for likely in [names.latest, next] {

@@ -77,7 +77,7 @@ fn subflows(flows: &[Cow<'_, FlowResult>], reader: Reader) -> Summarised {
         flows.iter().flat_map(|flow| flow.subflows.iter().map(move |subflow| (&**flow, subflow))).collect();
     let mut columns = Columns::of(&rows);
     columns.shown(flow_heading(reader), 0, Left, |row| row.0.name.as_str().into());
-    columns.shown("subflow", 0, Left, |row| row.1.name.as_str().into());
+    columns.shown("subflow", 0, Left, |row| row.1.label().into());
     add(&mut columns, SUBFLOW.iter().copied().flatten(), Part::Main, reader, |row| row.1);
     Summarised { title: "Subflows", table: columns.table("subflows") }
 }

@@ -1,5 +1,7 @@
 //! The tables of several runs: means with their intervals, with rows for each point of the sweep.
 
+use std::borrow::Cow;
+
 use super::shown::{FLOW_PARTS, Reader, Summarised, shown_in};
 use crate::number;
 use crate::results::metrics::{FLOW, GROUP, LINK, Means, Metric, Part, RUN, SUBFLOW, Shown, Summaries};
@@ -18,7 +20,7 @@ const HALF_WIDTH: usize = 3;
 struct Row<'r, T: 'static> {
     point: &'r PointStatistics,
     flow: Option<&'r str>,
-    name: &'r str,
+    name: Cow<'r, str>,
     summaries: &'r Summaries<T>,
 }
 
@@ -53,7 +55,7 @@ pub(super) fn several_runs(experiment: &Experiment, reader: Reader) -> Vec<Summa
 /// The flows of a point that have a part of the summary.
 fn of_flows(point: &PointStatistics, part: Part) -> Vec<Row<'_, FlowResult>> {
     let flows = point.flows.iter().filter(|flow| has_part(flow, part));
-    flows.map(|flow| Row { point, flow: None, name: &flow.name, summaries: &flow.summaries }).collect()
+    flows.map(|flow| Row { point, flow: None, name: flow.name.as_str().into(), summaries: &flow.summaries }).collect()
 }
 
 /// Whether any run has the metrics of a part: data that was sent again, if the part is of that.
@@ -79,8 +81,12 @@ impl<'r> Several<'r> {
 
     fn groups(&self) -> Summarised {
         let rows = self.rows(|point| {
-            let row =
-                |group: &'r GroupStatistics| Row { point, flow: None, name: &group.name, summaries: &group.summaries };
+            let row = |group: &'r GroupStatistics| Row {
+                point,
+                flow: None,
+                name: group.name.as_str().into(),
+                summaries: &group.summaries,
+            };
             point.groups.iter().map(row).collect()
         });
         Summarised { title: "Groups of flows", table: self.table("groups", ["", "group"], &rows, GROUP, Part::Main) }
@@ -91,7 +97,7 @@ impl<'r> Several<'r> {
             let row = move |subflow: &'r SubflowStatistics| Row {
                 point,
                 flow: Some(flow.name.as_str()),
-                name: &subflow.name,
+                name: subflow.label().into(),
                 summaries: &subflow.summaries,
             };
             flow.subflows.iter().map(row)
@@ -103,8 +109,12 @@ impl<'r> Several<'r> {
 
     fn links(&self) -> Summarised {
         let rows = self.rows(|point| {
-            let row =
-                |link: &'r LinkStatistics| Row { point, flow: None, name: &link.name, summaries: &link.summaries };
+            let row = |link: &'r LinkStatistics| Row {
+                point,
+                flow: None,
+                name: link.name.as_str().into(),
+                summaries: &link.summaries,
+            };
             point.links.iter().map(row).collect()
         });
         Summarised { title: "Links", table: self.table("links", ["", "link"], &rows, LINK, Part::Main) }
@@ -112,7 +122,7 @@ impl<'r> Several<'r> {
 
     /// All flows together.
     fn together(&self) -> Summarised {
-        let rows = self.rows(|point| vec![Row { point, flow: None, name: "all", summaries: &point.summaries }]);
+        let rows = self.rows(|point| vec![Row { point, flow: None, name: "all".into(), summaries: &point.summaries }]);
         let names = if self.reader == Reader::Text { ["", "flows"] } else { ["", ""] };
         Summarised { title: "All flows together", table: self.table("together", names, &rows, RUN, Part::Main) }
     }
@@ -138,7 +148,7 @@ impl<'r> Several<'r> {
             columns.shown(flow, 0, Left, |row| row.flow.into());
         }
         if !name.is_empty() {
-            columns.shown(name, 0, Left, |row| row.name.into());
+            columns.shown(name, 0, Left, |row| (&*row.name).into());
         }
         if self.reader == Reader::Page || id == "statistics" {
             columns.shown("runs", 0, Right, |row| Cell::Integer(row.point.runs as i64));

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
 use super::metrics::{FLOW, GROUP, LINK, RUN, SUBFLOW, Summaries};
+use super::run::label_of_subflow;
 use super::{Baseline, FlowResult, GroupResult, LinkResult, RunResult, SubflowResult, flows_and_groups};
 use crate::number;
 
@@ -135,6 +136,9 @@ impl Serialize for FlowStatistics {
 pub struct SubflowStatistics {
     /// Its name.
     pub name: String,
+    /// Whether it was [opened again](SubflowResult::opened_again) in all runs that have it.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub opened_again: bool,
     /// A summary of each metric; zero for a run in which it was not opened.
     #[serde(flatten)]
     pub summaries: Summaries<SubflowResult>,
@@ -253,7 +257,16 @@ impl SubflowStatistics {
     fn of(name: &str, runs: &[&FlowResult]) -> Self {
         let of_runs: Vec<Option<&SubflowResult>> =
             runs.iter().map(|flow| flow.subflows.iter().find(|subflow| subflow.name == name)).collect();
-        Self { name: name.to_owned(), summaries: Summaries::or_zero(SUBFLOW.iter().copied().flatten(), &of_runs) }
+        Self {
+            name: name.to_owned(),
+            opened_again: of_runs.iter().flatten().all(|subflow| subflow.opened_again),
+            summaries: Summaries::or_zero(SUBFLOW.iter().copied().flatten(), &of_runs),
+        }
+    }
+
+    /// What tables for readers call it.
+    pub fn label(&self) -> String {
+        label_of_subflow(&self.name, self.opened_again)
     }
 }
 

@@ -138,10 +138,12 @@ fn subflows(flows: &[FlowResult], run: &RunResult) -> Vec<SubflowResult> {
         for subflow in &flow.subflows {
             let share = if of_all > 0.0 { subflow.goodput_mbps / of_all } else { 0.0 };
             let index = all.iter().position(|known| known.name == subflow.name).unwrap_or_else(|| {
-                all.push(SubflowResult { name: subflow.name.clone(), ..SubflowResult::default() });
+                let SubflowResult { name, opened_again, .. } = subflow.clone();
+                all.push(SubflowResult { name, opened_again, ..SubflowResult::default() });
                 all.len() - 1
             });
             let sum = &mut all[index];
+            sum.opened_again &= subflow.opened_again;
             sum.goodput_mbps += goodput_mbps(flow.bytes_delivered, duration) * share;
             sum.packets_sent += subflow.packets_sent;
             sum.retransmissions += subflow.retransmissions;

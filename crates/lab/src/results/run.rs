@@ -224,6 +224,9 @@ fn end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<End>, D::Err
 pub struct SubflowResult {
     /// Its ends, `host.interface-host.interface`; further ones between the same ends have a number: `…#2`.
     pub name: String,
+    /// Whether it was opened in place of an earlier one between the same ends, which had ended.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub opened_again: bool,
     /// Rate of payload that it delivered first (later copies do not count), over the same period as the flow's. Data
     /// that still waits for earlier data at the end counts here, but not in the flow's goodput.
     #[serde(serialize_with = "number::serialize")]
@@ -251,6 +254,18 @@ pub struct SubflowResult {
     /// among those newly acknowledged. Likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Latency>,
+}
+
+impl SubflowResult {
+    /// What tables and figures for readers call it: its name, and whether it was opened again.
+    pub fn label(&self) -> String {
+        label_of_subflow(&self.name, self.opened_again)
+    }
+}
+
+/// The label of a subflow with this name.
+pub(crate) fn label_of_subflow(name: &str, opened_again: bool) -> String {
+    if opened_again { format!("{name} (opened again)") } else { name.to_owned() }
 }
 
 /// Mean and percentiles of times in milliseconds. With more than 4096 of them, the percentiles are within 0.1 %.

@@ -1,6 +1,6 @@
 //! The figures of a flow, computed from those of its ends, which may be of any stack.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, Scenario, Traffic};
@@ -21,9 +21,8 @@ const OTHER_SUBFLOWS: &str = "others";
 /// Delivered bytes by subflow, with its ends as seen by the sender: the bytes that the receiver counted, or the
 /// acknowledged ones if it does not count them.
 pub(crate) fn delivered_by_subflow(sender: Option<&Figures>, receiver: Option<&Figures>) -> BTreeMap<Ends, u64> {
-    let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
     let subflows = |end: Option<&Figures>| end.map_or_else(Vec::new, |end| end.paths.clone());
-    let received = subflows(receiver).into_iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received));
+    let received = subflows(receiver).into_iter().map(|subflow| (subflow.ends.reversed(), subflow.bytes_received));
     let acknowledged = subflows(sender).into_iter().filter_map(|s| Some((s.ends, s.bytes_acknowledged?)));
     received.chain(acknowledged).collect()
 }
@@ -127,6 +126,7 @@ impl MeasuredFlow<'_> {
         span: Duration,
     ) {
         let mut names = BTreeMap::new();
+        let reopened = reopened(sender, self.receiver.as_ref());
         let delivered = delivered_by_subflow(Some(sender), self.receiver.as_ref());
         let mut unlisted_bytes =
             delivered_by_all(&delivered, self.receiver.as_ref()).saturating_sub(baseline.all_subflows);
@@ -144,6 +144,7 @@ impl MeasuredFlow<'_> {
             let [one_way_delay, rtt] = self.delays.map_or([None, None], |delays| delays.of_subflow(subflow.ends));
             result.subflows.push(SubflowResult {
                 name: unique(&mut names, subflow_name(scenario, self.flow, subflow.ends)),
+                opened_again: reopened.contains(&subflow.ends),
                 goodput_mbps: goodput_mbps(bytes, span),
                 packets_sent: subflow.packets_sent,
                 retransmissions: subflow.retransmissions,
@@ -159,6 +160,14 @@ impl MeasuredFlow<'_> {
             add_others(result, &sender.others, goodput_mbps(unlisted_bytes, span));
         }
     }
+}
+
+/// The subflows that were opened in place of one that had ended, by their ends as seen by the sender. The end that opened
+/// them may have known alone that the former one had ended.
+fn reopened(sender: &Figures, receiver: Option<&Figures>) -> BTreeSet<Ends> {
+    let of = |end: &Figures| end.paths.iter().filter(|path| path.reopens).map(|path| path.ends).collect::<Vec<_>>();
+    let theirs = receiver.map(of).unwrap_or_default().into_iter().map(Ends::reversed);
+    of(sender).into_iter().chain(theirs).collect()
 }
 
 /// One row for all subflows that are not listed.

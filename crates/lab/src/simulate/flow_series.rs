@@ -98,7 +98,7 @@ impl FlowSeries {
 
     /// The bytes delivered since the last sample, of which there are `total` now.
     pub(super) fn delivered_since(&mut self, total: u64) -> u64 {
-        total.saturating_sub(core::mem::replace(&mut self.delivered, total))
+        growth(&mut self.delivered, total)
     }
 
     /// Adds the goodput of the flow, which has delivered `total` bytes.
@@ -192,9 +192,16 @@ impl FlowSeries {
 
 impl SubflowSeries {
     fn push_delivered(&mut self, total: u64, at: Moment) {
-        let bytes = total.saturating_sub(core::mem::replace(&mut self.delivered, total));
+        let bytes = growth(&mut self.delivered, total);
         self.series.push(Metric::Goodput, &at, goodput_mbps(bytes, at.span));
     }
+}
+
+/// By how much a count of delivered bytes has grown to `total` since it was `known`. Such counts never become smaller.
+fn growth(known: &mut u64, total: u64) -> u64 {
+    let before = core::mem::replace(known, total);
+    debug_assert!(before <= total, "{before} bytes were delivered before, and {total} are now");
+    total.saturating_sub(before)
 }
 
 impl RecordedSubflow {
@@ -209,8 +216,7 @@ impl RecordedSubflow {
 /// The bytes that arrived first on the subflow with these ends of the sender. It mostly is where it was at the last
 /// sample.
 pub(super) fn delivered_on(receiver: Option<&Endpoint>, ends: Ends, place: &mut usize) -> u64 {
-    let ends = Ends { local: ends.remote, remote: ends.local };
-    receiver.map_or(0, |receiver| receiver.bytes_received_on(ends, place))
+    receiver.map_or(0, |receiver| receiver.bytes_received_on(ends.reversed(), place))
 }
 
 /// The series of the subflow with this number, made if it has none.

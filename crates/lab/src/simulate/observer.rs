@@ -3,7 +3,6 @@
 
 use subflow_quantity::Instant;
 use subflow_scenario::Flow;
-use subflow_transport::tcp::Ends;
 use subflow_transport::{Endpoint, Event, Noted};
 use subflow_wire::Packet;
 
@@ -125,7 +124,7 @@ impl Observer {
     pub(super) fn log_arrived(&mut self, packet: &Packet, endpoint: &Endpoint, at: Occasion) {
         let Some(log) = &mut self.log else { return };
         self.flows[at.flow].on_arrived(packet, endpoint, at.node, at.when.0, |tuple, data, readable| {
-            log.received(at.place(), reversed(tuple.ends()), data, readable);
+            log.received(at.place(), tuple.ends().reversed(), data, readable);
         });
     }
 
@@ -233,11 +232,6 @@ impl Observer {
 fn tells_subflows(event: Event) -> bool {
     use Event::{Closed, Established, SubflowClosed, SubflowEstablished};
     matches!(event, Established | SubflowEstablished(_) | SubflowClosed(_) | Closed(_))
-}
-
-/// Ends as the peer sees them.
-fn reversed(ends: Ends) -> Ends {
-    Ends { local: ends.remote, remote: ends.local }
 }
 
 impl Occasion {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use subflow_lab::results::{FlowResult, RunResult};
+use subflow_lab::results::{FlowResult, RunResult, SubflowResult};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
@@ -118,6 +118,29 @@ fn a_path_that_failed_is_used_again_when_it_works_again() {
     let (total, lte) = (result.flows[0].goodput_mbps, goodput(&result.flows[0], "phone.lte-server.eth"));
     // 9.4 Mbit/s over wifi, and over lte for 5 s and from the next SYN after 20 s on.
     assert!((14.0..17.0).contains(&total) && lte > 5.0, "{total} Mbit/s, {lte} over lte");
+    let again = |name: &str| result.flows[0].subflows.iter().find(|of| of.name == name).map(|of| of.opened_again);
+    let [wifi, first, second] = ["phone.wifi-server.eth", "phone.lte-server.eth", "phone.lte-server.eth#2"].map(again);
+    assert_eq!((wifi, first, second), (Some(false), Some(false), Some(true)));
+}
+
+#[test]
+fn only_subflows_after_a_failed_one_are_called_opened_again_whichever_end_sends() {
+    let labels = |flow: &str, events: &str| {
+        let result = run(two_links(40, flow, events));
+        let mut labels: Vec<String> = result.flows[0].subflows.iter().map(SubflowResult::label).collect();
+        labels.sort();
+        labels
+    };
+    let ports = "protocol = 'mptcp'\npath_manager = { name = 'ndiffports', n = 2 }";
+    let beside = labels(&format!("from = 'phone'\nto = 'server'\n{ports}"), "");
+    assert_eq!(beside, ["phone.wifi-server.eth", "phone.wifi-server.eth#2"], "two at the same time");
+    // The phone opens, and knows alone at first that its address was lost.
+    let events = event("5", "interface = 'phone.lte'", "down") + &event("10", "interface = 'phone.lte'", "up");
+    for flow in ["from = 'phone'\nto = 'server'", "from = 'server'\nto = 'phone'"] {
+        let labels = labels(&format!("{flow}\nprotocol = 'mptcp'"), &events);
+        let again: Vec<&String> = labels.iter().filter(|label| label.ends_with("#2 (opened again)")).collect();
+        assert!(labels.len() == 3 && again.len() == 1 && again[0].contains("lte"), "{flow}: {labels:?}");
+    }
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn subflow(name: &str, goodput_mbps: f64) -> SubflowResult {
     let (srtt_ms, cwnd_packets) = (Some(31.25), Some(44.0));
     SubflowResult {
         name: name.into(),
+        opened_again: false,
         goodput_mbps,
         packets_sent: 7000,
         retransmissions: 5,

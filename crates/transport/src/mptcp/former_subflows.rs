@@ -1,6 +1,7 @@
 //! Statistics of subflows for reports, also of former subflows whose place has been reused.
 
 use core::ops::AddAssign;
+use std::net::IpAddr;
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Duration;
@@ -20,6 +21,9 @@ pub struct SubflowRecord {
     pub number: usize,
     /// Its local and remote address and port.
     pub ends: Ends,
+    /// Whether it was opened in place of an earlier one between the same addresses, which had ended for this host. Each
+    /// that has ended is replaced once at most: further subflows between the same addresses are additional ones.
+    pub reopens: bool,
     /// Counters of its TCP connection.
     pub counters: Counters,
     /// [`Subflow::bytes_received`](subflow::Subflow::bytes_received).
@@ -49,6 +53,8 @@ pub struct SubflowTotals {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FormerSubflows {
     opened: usize,
+    /// The numbers and addresses of those among the first [`LISTED_SUBFLOWS`] that replaced one that had ended.
+    reopening: Vec<(usize, [IpAddr; 2])>,
     /// Those among the first [`LISTED_SUBFLOWS`], in the order in which their places were reused.
     listed: Vec<SubflowRecord>,
     others: SubflowTotals,
@@ -59,6 +65,25 @@ impl FormerSubflows {
     pub(super) fn count_opened(&mut self) -> usize {
         self.opened += 1;
         self.opened - 1
+    }
+
+    /// How many of those that are listed had these addresses.
+    pub(super) fn between(&self, addresses: [IpAddr; 2]) -> usize {
+        self.listed.iter().filter(|record| record.ends.addresses() == addresses).count()
+    }
+
+    /// The subflow that is opened next, between these addresses, takes the place of one that has ended, if `ended` are
+    /// more than those that were replaced before.
+    pub(super) fn note_opening(&mut self, addresses: [IpAddr; 2], ended: usize) {
+        let replaced = self.reopening.iter().filter(|(_, known)| *known == addresses).count();
+        if ended > replaced && self.opened < LISTED_SUBFLOWS {
+            self.reopening.push((self.opened, addresses));
+        }
+    }
+
+    /// [`SubflowRecord::reopens`] of the subflow with this number.
+    pub(super) fn reopens(&self, number: usize) -> bool {
+        self.reopening.binary_search_by_key(&number, |(reopening, _)| *reopening).is_ok()
     }
 
     /// Adds a subflow whose place is reused.
@@ -82,10 +107,11 @@ impl SubflowTotals {
 
 impl subflow::Subflow {
     /// The statistics of the subflow so far.
-    pub(super) fn record(&self, congestion: &Controller) -> SubflowRecord {
+    pub(super) fn record(&self, congestion: &Controller, reopens: bool) -> SubflowRecord {
         SubflowRecord {
             number: self.number(),
             ends: self.tcp.ends(),
+            reopens,
             counters: *self.tcp.counters(),
             bytes_received: self.bytes_received(),
             copies: self.copies(),
@@ -99,8 +125,12 @@ impl Connection {
     /// The statistics of the first [`LISTED_SUBFLOWS`] subflows and of those that still have a place, in the order in
     /// which they were opened. [`unlisted_subflows`](Self::unlisted_subflows) covers the others.
     pub fn subflow_records(&self) -> Vec<SubflowRecord> {
-        let present = self.subflows.iter().map(|subflow: &Subflow| subflow.record(&self.congestion));
-        let mut records: Vec<_> = self.subflows.former().listed.iter().copied().chain(present).collect();
+        let former = self.subflows.former();
+        let present = self
+            .subflows
+            .iter()
+            .map(|subflow: &Subflow| subflow.record(&self.congestion, former.reopens(subflow.number())));
+        let mut records: Vec<_> = former.listed.iter().copied().chain(present).collect();
         records.sort_by_key(|record| record.number);
         records
     }
@@ -153,12 +183,29 @@ mod tests {
         SubflowRecord {
             number,
             ends: Ends { local: ([10, 0, 0, 1], 1).into(), remote: ([10, 0, 0, 2], 2).into() },
+            reopens: false,
             counters: Counters { segments_sent: 3, retransmissions: 1, ..Counters::default() },
             bytes_received: 100,
             copies: 2,
             srtt: None,
             cwnd: 10,
         }
+    }
+
+    #[test]
+    fn each_subflow_that_has_ended_is_reopened_once() {
+        let addresses = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from);
+        let mut former = FormerSubflows::default();
+        // Two at the same time, of which the first ends, then the second; four follow, one of them for nothing.
+        let reopens = [0, 0, 1, 1, 2, 2].map(|ended| {
+            former.note_opening(addresses, ended);
+            let number = former.count_opened();
+            former.reopens(number)
+        });
+        assert_eq!(reopens, [false, false, true, false, true, false]);
+        let others = [addresses[1], addresses[0]];
+        former.note_opening(others, 1);
+        assert!(former.reopens(6) && !former.reopens(5));
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! [`Connection::taken`]: super::Connection::taken
 
 use core::ops::{Deref, Index, IndexMut};
+use std::net::IpAddr;
 
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::MAX_SUBFLOWS;
@@ -241,6 +242,8 @@ impl Subflows {
     /// Adds a subflow at the place that corresponds to its path in congestion control, which is free.
     pub(super) fn add(&mut self, mut subflow: Subflow) -> usize {
         let index = subflow.tcp.path();
+        let addresses = subflow.tcp.ends().addresses();
+        self.former.note_opening(addresses, self.ended_between(addresses, index));
         subflow.set_number(self.former.count_opened());
         match self.list.get_mut(index) {
             Some(former) => *former = subflow,
@@ -250,9 +253,18 @@ impl Subflows {
         index
     }
 
+    /// The number of subflows between these addresses that have ended, while `place` is taken by a new one: the one there
+    /// before is among the former ones.
+    fn ended_between(&self, addresses: [IpAddr; 2], place: usize) -> usize {
+        let has_ended = |subflow: &Subflow| subflow.is_closed() && subflow.tcp.ends().addresses() == addresses;
+        let present = self.list.iter().enumerate().filter(|(index, subflow)| *index != place && has_ended(subflow));
+        self.former.between(addresses) + present.count()
+    }
+
     /// Records the statistics of the subflow at `index`, whose place is reused.
     pub(super) fn retire(&mut self, index: usize, congestion: &Controller) {
-        self.former.add(self.list[index].record(congestion));
+        let reopens = self.former.reopens(self.list[index].number());
+        self.former.add(self.list[index].record(congestion, reopens));
         self.summaries.clear(index);
     }
 

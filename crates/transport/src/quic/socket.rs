@@ -108,6 +108,7 @@ impl Socket for Connection {
         let counters = self.counters;
         figures.paths = vec![PathFigures {
             ends: self.ends,
+            reopens: false,
             bytes_received: counters.bytes_received,
             packets_sent: counters.datagrams_sent,
             retransmissions: counters.retransmissions,

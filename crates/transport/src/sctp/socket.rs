@@ -205,6 +205,7 @@ impl Association {
         let path = self.congestion().path(index);
         PathFigures {
             ends: self.ends_to(index),
+            reopens: false,
             bytes_received: 0,
             packets_sent: counters.packets_sent,
             retransmissions: retransmitted.fast + retransmitted.timeout,

@@ -150,6 +150,7 @@ impl Socket for TcpEndpoint {
         figures.paths = vec![PathFigures::of_subflow(&SubflowRecord {
             number: 0,
             ends: connection.ends(),
+            reopens: false,
             counters,
             bytes_received: counters.bytes_received,
             copies: 0,
