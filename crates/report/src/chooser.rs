@@ -58,7 +58,8 @@ fn chooser(compared: &PointValues<'_>, offered: &[Choice], chosen: Option<Choice
         let options: String = of_dimension.map(option).collect();
         let _ = write!(menu, r#"<optgroup label="{}">{options}</optgroup>"#, escaped(&dimension.name));
     }
-    let (label, unit) = (compared.metric.label, compared.metric.unit);
+    let (axis, factor) = compared.axis();
+    let (label, unit) = (escaped(&axis.label), axis.unit.as_str());
     let in_unit = if unit.is_empty() { "difference".to_owned() } else { format!("difference in {unit}") };
     let better = if compared.metric.better == Better::Lower { r#" data-better="lower""# } else { "" };
     // The script puts the name of the baseline in place of "{}".
@@ -68,20 +69,21 @@ fn chooser(compared: &PointValues<'_>, offered: &[Choice], chosen: Option<Choice
         escaped(&caption_of_changes("{}", true)),
         escaped(&caption_of_changes("{}", false)),
         escaped(&compared.title),
-        numbers(compared, offered),
+        numbers(compared, offered, factor),
     )
 }
 
-/// The values of all entries, and for each baseline their changes, as JSON.
-fn numbers(compared: &PointValues<'_>, offered: &[Choice]) -> String {
+/// The values of all entries, and for each baseline their changes, as JSON. Values and differences are multiplied by
+/// `factor`.
+fn numbers(compared: &PointValues<'_>, offered: &[Choice], factor: f64) -> String {
     let values = compared.entries.iter().map(|entry| {
         let interval = entry.summary.ci95_low.zip(entry.summary.ci95_high);
-        format!("[{}]", estimate(entry.summary.mean.map(|value| Estimate { value, interval })))
+        format!("[{}]", estimate(entry.summary.mean.map(|value| Estimate { value, interval }), factor))
     });
     let values = values.collect::<Vec<_>>().join(",");
     let change = |Change { difference, percent }: Change| match (difference, percent) {
         (None, None) => "0".to_owned(),
-        _ => format!("[{},{}]", estimate(percent), estimate(difference)),
+        _ => format!("[{},{}]", estimate(percent, 1.0), estimate(difference, factor)),
     };
     let changes = offered.iter().map(|choice| {
         let changes: Vec<String> = compared.changes_to(*choice).into_iter().map(change).collect();
@@ -90,11 +92,14 @@ fn numbers(compared: &PointValues<'_>, offered: &[Choice]) -> String {
     format!(r#"{{"values":[{values}],"changes":[{}]}}"#, changes.collect::<Vec<_>>().join(","))
 }
 
-/// The number and the ends of its interval.
-fn estimate(estimate: Option<Estimate>) -> String {
+/// The number and the ends of its interval, multiplied by `factor`.
+fn estimate(estimate: Option<Estimate>, factor: f64) -> String {
     let Some(Estimate { value, interval }) = estimate else { return "null,null,null".to_owned() };
-    let ends = interval.map_or_else(|| "null,null".to_owned(), |(low, high)| format!("{},{}", short(low), short(high)));
-    format!("{},{ends}", short(value))
+    let ends = interval.map_or_else(
+        || "null,null".to_owned(),
+        |(low, high)| format!("{},{}", short(factor * low), short(factor * high)),
+    );
+    format!("{},{ends}", short(factor * value))
 }
 
 /// A number with six significant digits, without zeros at its end.
@@ -111,9 +116,11 @@ mod tests {
 
     #[test]
     fn numbers_have_six_digits_and_those_that_are_missing_are_null() {
-        let shown = estimate(Some(Estimate { value: 23.728_149, interval: Some((-0.000_123_456, 1e6)) }));
+        let shown = estimate(Some(Estimate { value: 23.728_149, interval: Some((-0.000_123_456, 1e6)) }), 1.0);
         assert_eq!(shown, "23.7281,-0.000123456,1000000");
-        assert_eq!(estimate(Some(Estimate { value: f64::NAN, interval: None })), "null,null,null");
-        assert_eq!(estimate(None), "null,null,null");
+        assert_eq!(estimate(Some(Estimate { value: f64::NAN, interval: None }), 1.0), "null,null,null");
+        assert_eq!(estimate(None, 1.0), "null,null,null");
+        let in_kilobits = Estimate { value: 1.5, interval: Some((1.0, 2.0)) };
+        assert_eq!(estimate(Some(in_kilobits), 1e3), "1500,1000,2000");
     }
 }

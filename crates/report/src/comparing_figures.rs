@@ -4,6 +4,7 @@ use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::{Experiment, PointStatistics, Run, flows_and_groups};
 use subflow_scenario::sweep::Plan;
 
+use super::axis_words::worded;
 use super::completions::{MOST_DISTRIBUTIONS, completions};
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::grid::Grid;
@@ -45,7 +46,17 @@ impl Comparing<'_> {
 }
 
 /// The figures that compare the flows, points and runs of an experiment.
-pub(super) fn comparisons<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a Grid) -> Vec<Comparing<'a>> {
+pub(super) fn comparisons<'a>(plan: &'a Plan, experiment: &'a Experiment, grid: &'a Grid) -> Vec<Comparing<'a>> {
+    let words = &plan.points[0].scenario.axes;
+    let worded = |comparing| match comparing {
+        Comparing::Figure(figure) => Comparing::Figure(worded(figure, words)),
+        Comparing::PointValues(compared) => Comparing::PointValues(compared.worded(words)),
+    };
+    unworded(plan, experiment, grid).into_iter().map(worded).collect()
+}
+
+/// Those with the axes of the report.
+fn unworded<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a Grid) -> Vec<Comparing<'a>> {
     if let [run] = &experiment.runs[..] {
         return of_one_run(plan, experiment, run).into_iter().map(Comparing::Figure).collect();
     }
@@ -118,7 +129,7 @@ fn of_one_run(plan: &Plan, experiment: &Experiment, run: &Run) -> Vec<Figure> {
         goodput.add_coloured(&flow.name, flow.goodput_mbps, palette.of_path(&flow.name), false);
         if flow.subflows.len() > 1 {
             for subflow in &flow.subflows {
-                let name = format!("{}: {}", flow.name, subflow.name);
+                let name = format!("{}: {}", flow.name, subflow.label());
                 let colour = palette.of_path(&name);
                 goodput.add_coloured(name, subflow.goodput_mbps, colour, false);
             }

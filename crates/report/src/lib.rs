@@ -38,6 +38,7 @@
 //! choice of curves and the export of figures.
 
 mod area;
+mod axis_words;
 mod bands;
 mod chart;
 mod chooser;

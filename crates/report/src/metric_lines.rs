@@ -224,7 +224,7 @@ fn is_flow(run: &Run, of: &str) -> bool {
 pub(super) fn name(run: &Run, of: &str) -> String {
     let subflow = of.rsplit_once('/').filter(|_| !is_flow(run, of)).and_then(|(flow, number)| {
         let flow = run.result.flows.iter().find(|known| known.name == flow)?;
-        Some(format!("{}: {}", flow.name, flow.subflows.get(number.parse::<usize>().ok()?)?.name))
+        Some(format!("{}: {}", flow.name, flow.subflows.get(number.parse::<usize>().ok()?)?.label()))
     });
     subflow.unwrap_or_else(|| of.to_owned())
 }

@@ -4,6 +4,7 @@ use subflow_lab::results::{Run, Series, SeriesPoint};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
+use super::axis_words::worded;
 use super::bands::{self, merged};
 use super::events::events;
 use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
@@ -23,7 +24,7 @@ pub(super) fn over_time(runs: &[&Run], scenario: &Scenario) -> Vec<Figure> {
         Some(run) if metric.name == SEQUENCE => sequence::sequences(run, runs.len() > 1, shown, &events, &palette),
         _ => of_metric(runs, metric, shown, &events, &palette).into_iter().collect(),
     };
-    METRICS.iter().flat_map(of).collect()
+    METRICS.iter().flat_map(of).map(|figure| worded(figure, &scenario.axes)).collect()
 }
 
 /// The number of points in the figures of runs of one point.

@@ -2,9 +2,10 @@
 //! with a curve for each point. The page shows the first points; its script draws those that the reader picks.
 
 use subflow_lab::results::Run;
-use subflow_scenario::Scenario;
+use subflow_scenario::{AxisWords, Scenario};
 
 use super::area::Area;
+use super::axis_words::worded;
 use super::bands;
 use super::chart::{self, UNITS};
 use super::events::events;
@@ -112,6 +113,7 @@ pub(super) fn together(points: &[Sampled<'_>], selection: &Selection, slugs: &mu
     let times: Vec<ShownTime> = points.iter().map(Sampled::shown_time).collect();
     let whole = ShownTime::longest(&times);
     let first = ShownTime::longest(&times[..times.len().min(FIRST)]);
+    let words = points.first().map_or(&[][..], |point| &point.scenario.axes);
     let events: Vec<Reference> = common_events(points).into_iter().filter(|event| whole.has(event)).collect();
     let ends = if times.iter().all(|time| *time == whole) { "" } else { CURVES_END };
     let bands = bands::caption(points.iter().map(|point| point.runs.len()));
@@ -123,7 +125,7 @@ pub(super) fn together(points: &[Sampled<'_>], selection: &Selection, slugs: &mu
         let figures = overlays(points, metric, &times, selection.samples).into_iter().map(|one| {
             let thinned = if one.is_thinned { thinned.as_str() } else { "" };
             let caption = joined([metric.caption_alone(), &bands, thinned, ends]);
-            one.html(&first.axis(), metric.label, &events, caption, slugs)
+            one.html(&first.axis(), metric.label, (&events, words), caption, slugs)
         });
         Together { title: metric.title, html: figures.collect() }
     };
@@ -173,7 +175,14 @@ fn overlays(points: &[Sampled<'_>], metric: &Metric, times: &[ShownTime], sample
 impl Overlay {
     /// The figure with the curves of the first points, and all curves in a template, from which the script takes them.
     /// `time` is the axis for the first points; the curves of others may go beyond its end.
-    fn html(self, time: &Axis, label: &str, events: &[Reference], caption: String, slugs: &mut Slugs) -> String {
+    fn html(
+        self,
+        time: &Axis,
+        label: &str,
+        (events, words): (&[Reference], &[AxisWords]),
+        caption: String,
+        slugs: &mut Slugs,
+    ) -> String {
         let y = Axis::new(label, self.unit.as_str());
         let area = Area { width: UNITS, height: UNITS, medium: Medium::Page };
         let numbers: Vec<usize> = self.curves.iter().map(|(number, _)| *number).collect();
@@ -190,7 +199,8 @@ impl Overlay {
         first.references = events.to_vec();
         let shown = numbers.iter().zip(&all.curves).filter(|(number, _)| **number < FIRST);
         first.curves = shown.map(|(_, curve)| curve.clone()).collect();
-        let figure = Figure::curves(self.title.as_str(), first).caption(caption);
+        // Marks are where they are in any unit.
+        let figure = worded(Figure::curves(self.title.as_str(), first).caption(caption), words);
         let id = slugs.unique(&format!("points {}", self.title));
         let html = chart::figure(&figure, &id, "points");
         format!(r#"<template data-of="{id}"><svg>{groups}</svg></template>{html}"#)

@@ -4,6 +4,7 @@ use serde_json::Value;
 use subflow_lab::results::Experiment;
 use subflow_lab::results::parameters::word;
 
+use super::axis_words::reword;
 use super::markup::{Slugs, code, details, escaped, paragraphs};
 use super::overlay::{FIRST, Sampled, Selection, together};
 use super::parameter::label;
@@ -58,7 +59,8 @@ fn table(points: &[Sampled<'_>]) -> String {
         let cell = |column: &Column<'_>| escaped(&column.values[number].map(word).unwrap_or_default());
         let cells: String = columns.iter().map(|column| format!("<td>{}</td>", cell(column))).collect();
         let checked = if number < FIRST { " checked" } else { "" };
-        let end = point.shown_time().end_s();
+        let mut time = point.shown_time().axis();
+        let end = reword(&mut time, &point.scenario.axes) * point.shown_time().end_s();
         format!(
             r#"<tr><td><label class="key"><input type="checkbox" data-point="{number}" data-end="{end}" aria-label="{}"{checked}><i></i></label></td>{cells}</tr>"#,
             escaped(&point.name)

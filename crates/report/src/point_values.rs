@@ -3,7 +3,9 @@
 use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::{Better, Experiment};
 use subflow_lab::statistics::Summary;
+use subflow_scenario::AxisWords;
 
+use super::axis_words::{reword, worded};
 use super::chosen_baseline::{Change, Changes, Choice, Estimate, changes, chosen};
 use super::figure::{Axis, Bar, Bars, Figure, HeatCell, HeatMap, Names};
 use super::grid::{Grid, Layout};
@@ -32,6 +34,8 @@ pub(super) struct PointValues<'a> {
     /// The title of its bars.
     pub(super) title: String,
     pub(super) entries: Vec<Entry<'a>>,
+    /// The titles and units of axes.
+    words: &'a [AxisWords],
     experiment: &'a Experiment,
     pub(super) grid: &'a Grid,
     /// The panels; without them bars of all points are in one figure.
@@ -56,7 +60,7 @@ impl<'a> PointValues<'a> {
         entries: Vec<Entry<'a>>,
     ) -> Vec<Self> {
         let fits = |layout: &Layout| grid.is_filled() && grid.panels(layout) <= MOST_PANELS;
-        let of = |title: String, entries, layout| Self { metric, title, entries, experiment, grid, layout };
+        let of = |title: String, entries, layout| Self { metric, title, entries, words: &[], experiment, grid, layout };
         let mut flows: Vec<Option<&str>> = Vec::new();
         for entry in &entries {
             if !flows.contains(&entry.flow) {
@@ -73,6 +77,11 @@ impl<'a> PointValues<'a> {
         };
         let of_flow = |flow: Option<&'a str>| entries.iter().filter(move |entry| entry.flow == flow).cloned().collect();
         flows.iter().map(|flow| of(named(*flow), of_flow(*flow), grid.layout())).collect()
+    }
+
+    /// The same with these titles and units of axes.
+    pub(super) fn worded(self, words: &'a [AxisWords]) -> Self {
+        Self { words, ..self }
     }
 
     /// The figures of its values.
@@ -135,7 +144,14 @@ impl<'a> PointValues<'a> {
             }
             _ => shown.caption.clone(),
         };
-        figures.into_iter().map(|figure| figure.caption(caption.as_str())).collect()
+        figures.into_iter().map(|figure| worded(figure.caption(caption.as_str()), self.words)).collect()
+    }
+
+    /// The axis of values, and what they are multiplied by to be in its unit.
+    pub(super) fn axis(&self) -> (Axis, f64) {
+        let mut axis = Axis::new(self.metric.label, self.metric.unit);
+        let factor = reword(&mut axis, self.words);
+        (axis, factor)
     }
 
     /// A heat map of each panel, then bars of each panel.

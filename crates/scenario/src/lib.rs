@@ -36,6 +36,7 @@
 //! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
 //! ([`mod@file`]), so code that takes a `Scenario` need not check it again.
 
+mod axes;
 pub mod builder;
 mod conditions;
 mod csv_table;
@@ -62,11 +63,12 @@ use subflow_network::RoutingConfig;
 pub use subflow_policy::catalogue::Description;
 use subflow_quantity::Duration;
 
+pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
 pub use program::{After, Program, ProgramCommand};
-pub(crate) use read::{Traces, without_effect};
+pub(crate) use read::{Traces, idle_axes, without_effect};
 pub use size_table::SizeTable;
 pub use sizes::SizeDistribution;
 pub use timeline::{HostEvent, LinkEvent};
@@ -91,6 +93,8 @@ pub struct Scenario {
     pub seed: u64,
     /// How many runs there are of each sweep point, each with its own seed.
     pub repeat: u32,
+    /// Titles and units of the axes of figures, in the file's order.
+    pub axes: Vec<AxisWords>,
     /// The hosts, in the file's order.
     pub hosts: Vec<Host>,
     /// The routers, in the file's order.

@@ -16,7 +16,7 @@ use subflow_scenario::sweep::{Job, Plan, SeriesKept};
 
 use crate::made;
 
-const SCENARIO: &str = r#"
+pub(crate) const SCENARIO: &str = r#"
 title = "Two paths"
 repeat = 3
 [hosts]
@@ -46,7 +46,7 @@ const SWEEP: &str = r#"
 "links.wifi.loss, links.lte.loss" = ["none", ["1 %", "2 %"]]
 "#;
 
-fn plan(text: &str, sets: &[&str]) -> Plan {
+pub(crate) fn plan(text: &str, sets: &[&str]) -> Plan {
     let mut document = Document::parse(Path::new("album.toml"), text.to_owned()).expect("TOML");
     for set in sets {
         document.set("--set", set).expect("a good --set");
@@ -199,7 +199,7 @@ fn a_folder_contains_the_files_needed_to_repeat_the_run() {
 }
 
 /// The chart of the figure with this title.
-fn chart<'a>(figures: &'a [Figure], title: &str) -> &'a Chart {
+pub(crate) fn chart<'a>(figures: &'a [Figure], title: &str) -> &'a Chart {
     let titles: Vec<&str> = figures.iter().map(|figure| figure.title.as_str()).collect();
     &figures.iter().find(|figure| figure.title == title).unwrap_or_else(|| panic!("{title} is not in {titles:?}")).chart
 }

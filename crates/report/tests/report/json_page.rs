@@ -94,6 +94,7 @@ fn experiment() -> Experiment {
         Some(Baseline::of(&experiment, "flows.file.scheduler".to_owned(), "ll".into(), &ComparedMetric::usual()));
     let run = &mut experiment.runs[0].result;
     run.flows[0].unlisted_subflows = 1;
+    run.flows[0].subflows[1].opened_again = true;
     run.links[0].up.marks = 1;
     let ports = vec![SwitchPortBytes::default()];
     let switches = Some(SwitchReport { ports, ..SwitchReport::default() });

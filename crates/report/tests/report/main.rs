@@ -1,5 +1,6 @@
 //! Results in every form that is written.
 
+mod axes;
 mod experiments;
 mod json_page;
 mod made;

@@ -1,6 +1,7 @@
 //! From a document to a [`Scenario`]: the topology first, then the traffic, then the timeline.
 
 mod algorithms;
+mod axes;
 mod effect;
 mod ends;
 mod flows;
@@ -32,6 +33,7 @@ use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
 use super::{CustomAlgorithms, Scenario, schema};
+pub(crate) use axes::idle_axes;
 pub(crate) use effect::without_effect;
 use stacks::Stacks;
 use topology::Topology;
@@ -126,6 +128,7 @@ impl Scenario {
         let (flows, groups) = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let programs = programs::read(&section, document, &topology, &general.run, &mut problems);
+        let axes = axes::read(&section, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();
         let spanning_tree = problems.keep(routing::spanning_tree(&section, &topology)).unwrap_or_default();
         round_trips::check(&section, &topology, &flows, &timeline, &mut problems);
@@ -138,6 +141,7 @@ impl Scenario {
             sample_interval: general.sample_interval,
             seed: general.seed,
             repeat: general.repeat,
+            axes,
             flows,
             programs,
             groups,

@@ -128,6 +128,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a size, or a table { initial, maximum }", &[Size, Table]),
     ("a table", &[Table]),
     ("a table, or a list of tables", &[Table, Tables]),
+    ("a table of axes", &[NamedTables]),
     ("a table of flows", &[NamedTables]),
     ("a table of hosts", &[NamedTables]),
     ("a table of links", &[NamedTables]),

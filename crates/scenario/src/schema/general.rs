@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use subflow_policy::catalogue::Choice;
 
+use crate::axes::AXIS_UNITS;
 use crate::switches::profiles;
 use crate::table::{Default, TableSchema, named, optional, required, value, word};
 
@@ -83,6 +84,7 @@ pub(crate) static ROOT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "nothing happens",
             "changes of links, interfaces and addresses during the run",
         ),
+        optional("axes", "a table of axes", "as the report calls them", "the titles and units of the axes of figures"),
         optional(
             "sweep",
             "a table of paths with a list or range of values each",
@@ -193,6 +195,19 @@ pub(crate) static TRACE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         word("delay_unit", &TIME_UNITS, Default::of("'ms'"), "the unit of delays and round-trip times"),
         optional("loss", "the name of a column", "none", "the column of losses"),
         word("loss_unit", &LOSS_UNITS, Default::of("'%'"), "the unit of losses"),
+    ],
+});
+
+/// `[axes.NAME]`.
+pub(crate) static AXIS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "[axes.NAME]",
+    doc: "The title and the unit of an axis in the report, in `--figures svg` and in Python's `plot`. NAME is what the \
+          report calls the axis, without its unit (goodput, \"congestion window\"), or a swept path \
+          (\"links.lte.delay\"). Values are converted to the unit, which is of the same quantity; results, tables and \
+          series keep their units.",
+    fields: vec![
+        optional("title", "a line of text", "as the report calls it", "the title of the axis, without its unit"),
+        word("unit", &AXIS_UNITS, Default::None("that of the report".into()), "the unit of its values"),
     ],
 });
 

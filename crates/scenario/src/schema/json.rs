@@ -6,8 +6,8 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    AFTER, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS,
-    MIDDLEBOX, ON_OFF, PATH_MANAGER, PERIOD, PROGRAM, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER,
+    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK,
+    LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PERIOD, PROGRAM, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER,
     SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
@@ -59,6 +59,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("quic", &quic::TABLE),
         ("timeline", &EVENT),
         ("design", &DESIGN),
+        ("axes", &AXIS),
     ]
 }
 

@@ -15,6 +15,7 @@ mod topology;
 
 use std::sync::LazyLock;
 
+pub(crate) use crate::axes::AXIS_UNITS;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
@@ -22,7 +23,9 @@ pub(crate) use flows::{
     SUBFLOW,
 };
 pub use general::Sampling;
-pub(crate) use general::{DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, LOSS_UNITS, RATE_UNITS, ROOT, TIME_UNITS, TRACE};
+pub(crate) use general::{
+    AXIS, DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, LOSS_UNITS, RATE_UNITS, ROOT, TIME_UNITS, TRACE,
+};
 pub use json::json_schema;
 pub(crate) use network::{
     INITIAL_SUBFLOWS, RETURN_PATHS, ROUTER, ROUTER_MODES, ROUTING, SHAPES, ShapeKind, TIES, TOPOLOGY, routing_modes,
@@ -74,5 +77,6 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &quic::TABLE,
         &EVENT,
         &TRACE,
+        &AXIS,
     ]
 });

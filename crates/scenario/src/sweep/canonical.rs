@@ -47,7 +47,7 @@ fn quantity(text: &str) -> Option<String> {
 }
 
 /// Keys at the top of the file that do not change what a run does: words, and which runs there are.
-const WITHOUT_EFFECT: [&str; 5] = ["title", "description", "seed", "repeat", "sweep"];
+const WITHOUT_EFFECT: [&str; 6] = ["title", "description", "seed", "repeat", "sweep", "axes"];
 
 /// SHA-256 of the values in `root` and of the content of the traces that they name.
 pub(super) fn digest(root: &Node, traces: &Traces) -> [u8; 32] {
@@ -135,6 +135,7 @@ mod tests {
         let one = digests(folder, TEXT);
         assert_eq!(one, digests(folder, &TEXT.replace("one", "two").replace("[links", "# a comment\n[links")));
         assert_eq!(one, digests(folder, &format!("seed = 7\nrepeat = 3\n{TEXT}")));
+        assert_eq!(one, digests(folder, &format!("{TEXT}[axes.goodput]\ntitle = \"Throughput\"\n")));
         assert_ne!(one, digests(folder, &TEXT.replace("1 Mbit/s", "2 Mbit/s")));
         assert_ne!(one, digests(folder, &TEXT.replace("a = [\"x\"]\nb = [\"x\"]", "b = [\"x\"]\na = [\"x\"]")));
         let swept = digests(folder, &format!("{TEXT}[sweep]\n\"links.l.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n"));

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::Scenario;
 use crate::file::{Collector, Document, Field, Problem, Problems};
 pub use crate::schema::Sampling;
-use crate::{Traces, schema, without_effect};
+use crate::{Traces, idle_axes, schema, without_effect};
 use axis::Axis;
 pub use canonical::canonical;
 use canonical::digest;
@@ -190,8 +190,10 @@ impl Plan {
         let together = axes.iter().map(Axis::shown_paths).collect();
         let (traces, series) = (traces.files(), SeriesKept::default());
         let is_identified = false;
-        let plan = Self { document, points, together, design, traces, without_effect, series, is_identified };
+        let mut plan = Self { document, points, together, design, traces, without_effect, series, is_identified };
         problems.finish(())?;
+        let idle = idle_axes(&plan.document, &plan.parameters());
+        plan.without_effect.extend(idle);
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {
             return Err(Problem::nowhere(format!(
