@@ -65,6 +65,9 @@ fn a_kernel_loses_an_address_and_gets_it_back() {
     let found = subflows(&json);
     let over_lte = found.iter().filter(|(name, _)| name.contains("lte")).count();
     assert_eq!((found.len(), over_lte), (3, 2), "one before, one after: {found:?}");
+    let rows = json["runs"][0]["flows"][0]["subflows"].as_array().expect("a list");
+    let again: Vec<&serde_json::Value> = rows.iter().filter(|row| row["opened_again"] == true).collect();
+    assert!(again.len() == 1 && again[0]["name"] == "phone.lte-server.eth#2", "{rows:?}");
     assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 6_000_000);
 }
 
@@ -85,4 +88,29 @@ fn a_kernel_has_subflows_of_both_families() {
     let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json"]));
     let found = subflows(&json);
     assert!(found.len() == 2 && found.iter().all(|(_, packets)| *packets > 500), "{found:?}");
+}
+
+#[test]
+fn an_interface_over_which_no_subflow_opens_is_noted_for_kernels_and_for_our_stack() {
+    if !machine_serves() {
+        return;
+    }
+    let failed = "[[timeline]]\nat = \"1 ms\"\nlink = \"lte\"\ndown = true\n";
+    let words = "phone.lte: no subflow was opened over it, though the path manager full-mesh asks for one";
+    for stack in ["kernel", "subflow"] {
+        let ours = "phone = { interfaces = [\"wifi\", \"lte\"], stack = \"subflow\" }";
+        let text = match stack {
+            "kernel" => SCENARIO.to_owned(),
+            _ => SCENARIO.replace("phone = [\"wifi\", \"lte\"]", ours),
+        };
+        let notes = |text: &str| {
+            let (_folder, path) = scenario(text);
+            let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json"]));
+            assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000, "{stack}");
+            json["runs"][0]["real_time"]["notes"].as_array().expect("a list").clone()
+        };
+        let (failing, working) = (notes(&format!("{text}{failed}")), notes(&text));
+        assert!(failing.iter().any(|note| note == words), "{stack}: {failing:?}");
+        assert!(working.iter().all(|note| note != words), "{stack}: {working:?}");
+    }
 }

@@ -7,12 +7,13 @@ use subflow_network::DuplexLink;
 use subflow_policy::catalogue::Catalogue;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{InterfaceIndex, Scenario};
-use subflow_transport::{Endpoint, EndpointId};
+use subflow_transport::{Endpoint, EndpointId, Figures};
 
 use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
 use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
+use super::unopened::{opened, unopened};
 use super::userspace::RealWorld;
 use super::{is_ours, is_request_response, is_sent_by_kernel};
 use crate::RunError;
@@ -125,16 +126,15 @@ fn flow_result(
     baseline: &FlowBaseline,
     end: Instant,
 ) -> FlowResult {
-    let [our_sender, our_receiver] = our_ends(emulator, scenario, index).map(|end| end.map(Endpoint::figures));
     let application = &emulator.userspace().world.applications[index];
-    let figures = |end: Option<&KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+    let [sender, receiver] = figures(scenario, emulator, index, kernel);
     let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
     let completed_at = *kernel.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let by_kernel = kernel.sender().is_some();
     let measured = MeasuredFlow {
         flow: &scenario.flows[index],
-        sender: our_sender.or_else(|| figures(kernel.sender())),
-        receiver: our_receiver.or_else(|| figures(kernel.receiver())),
+        sender,
+        receiver,
         completed_at: completed_at.or(application.completed_at),
         exchanges: if exchanges.count() == 0 { &application.exchanges } else { &exchanges },
         delays: None,
@@ -145,6 +145,18 @@ fn flow_result(
         result.scheduler = Some("linux-default".to_owned());
     }
     result
+}
+
+/// The figures of both ends of a flow, that of the sender of its data first.
+fn figures(
+    scenario: &Scenario,
+    emulator: &Emulator<RealWorld>,
+    index: usize,
+    kernel: &KernelFlow,
+) -> [Option<Figures>; 2] {
+    let [sender, receiver] = our_ends(emulator, scenario, index).map(|end| end.map(Endpoint::figures));
+    let of_kernel = |end: Option<&KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+    [sender.or_else(|| of_kernel(kernel.sender())), receiver.or_else(|| of_kernel(kernel.receiver()))]
 }
 
 fn real_time(
@@ -172,6 +184,9 @@ fn real_time(
     notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
     notes.extend(other_schedulers(scenario));
     notes.extend(other_constants(scenario));
+    let ends = flows.iter().enumerate().flat_map(|(index, flow)| figures(scenario, emulator, index, flow));
+    let addresses = ends.flatten().flat_map(|end| opened(&end).collect::<Vec<_>>()).collect();
+    notes.extend(unopened(scenario, &addresses));
     // Once for all flows of a group.
     notes.dedup();
     if conditions.device == DeviceKind::Veth && !conditions.device_was_asked_for {

@@ -27,6 +27,7 @@ mod sctp;
 mod settings;
 mod switched;
 mod traffic;
+mod unopened;
 mod userspace;
 
 use std::thread;
