@@ -9,28 +9,24 @@
 //! processes of the namespace.
 
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::{Error, Result, While};
-use crate::namespace::in_thread;
+use crate::host_namespaces::{HostNamespaces, HostProcess};
 use crate::{Namespace, sys};
 
 /// The namespaces of a host's programs. Dropping it kills all of their processes.
 #[derive(Debug)]
 pub struct Container {
     init: Child,
-    network: OwnedFd,
-    mounts: File,
-    processes: File,
+    inside: HostNamespaces,
     folder: PathBuf,
 }
 
@@ -58,33 +54,31 @@ impl Container {
                 replaced.push((c_string(path.as_os_str().as_bytes())?, c_string(target.as_bytes())?));
             }
         }
-        let network = namespace.handle()?;
         let mut command = Command::new("sleep");
         command.arg("infinity").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let init = sys::start_init(&mut command, namespace.handle()?, replaced)
             .during(|| format!("cannot create namespaces of PIDs and mounts for {}", namespace.name()))?;
-        let opened = |kind: &str| {
-            let path = format!("/proc/{}/ns/{kind}", init.id());
-            File::open(&path).during(|| format!("cannot open {path}"))
-        };
-        let (mounts, processes) = (opened("mnt")?, opened("pid")?);
-        Ok(Self { init, network, mounts, processes, folder: folder.to_owned() })
+        let inside = HostNamespaces::of_process(init.id())?;
+        Ok(Self { init, inside, folder: folder.to_owned() })
     }
 
     /// Starts a program as the leader of a process group of its own. `command` must name its working directory.
     pub fn start(&self, command: &mut Command) -> Result<Child> {
         command.process_group(0);
-        let name = command.get_program().to_owned();
-        // This thread is given up afterwards: its namespaces are those of the program.
-        in_thread(|| {
-            let enter = |fd: &dyn AsFd, kind| move_into_link_name_space(fd.as_fd(), Some(kind));
-            sys::separate_file_system_state()
-                .and_then(|()| Ok(enter(&self.network, LinkNameSpaceType::Network)?))
-                .and_then(|()| Ok(enter(&self.processes, LinkNameSpaceType::ProcessID)?))
-                .and_then(|()| Ok(enter(&self.mounts, LinkNameSpaceType::Mount)?))
-                .during(|| "cannot enter the namespaces of a host".into())?;
-            command.spawn().during(|| format!("cannot start {}", name.display()))
-        })
+        self.inside.start(command)
+    }
+
+    /// The number of its first process, whose namespaces are those of all others. It is no other process's as long as
+    /// this exists.
+    pub fn first_process(&self) -> u32 {
+        self.init.id()
+    }
+
+    /// The processes of the host, without the first one, which only sleeps.
+    pub fn processes(&self) -> Vec<HostProcess> {
+        let mut processes = self.inside.processes();
+        processes.retain(|found| found.process != self.init.id());
+        processes
     }
 
     /// Kills all of its processes; a program can no longer be started.

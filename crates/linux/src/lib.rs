@@ -93,7 +93,7 @@
 //! | files that outlive a killed process, and the identity of a network namespace in their names | `state_folder.rs` |
 //! | which network namespaces exist | `census/` |
 //! | what a proxy or a path manager is doing | `status.rs` |
-//! | locks on files, also of processes that were killed a moment ago | `file_lock.rs` |
+//! | locks on files, also of processes that were killed a moment ago | `file_lock.rs`; on names: `state_lock.rs` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
@@ -101,7 +101,7 @@
 //! | the events of connections, read where that changes nothing | `passive_listener.rs` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
 //! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `pattern.rs` |
-//! | the programs of a host: their PIDs, mounts and ends | `container.rs` |
+//! | the programs of a host: their PIDs, mounts and ends | `container.rs`; entered from outside: `host_namespaces.rs` |
 //! | kernel counters | `counters.rs` |
 //! | acknowledgments as they arrive, which the kernel's figures do not tell | `capture.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
@@ -124,6 +124,7 @@ mod edge;
 mod emulator;
 mod error;
 mod file_lock;
+mod host_namespaces;
 mod kernel;
 mod kernel_host;
 mod machine;
@@ -140,6 +141,7 @@ mod socket;
 mod socket_info;
 mod stack_host;
 mod state_folder;
+mod state_lock;
 pub mod status;
 mod stepped_socket;
 mod switches;
@@ -157,6 +159,7 @@ pub use edge::{ByteTap, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
 pub use file_lock::try_lock;
+pub use host_namespaces::{HostNamespaces, HostProcess, leave_standard_streams, leave_terminal, send_signal};
 pub use kernel::{Sysctl, congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};
@@ -171,6 +174,7 @@ pub use socket::{Stream, StreamOptions, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
 pub use stack_host::StackHost;
 pub use state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
+pub use state_lock::{NoLock, StateLock};
 pub use stepped_socket::{SteppedEvent, SteppedSocket};
 pub use switches::{PortBytes, SwitchPort, Switches, is_command, require_switches};
 pub use tap::{Cable, Neighbour, Tap};

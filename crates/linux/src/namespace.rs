@@ -196,7 +196,7 @@ impl Maker {
 
 /// The start time of a process, if it exists and has not ended. A process whose parent has not waited for it is a
 /// zombie and has ended.
-fn started(process: u32) -> Option<u64> {
+pub(crate) fn started(process: u32) -> Option<u64> {
     started_by(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 

@@ -137,6 +137,13 @@ pub(crate) fn separate_file_system_state() -> io::Result<()> {
     Ok(())
 }
 
+/// Makes the standard stream `number` the open file `file`.
+pub(crate) fn replace_stream(number: c_int, file: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: a standard stream stays open, and changes what it refers to.
+    checked(unsafe { libc::dup2(file.as_raw_fd(), number) })?;
+    Ok(())
+}
+
 /// An offload: work that the kernel leaves to a network device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offload {

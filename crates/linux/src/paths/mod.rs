@@ -10,13 +10,12 @@
 //! | the addresses of this host, with their identifiers | `local.rs` |
 //! | which policy and which interfaces | `rules.rs` |
 //! | commands in words, for the log; the status | `wording.rs`; `report.rs` |
-//! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `lock.rs` |
+//! | that nobody else manages the paths; the setting of the kernel | `ownership.rs`; its lock: `state_lock.rs` of the crate |
 
 mod closing;
 mod connection;
 mod driver;
 mod local;
-mod lock;
 mod ownership;
 mod report;
 mod rules;

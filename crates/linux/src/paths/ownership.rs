@@ -1,6 +1,6 @@
 //! That one process manages the paths of a network namespace, and the kernel's setting meanwhile.
 //!
-//! The process holds a [lock](Lock), whose file's name identifies the network namespace.
+//! The process holds a [lock](StateLock), whose file's name identifies the network namespace.
 //! `net.mptcp.pm_type` stays 1 when a process is killed, so that connections which begin meanwhile can be taken over.
 //! What it was before is in a file, for the next process, or `subflow cleanup`, to put back. Its name identifies the
 //! namespace, too.
@@ -9,12 +9,12 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::lock::{Lock, NoLock};
 use crate::census::{Census, Presence};
 use crate::error::{Error, Result, While};
 use crate::kernel::Sysctl;
 use crate::netlink::{event_listeners, is_passive};
 use crate::state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, remove_empty_state_folder};
+use crate::state_lock::{NoLock, StateLock};
 
 /// What the name of a lock begins with.
 const LOCK: &str = "paths.";
@@ -29,7 +29,7 @@ const USERSPACE: &str = "1";
 /// that has it. Dropping it puts the kernel's setting back; use [`release`](Self::release) to learn of errors.
 #[derive(Debug)]
 pub struct Ownership {
-    _lock: Lock,
+    _lock: StateLock,
     found: String,
     record: PathBuf,
     released: bool,
@@ -170,8 +170,8 @@ impl Drop for Ownership {
 }
 
 /// The lock of this network namespace.
-fn lock() -> core::result::Result<Lock, NoLock> {
-    Lock::take(&lock_path().map_err(|error| NoLock::Failed(io::Error::other(error)))?)
+fn lock() -> core::result::Result<StateLock, NoLock> {
+    StateLock::take(&lock_path().map_err(|error| NoLock::Failed(io::Error::other(error)))?)
 }
 
 fn lock_path() -> Result<PathBuf> {

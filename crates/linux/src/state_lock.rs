@@ -14,23 +14,23 @@ use crate::state_folder::{in_state_folder, is_current, remove_empty_state_folder
 
 /// The lock. Dropped, it removes its file.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub struct StateLock {
     _file: File,
     path: PathBuf,
 }
 
 /// Why there is no lock.
 #[derive(Debug)]
-pub(super) enum NoLock {
+pub enum NoLock {
     /// A process has it: this one, if that is known.
     Taken(Option<u32>),
     /// The file cannot be used.
     Failed(io::Error),
 }
 
-impl Lock {
+impl StateLock {
     /// Takes the lock of this file, at once or not at all. Of a process that was killed it waits for the end.
-    pub(super) fn take(path: &Path) -> Result<Self, NoLock> {
+    pub fn take(path: &Path) -> Result<Self, NoLock> {
         // Who can open the file can lock it: nobody else may, from its first moment on.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -50,7 +50,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for StateLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
         remove_empty_state_folder();
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn a_lock_is_had_once_and_says_by_whom_and_leaves_no_file() {
         let Some(path) = path("lock") else { return };
-        let lock = Lock::take(&path).expect("nobody has it");
+        let lock = StateLock::take(&path).expect("nobody has it");
         let mode = fs::metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "who can open it can lock it");
-        let refusal = Lock::take(&path).expect_err("it is taken");
+        let refusal = StateLock::take(&path).expect_err("it is taken");
         assert!(matches!(refusal, NoLock::Taken(Some(owner)) if owner == std::process::id()), "{refusal:?}");
         drop(lock);
         assert!(!path.exists());
@@ -91,7 +91,7 @@ mod tests {
     fn a_file_that_a_killed_process_left_is_taken_over() {
         let Some(path) = path("left") else { return };
         in_state_folder(|| fs::write(&path, "123456789")).expect("root may");
-        let lock = Lock::take(&path).expect("nobody holds it");
+        let lock = StateLock::take(&path).expect("nobody holds it");
         assert_eq!(fs::read_to_string(&path).ok(), Some(std::process::id().to_string()));
         assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
         drop(lock);

@@ -1,0 +1,186 @@
+//! The namespaces that the programs of a host run in, entered from outside: by the run that made them, or by another
+//! process of the same user, such as a shell for a host of a network that stays.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::process::{Child, Command, ExitStatus};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use crate::error::{Error, Result, While};
+use crate::namespace::{in_thread, started};
+use crate::sys;
+
+/// The ticks of a second in `/proc`, the same on every architecture that Linux runs on (`USER_HZ`).
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// The network, the mounts and the processes of a host.
+#[derive(Debug)]
+pub struct HostNamespaces {
+    network: OwnedFd,
+    mounts: File,
+    processes: File,
+}
+
+/// A process in a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostProcess {
+    /// Its number, as the calling process sees it.
+    pub process: u32,
+    /// Its arguments, separated by spaces.
+    pub command: String,
+    /// For how long it has run, in seconds.
+    pub running_s: f64,
+}
+
+impl HostNamespaces {
+    /// Those of a process.
+    pub fn of_process(process: u32) -> Result<Self> {
+        let opened = |kind: &str| {
+            let path = format!("/proc/{process}/ns/{kind}");
+            File::open(&path).during(|| format!("cannot open {path}"))
+        };
+        Ok(Self { network: opened("net")?.into(), mounts: opened("mnt")?, processes: opened("pid")? })
+    }
+
+    /// Starts a program in them. `command` must name its working directory.
+    pub fn start(&self, command: &mut Command) -> Result<Child> {
+        let name = command.get_program().to_owned();
+        // This thread is given up afterwards: its namespaces are those of the program.
+        in_thread(|| {
+            self.enter()?;
+            move_into_link_name_space(self.network.as_fd(), Some(LinkNameSpaceType::Network)).during(cannot_enter)?;
+            command.spawn().during(|| format!("cannot start {}", name.display()))
+        })
+    }
+
+    /// Runs a program in them to its end; it is killed if this process ends first. `started` gets its number, for
+    /// [`send_signal`]. `command` must name its working directory.
+    pub fn run(&self, command: &mut Command, started: impl FnOnce(u32) + Send) -> Result<ExitStatus> {
+        let name = command.get_program().to_owned();
+        in_thread(|| {
+            self.enter()?;
+            let network = self.network.try_clone().during(cannot_enter)?;
+            // The thread lives until the program has ended.
+            let child = sys::start_in(command, network, None);
+            let mut child = child.during(|| format!("cannot start {}", name.display()))?;
+            started(child.id());
+            child.wait().during(|| format!("cannot wait for {}", name.display()))
+        })
+    }
+
+    /// Moves the calling thread into the namespaces of mounts and, for its later children, of processes.
+    fn enter(&self) -> Result<()> {
+        let enter = |fd: &dyn AsFd, kind| move_into_link_name_space(fd.as_fd(), Some(kind));
+        sys::separate_file_system_state()
+            .and_then(|()| Ok(enter(&self.processes, LinkNameSpaceType::ProcessID)?))
+            .and_then(|()| Ok(enter(&self.mounts, LinkNameSpaceType::Mount)?))
+            .during(cannot_enter)
+    }
+
+    /// The processes in them, in the order of their numbers.
+    pub fn processes(&self) -> Vec<HostProcess> {
+        let Ok(own) = self.processes.metadata() else { return Vec::new() };
+        let now = seconds_since_boot();
+        let entries = fs::read_dir("/proc").into_iter().flatten().map_while(std::io::Result::ok);
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let is_inside =
+            |process: &u32| fs::metadata(format!("/proc/{process}/ns/pid")).is_ok_and(|found| found.ino() == own.ino());
+        // A process may end meanwhile.
+        let described = |process: u32| {
+            let words = fs::read(format!("/proc/{process}/cmdline")).ok()?;
+            let since = started(process)? as f64 / TICKS_PER_SECOND;
+            Some(HostProcess { process, command: command_line(&words), running_s: (now - since).max(0.0) })
+        };
+        let mut found: Vec<HostProcess> = numbers.filter(is_inside).filter_map(described).collect();
+        found.sort_by_key(|found| found.process);
+        found
+    }
+}
+
+/// Sends a signal to a process that this process waits for.
+pub fn send_signal(process: u32, signal: i32) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    // It fails only if the process has ended.
+    if let Some((process, signal)) = process.zip(Signal::from_named_raw(signal)) {
+        let _ = kill_process(process, signal);
+    }
+}
+
+fn cannot_enter() -> String {
+    "cannot enter the namespaces of a host".into()
+}
+
+/// The arguments in `/proc/PID/cmdline`, each of which ends with a zero.
+fn command_line(words: &[u8]) -> String {
+    let text = String::from_utf8_lossy(words);
+    text.trim_end_matches('\0').replace('\0', " ")
+}
+
+fn seconds_since_boot() -> f64 {
+    let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    uptime.split_ascii_whitespace().next().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
+}
+
+/// Has this process go on without those who started it: it leaves their terminal, and its standard streams, of which
+/// standard error is `log` from now on. Whoever reads its standard output finds the end of it.
+pub fn leave_standard_streams(log: &File) -> Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null").during(|| "cannot open /dev/null".into())?;
+    for (stream, file) in [(libc::STDIN_FILENO, &null), (libc::STDERR_FILENO, log), (libc::STDOUT_FILENO, &null)] {
+        sys::replace_stream(stream, file.as_fd()).during(|| "cannot replace a standard stream".into())?;
+    }
+    Ok(())
+}
+
+/// Makes this process the leader of a session of its own: no signal of a terminal reaches it.
+pub fn leave_terminal() -> Result<()> {
+    rustix::process::setsid()
+        .map(drop)
+        .map_err(|error| Error::System { action: "cannot leave the terminal".into(), source: error.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Container, Namespace};
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn arguments_are_separated_by_spaces() {
+        assert_eq!(command_line(b"sleep\x001000\0"), "sleep 1000");
+        assert_eq!(command_line(b""), "");
+    }
+
+    #[test]
+    fn a_program_runs_in_a_host_to_its_end_and_is_listed_meanwhile() {
+        if !subflow_prerequisite::network_namespaces() {
+            return;
+        }
+        let namespace = Namespace::create("entered").expect("a namespace");
+        let container = Container::create(&namespace, "").expect("a container");
+        assert!(container.processes().is_empty(), "the first process only sleeps");
+        let inside = HostNamespaces::of_process(container.first_process()).expect("it runs");
+        let line = |text: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", text]).current_dir("/");
+            command
+        };
+        let status = inside.run(&mut line("exit 7"), drop).expect("it starts");
+        assert_eq!(status.code(), Some(7));
+        let listed = std::sync::Mutex::new(Vec::new());
+        let seen_and_ended = |process| {
+            while listed.lock().expect("no panic").is_empty() {
+                let found = container.processes();
+                // Between fork and exec it has the arguments of this process.
+                listed.lock().expect("no panic").extend(found.into_iter().filter(|one| one.command == "sleep 1000"));
+            }
+            send_signal(process, libc::SIGTERM);
+        };
+        let status = inside.run(&mut line("exec sleep 1000"), seen_and_ended).expect("it starts");
+        assert_eq!(status.signal(), Some(libc::SIGTERM));
+        assert!(listed.into_inner().expect("no panic")[0].running_s < 60.0);
+        assert!(inside.run(&mut line("exit 0"), drop).expect("it starts").success());
+    }
+}
