@@ -12,6 +12,7 @@
 //! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
 //! | programs in hosts | `programs/` |
+//! | a network that stays until it is asked to end | `persistent/` |
 //! | switches in place of routers, with the controller's settings, and what they count | `switched.rs` |
 
 mod application;
@@ -21,6 +22,7 @@ mod kernel_end;
 mod kernel_flow;
 mod measure;
 mod paths;
+pub mod persistent;
 mod programs;
 mod sample;
 mod sctp;

@@ -104,11 +104,12 @@ pub(crate) fn build_for(
         }
     }
     topology.routing(scenario.routing);
-    let mut network = topology.build(seed).map_err(|error| match scenario.programs.is_empty() {
-        // The pairs of hosts that flows name are checked when the scenario is read.
-        true => RunError::Defect(error.to_string()),
-        false => RunError::Scenario(format!("{error}; programs may send from any host to any other")),
-    })?;
+    let mut network =
+        topology.build(seed).map_err(|error| match scenario.programs.is_empty() && !scenario.flows.is_empty() {
+            // The pairs of hosts that flows name are checked when the scenario is read.
+            true => RunError::Defect(error.to_string()),
+            false => RunError::Scenario(format!("{error}; programs may send from any host to any other")),
+        })?;
     let mut nodes = nodes(scenario, random, &hosts, &interfaces);
     // What is outside of the network has its own routes.
     if wires == Wires::Routed {

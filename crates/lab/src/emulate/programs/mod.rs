@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
-use subflow_linux::{Container, Interrupt, WallClock};
+use subflow_linux::{Container, Interrupt, Sysctl, WallClock};
 use subflow_scenario::{After, Host, HostStack, Scenario};
 
 use super::hosts::KernelHosts;
@@ -32,25 +32,48 @@ pub(super) struct Containers {
 }
 
 impl Containers {
-    /// Creates the containers. The calling thread must live as long as they do.
+    /// Creates the containers that the programs need. The calling thread must live as long as they do.
     pub(super) fn create(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Result<Self> {
+        let containers = Self::create_where(scenario, hosts, |index| is_needed(scenario, index))?;
+        if !scenario.programs.is_empty() {
+            add_endpoints(scenario, hosts)?;
+        }
+        Ok(containers)
+    }
+
+    /// Creates one for each host with a kernel. The calling thread must live as long as they do.
+    pub(super) fn create_everywhere(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Result<Self> {
+        let containers = Self::create_where(scenario, hosts, |_| true)?;
+        if Sysctl("mptcp/enabled").exists() {
+            add_endpoints(scenario, hosts)?;
+        }
+        Ok(containers)
+    }
+
+    fn create_where(
+        scenario: &Scenario,
+        hosts: &KernelHosts,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> subflow_linux::Result<Self> {
         let names = host_names(scenario);
         let mut of_hosts = Vec::new();
         for index in 0..scenario.hosts.len() {
             let container = match hosts.get(index) {
-                Some(kernel) if is_needed(scenario, index) => Some(Container::create(kernel.namespace(), &names)?),
+                Some(kernel) if is_needed(index) => Some(Container::create(kernel.namespace(), &names)?),
                 _ => None,
             };
             of_hosts.push(container);
         }
-        if !scenario.programs.is_empty() {
-            add_endpoints(scenario, hosts)?;
-        }
         Ok(Self { of_hosts })
     }
 
+    /// That of a host, if it has one.
+    pub(super) fn of_host(&self, host: usize) -> Option<&Container> {
+        self.of_hosts[host].as_ref()
+    }
+
     fn get(&self, host: usize) -> &Container {
-        self.of_hosts[host].as_ref().expect("a host that a program names has a container")
+        self.of_host(host).expect("a host that a program names has a container")
     }
 
     /// Kills all processes in the containers.

@@ -1,0 +1,70 @@
+//! The thread that runs the links of a network, and what is asked of it meanwhile.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use subflow_linux::{Emulator, InterfaceDrops, Priority, Result, Verdict, Wake};
+use subflow_network::{DuplexLink, LinkChange};
+use subflow_quantity::{Duration, Instant};
+
+use super::super::userspace::RealWorld;
+use super::message::Emulation;
+
+/// What the thread is to do between two packets.
+pub(super) enum Order {
+    /// Change a link: in the direction from its first end, and in the other one.
+    Change { link: DuplexLink, changes: [Vec<LinkChange>; 2], done: Sender<()> },
+    /// Tell what was carried. The drops of devices and the free CPU time are for others to add.
+    Measure { answer: Sender<Measured> },
+}
+
+/// What the thread knows of the emulation.
+pub(super) struct Measured {
+    pub(super) emulation: Emulation,
+    /// Packets that the devices dropped and that no counter of the kernel includes.
+    pub(super) drops: InterfaceDrops,
+}
+
+/// Runs the network until it is interrupted, and obeys orders.
+pub(super) fn run(mut emulator: Emulator<RealWorld>, orders: &Receiver<Order>) -> Result<()> {
+    Priority::Network.take();
+    let mut missed = 0;
+    loop {
+        let mut order = None;
+        let wake = emulator.run_while(Instant::MAX, |_, _| {
+            order = orders.try_recv().ok();
+            order.is_none()
+        })?;
+        match order {
+            None if wake == Wake::Interrupted => return Ok(()),
+            None => {}
+            Some(Order::Change { link, changes: [up, down], done }) => {
+                let network = emulator.parts().0;
+                let now = network.now();
+                up.into_iter().for_each(|change| network.schedule_change(now, link.forward, change));
+                down.into_iter().for_each(|change| network.schedule_change(now, link.backward, change));
+                // Whoever asked may have gone.
+                let _ = done.send(());
+            }
+            Some(Order::Measure { answer }) => {
+                missed += emulator.missed();
+                let _ = answer.send(measured(&emulator, missed));
+            }
+        }
+    }
+}
+
+fn measured(emulator: &Emulator<RealWorld>, missed: u64) -> Measured {
+    let punctuality = emulator.punctuality();
+    let [ignored_packets, refused] = emulator.not_carried();
+    let micros = |span: Duration| span.as_secs_f64() * 1e6;
+    let emulation = Emulation {
+        packet_hops: emulator.network().metrics().packet_hops,
+        late_p99_us: micros(punctuality.quantile(0.99)),
+        late_max_us: micros(punctuality.maximum()),
+        ignored_packets,
+        // Of drops and of the CPU the caller knows more.
+        objections: Verdict::of(punctuality, InterfaceDrops::default(), 1.0).objections,
+        ..Emulation::default()
+    };
+    Measured { emulation, drops: InterfaceDrops { outgoing: missed, incoming: refused } }
+}
