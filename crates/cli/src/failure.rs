@@ -22,6 +22,8 @@ pub(crate) enum Failure {
     RunFailed(String),
     /// The reader of our output has closed it.
     NobodyReads,
+    /// A program that the command ran, or stands in for, ended with this exit code, and has said why.
+    Ended(u8),
 }
 
 impl Failure {
@@ -36,6 +38,7 @@ impl Failure {
             Self::BadInput(problems) => (rendered(problems, std::io::stderr().is_terminal()), 2),
             Self::RunFailed(message) => (format!("error: {message}\n"), 1),
             Self::NobodyReads => return ExitCode::SUCCESS,
+            Self::Ended(code) => return ExitCode::from(*code),
         };
         // If standard error is closed, only the exit code reports the failure.
         let _ = std::io::stderr().write_all(text.as_bytes());

@@ -25,13 +25,20 @@ pub(crate) enum Part {
 }
 
 /// The commands that are a part, or of one, with what a build without it lacks.
-const COMMANDS: [(&str, Part, &str); 12] = [
+const COMMANDS: [(&str, Part, &str); 19] = [
     ("analyze", Part::Analyze, "reader of captures"),
     ("reproduce", Part::Publications, "publications"),
     ("conform", Part::Conformance, "protocol tests"),
     ("serve", Part::Serve, "page to work in"),
     ("import", Part::Import, "readers of other tools' networks"),
     ("validate", Part::Linux, "runs in real time"),
+    ("up", Part::Linux, "networks on Linux"),
+    ("exec", Part::Linux, "networks on Linux"),
+    ("shell", Part::Linux, "networks on Linux"),
+    ("ps", Part::Linux, "networks on Linux"),
+    ("link", Part::Linux, "networks on Linux"),
+    ("set", Part::Linux, "networks on Linux"),
+    ("down", Part::Linux, "networks on Linux"),
     ("cleanup", Part::Linux, "runs in real time, proxy or path manager"),
     ("cc", Part::Live, "congestion controls for the kernel"),
     ("paths", Part::Live, "path manager for the kernel"),

@@ -7,6 +7,8 @@ pub(crate) mod files;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
 pub(crate) mod names;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod network;
 #[cfg(feature = "publications")]
 mod reproduce;
 #[cfg(feature = "serve")]
@@ -39,15 +41,22 @@ pub(crate) use files::Analyze;
 pub(crate) use files::{ExportNetwork, Import};
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub(crate) use network::{Down, Exec, Link, LinkState, Ps, Set, Shell, Up};
 #[cfg(feature = "publications")]
 pub(crate) use reproduce::Reproduce;
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
-pub(crate) use sweep::{Export, Merge, Shard, Source};
+pub(crate) use sweep::{Export, Merge, SeriesOf, Shard, Source};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use {
     AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as StatusArguments,
     AnyArguments as Watch,
+};
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+pub(crate) use {
+    AnyArguments as Down, AnyArguments as Exec, AnyArguments as Link, AnyArguments as Ps, AnyArguments as Set,
+    AnyArguments as Shell, AnyArguments as Up,
 };
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
@@ -104,7 +113,21 @@ pub(crate) enum Command {
     Proxy(Proxy),
     /// Show the connections, subflows and bytes of running proxies and path managers (needs root)
     Status(StatusArguments),
-    /// Remove what killed runs on Linux, proxies and path managers left behind
+    /// Build the network of a scenario on Linux, which stays until `down` (needs root)
+    Up(Up),
+    /// Run a command in a host of a network that is up; the exit code is the command's
+    Exec(Exec),
+    /// Open a shell in a host of a network that is up
+    Shell(Shell),
+    /// List the networks that are up, their hosts, and the programs in them
+    Ps(Ps),
+    /// Interrupt a link of a network that is up, or restore it
+    Link(Link),
+    /// Change the rate, the delay or the loss of a link of a network that is up
+    Set(Set),
+    /// End a network that is up, with all programs in it
+    Down(Down),
+    /// Remove what killed runs and networks on Linux, proxies and path managers left behind
     Cleanup,
     /// Run scripts of protocol tests against the TCP, MPTCP and SCTP stacks
     Conform(Conform),

@@ -1,14 +1,14 @@
 //! Commands and options whose part this build lacks.
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
-pub(crate) use linux::{cleanup, validate};
+pub(crate) use linux::{cleanup, down, enter_shell, exec, link, ps, set, up, validate};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use live::{cc, paths, proxy, status, watch};
 
 /// Runs in real time.
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 mod linux {
-    use crate::arguments::Validate;
+    use crate::arguments::{Down, Exec, Link, Ps, Set, Shell, Up, Validate};
     use crate::failure::Failure;
     use crate::part::missing;
 
@@ -18,6 +18,34 @@ mod linux {
 
     pub(crate) fn cleanup() -> Result<(), Failure> {
         Err(missing("cleanup"))
+    }
+
+    pub(crate) fn up(_: &Up) -> Result<(), Failure> {
+        Err(missing("up"))
+    }
+
+    pub(crate) fn exec(_: &Exec) -> Result<(), Failure> {
+        Err(missing("exec"))
+    }
+
+    pub(crate) fn enter_shell(_: &Shell) -> Result<(), Failure> {
+        Err(missing("shell"))
+    }
+
+    pub(crate) fn ps(_: &Ps) -> Result<(), Failure> {
+        Err(missing("ps"))
+    }
+
+    pub(crate) fn link(_: &Link) -> Result<(), Failure> {
+        Err(missing("link"))
+    }
+
+    pub(crate) fn set(_: &Set) -> Result<(), Failure> {
+        Err(missing("set"))
+    }
+
+    pub(crate) fn down(_: &Down) -> Result<(), Failure> {
+        Err(missing("down"))
     }
 }
 

@@ -19,6 +19,8 @@ mod list;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod live;
 mod missing;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod network;
 mod new;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod on_linux;
@@ -64,7 +66,9 @@ pub(crate) use missing::serve;
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use missing::{cc, paths, proxy, status, watch};
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
-pub(crate) use missing::{cleanup, validate};
+pub(crate) use missing::{cleanup, down, enter_shell, exec, link, ps, set, up, validate};
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub(crate) use network::{down, enter_shell, exec, link, ps, set, up};
 pub(crate) use new::new;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 pub(crate) use on_linux::{cleanup, validate};

@@ -85,7 +85,7 @@ fn machinery(arguments: &Run) -> emulate::Machinery {
     }
 }
 
-fn kind(device: Device) -> emulate::DeviceKind {
+pub(super) fn kind(device: Device) -> emulate::DeviceKind {
     match device {
         Device::Tun => emulate::DeviceKind::Tun,
         Device::Veth => emulate::DeviceKind::Veth,
@@ -106,6 +106,7 @@ pub(crate) fn cleanup() -> Result<(), Failure> {
     // What one of them cannot do must not keep the others from it, nor what they did from being told.
     let parts: &[Part] = &[
         remove_namespaces,
+        super::network::cleanup,
         #[cfg(feature = "live")]
         proxy::cleanup,
         #[cfg(feature = "live")]

@@ -1,0 +1,95 @@
+//! The arguments of the commands for a network that stays: `subflow up`, `exec`, `shell`, `ps`, `link`, `set`, `down`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{BenchFormat, Device, names};
+
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// The scenario, a TOML file, or - for standard input. Its programs start, its flows are not run
+    pub(crate) scenario: PathBuf,
+    /// The name of the network [default: that of the file]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Set the value at PATH to VALUE (TOML, or else text), such as links.wifi.loss="2 %"
+    #[arg(long, value_name = "PATH=VALUE", value_parser = names::profiles(), hide_possible_values = true)]
+    pub(crate) set: Vec<String>,
+    /// Do not start the programs of the scenario
+    #[arg(long)]
+    pub(crate) without_programs: bool,
+    /// What connects the kernels to the links [default: TUN devices, or veth pairs where there are none]
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<Device>,
+    /// Be the process of the network, which another one has started and waits for
+    #[arg(long, hide = true)]
+    pub(crate) detached: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Exec {
+    /// The network [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) network: Option<String>,
+    /// The host
+    pub(crate) host: String,
+    /// The command with its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Shell {
+    /// The network [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) network: Option<String>,
+    /// The host
+    pub(crate) host: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ps {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Link {
+    /// The network [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) network: Option<String>,
+    /// The link
+    pub(crate) link: String,
+    /// What becomes of it
+    #[arg(value_enum)]
+    pub(crate) state: LinkState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinkState {
+    /// It drops all packets, in both directions
+    Down,
+    /// It carries packets again
+    Up,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Set {
+    /// The network [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) network: Option<String>,
+    /// What to change: links.LINK.rate, links.LINK.delay or links.LINK.loss
+    pub(crate) path: String,
+    /// The value as in a scenario, such as "5 Mbit/s"
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) value: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    /// The network [default: the only one]
+    pub(crate) network: Option<String>,
+}

@@ -1,0 +1,90 @@
+//! `subflow exec` and `subflow shell`: commands in the hosts of a network that is up.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+use std::sync::OnceLock;
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
+use subflow_lab::emulate::persistent::{self, Answer, Client, Request};
+use subflow_linux::{HostNamespaces, send_signal};
+
+use crate::arguments::{Exec, Shell};
+use crate::failure::Failure;
+
+/// What shells add to the number of a signal for the exit code of a program that it ended.
+const ENDED_BY_SIGNAL: i32 = 128;
+
+pub(crate) fn exec(arguments: &Exec) -> Result<(), Failure> {
+    let (program, words) = arguments.command.split_first().expect("the command has at least one word");
+    run(arguments.network.as_deref(), &arguments.host, program, words)
+}
+
+/// `subflow shell`: the user's shell in a host.
+pub(crate) fn enter_shell(arguments: &Shell) -> Result<(), Failure> {
+    let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "sh".into());
+    run(arguments.network.as_deref(), &arguments.host, &shell, &[])
+}
+
+/// Runs a program in a host, with the standard streams and the terminal of this process, and fails with its exit code.
+fn run(network: Option<&str>, host: &str, program: &OsStr, words: &[OsString]) -> Result<(), Failure> {
+    let inside = entered(network, host)?;
+    let own = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let mut command = Command::new(program);
+    command.args(words).current_dir(own);
+    let child = pass_signals_on()?;
+    let status = inside.run(&mut command, |process| {
+        let _ = child.set(process);
+    });
+    match code(status?) {
+        0 => Ok(()),
+        code => Err(Failure::Ended(code)),
+    }
+}
+
+/// The namespaces of a host.
+fn entered(network: Option<&str>, host: &str) -> Result<HostNamespaces, Failure> {
+    let mut client = Client::connect(&persistent::select(network)?)?;
+    let request = Request::Enter { host: host.to_owned() };
+    let Answer::Entrance { process } = client.ask(&request)? else {
+        return Err(Failure::RunFailed("the network has not said where its host is".to_owned()));
+    };
+    let inside = HostNamespaces::of_process(process)?;
+    // As long as the network answers, the number is that of its process, and of no other.
+    client.ask(&request)?;
+    Ok(inside)
+}
+
+/// Has SIGTERM and SIGHUP sent to the program once its number is set. What a terminal sends, such as SIGINT, the
+/// program gets itself, and decides what comes of it.
+fn pass_signals_on() -> Result<&'static OnceLock<u32>, Failure> {
+    static PROGRAM: OnceLock<u32> = OnceLock::new();
+    let failed = |error: std::io::Error| Failure::RunFailed(format!("cannot react to signals: {error}"));
+    let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).map_err(failed)?;
+    let pass_on = move || {
+        for signal in signals.forever().filter(|signal| [SIGTERM, SIGHUP].contains(signal)) {
+            send_signal(*PROGRAM.wait(), signal);
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(pass_on).map_err(failed)?;
+    Ok(&PROGRAM)
+}
+
+/// The exit code of a program, as shells have it.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| ENDED_BY_SIGNAL + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_those_of_shells() {
+        assert_eq!(code(ExitStatus::from_raw(3 << 8)), 3);
+        assert_eq!(code(ExitStatus::from_raw(SIGTERM)), 143);
+    }
+}
