@@ -310,6 +310,36 @@ impl Scenario {
         Ok(Results::new(plan, experiment))
     }
 
+    /// Build the scenario's network on Linux, which stays until it is ended.
+    ///
+    /// It takes root and the command ``subflow`` with its feature ``linux``, which ``SUBFLOW_COMMAND`` or the PATH names.
+    /// Programs of the scenario start; its flows are not run.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str, optional
+    ///     The name of the network, of letters, digits, - and _. Default: one that no other network has.
+    /// programs : bool, optional
+    ///     Whether the programs of the scenario start.
+    ///
+    /// Returns
+    /// -------
+    /// Network
+    ///     The network. A ``with`` block ends it.
+    ///
+    /// Raises
+    /// ------
+    /// ScenarioError
+    ///     The scenario is not valid; nothing was built.
+    /// RunError
+    ///     The network could not be built. The message says what is missing.
+    #[pyo3(signature = (*, name=None, programs=true))]
+    fn network<'py>(&self, py: Python<'py>, name: Option<String>, programs: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.plan(py, self.document.clone())?;
+        let (own, folder) = self.place();
+        py.import("subflow._network")?.call_method1("build", (self.text(), folder, own, name, programs))
+    }
+
     /// The scenario's name: the name of its file without the extension.
     #[getter]
     fn name(&self) -> &str {

@@ -43,6 +43,7 @@ from subflow._native import (
     stored_runs,
     watch,
 )
+from subflow._network import Network, NetworkHost, NetworkLink
 from subflow._sweep import sweep
 from subflow.algorithms import CongestionControl, PathManager, Scheduler
 
@@ -52,6 +53,9 @@ __all__ = [
     "Check",
     "Comparison",
     "CongestionControl",
+    "Network",
+    "NetworkHost",
+    "NetworkLink",
     "Path",
     "PathManager",
     "Problem",

@@ -6,6 +6,7 @@ import pandas
 import polars
 from matplotlib.axes import Axes
 
+from subflow._network import Network
 from subflow.algorithms import CongestionControl, PathManager, Scheduler
 
 __version__: str
@@ -83,6 +84,7 @@ class Scenario:
         series: bool | Literal["all"] = True,
         progress: Callable[[int, int], object] | bool | None = None,
     ) -> Results: ...
+    def network(self, *, name: str | None = None, programs: bool = True) -> Network: ...
     def __hash__(self) -> int: ...
     @property
     def _algorithms(self) -> tuple[tuple[str, str, Callable[[], object]], ...]: ...

@@ -1,0 +1,82 @@
+"""Networks that stay, built by the command of this repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import subflow
+
+needs = set(os.environ.get("SUBFLOW_REQUIRE", "").split(","))
+
+
+def machine_serves() -> bool:
+    return (
+        sys.platform == "linux"
+        and os.geteuid() == 0
+        and Path("/proc/sys/net/mptcp/enabled").exists()
+        and subprocess.run(["unshare", "--net", "--mount", "true"], check=False, capture_output=True).returncode == 0
+        and bool(os.environ.get("SUBFLOW_COMMAND") or shutil.which("subflow"))
+    )
+
+
+takes_root = pytest.mark.skipif(
+    not machine_serves() and not {"all", "kernel"} & needs, reason="it takes root, a kernel with MPTCP and the command"
+)
+
+
+@takes_root
+def test_programs_run_in_hosts_and_links_change(scenario: subflow.Scenario) -> None:
+    with scenario.network() as net:
+        server = net["server"].popen(["python3", "-u", "-c", "print(input())"], stdin=-1, stdout=-1, text=True)
+        assert server.communicate("hello\n")[0] == "hello\n"
+        assert server.returncode == 0
+        assert net["client"].run(["sh", "-c", "exit 5"]).returncode == 5
+        names = net["client"].run(["grep", "-c", "server", "/etc/hosts"], capture_output=True, text=True, check=True)
+        assert names.stdout.strip() == "2"
+        net.link("fast").down()
+        assert net.status()["links"] == {"fast": False, "slow": True}
+        net.link("fast").up()
+        net.set("links.slow.rate", "5 Mbit/s")
+        assert net.status()["changes"] == ["links.slow.rate = 5 Mbit/s"]
+        with pytest.raises(ValueError, match="links.LINK.rate"):
+            net.set("links.slow.queue", "5 packets")
+        with pytest.raises(KeyError, match="expected one of fast, slow"):
+            net.link("slwo")
+        with pytest.raises(KeyError, match="expected one of client, server"):
+            net["router"]
+        waiting = net["server"].popen(["sleep", "1000"])
+        waiting.terminate()
+        assert waiting.wait(60) == 143
+    assert not (Path("/run/subflow") / f"network-{net.name}").exists()
+    net.down()
+    with pytest.raises(subflow.RunError, match="does not run"):
+        net.status()
+
+
+@takes_root
+def test_what_runs_ends_with_its_network(scenario: subflow.Scenario) -> None:
+    with scenario.network(name=f"ended-{os.getpid()}") as net:
+        assert net.name == f"ended-{os.getpid()}"
+        sleeping = net["server"].popen(["sleep", "1000"])
+        with pytest.raises(subflow.RunError, match="there is a network"):
+            scenario.network(name=net.name)
+    assert sleeping.wait(60) != 0
+
+
+def test_a_scenario_that_is_not_valid_is_not_built(scenario: subflow.Scenario) -> None:
+    with pytest.raises(subflow.ScenarioError):
+        scenario.with_overrides({"links.fast.rate": "quick"}).network()
+
+
+def test_a_missing_command_is_named(scenario: subflow.Scenario, monkeypatch: Any) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("SUBFLOW_COMMAND", raising=False)
+    with pytest.raises(subflow.RunError, match="SUBFLOW_COMMAND"):
+        scenario.network()
