@@ -8,7 +8,7 @@ pub(crate) mod files;
 pub(crate) mod live;
 pub(crate) mod names;
 #[cfg(all(feature = "linux", target_os = "linux"))]
-mod network;
+mod on_linux;
 #[cfg(feature = "publications")]
 mod reproduce;
 #[cfg(feature = "serve")]
@@ -23,8 +23,6 @@ use subflow_scenario::sweep::Plan;
 
 #[cfg(not(feature = "analyze"))]
 pub(crate) use AnyArguments as Analyze;
-#[cfg(not(all(feature = "linux", target_os = "linux")))]
-pub(crate) use AnyArguments as Validate;
 #[cfg(not(feature = "conformance"))]
 pub(crate) use AnyArguments as Conform;
 #[cfg(not(feature = "import"))]
@@ -42,7 +40,7 @@ pub(crate) use files::{ExportNetwork, Import};
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
 #[cfg(all(feature = "linux", target_os = "linux"))]
-pub(crate) use network::{Down, Exec, Link, LinkState, Ps, Set, Shell, Up};
+pub(crate) use on_linux::{Down, Exec, Link, LinkState, Ps, Set, Shell, Up, Validate};
 #[cfg(feature = "publications")]
 pub(crate) use reproduce::Reproduce;
 #[cfg(feature = "serve")]
@@ -56,7 +54,7 @@ pub(crate) use {
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 pub(crate) use {
     AnyArguments as Down, AnyArguments as Exec, AnyArguments as Link, AnyArguments as Ps, AnyArguments as Set,
-    AnyArguments as Shell, AnyArguments as Up,
+    AnyArguments as Shell, AnyArguments as Up, AnyArguments as Validate,
 };
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
@@ -357,23 +355,6 @@ pub(crate) struct Man {
     /// Write the pages of all commands to this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     pub(crate) out: Option<PathBuf>,
-}
-
-#[cfg(all(feature = "linux", target_os = "linux"))]
-#[derive(Debug, Args)]
-pub(crate) struct Validate {
-    /// Only this case; may be given several times
-    #[arg(long, value_name = "NAME")]
-    pub(crate) case: Vec<String>,
-    /// How often the kernel runs each case [default: once; more often for random cases]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) repeat: Option<u32>,
-    /// What connects the kernels to the links [default: TUN devices, or veth pairs where there are none]
-    #[arg(long, value_enum)]
-    pub(crate) device: Option<Device>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
 }
 
 #[cfg(feature = "conformance")]

@@ -11,9 +11,8 @@ use subflow_scenario::Scenario;
 use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
-use super::on_linux::kind;
 use super::signals;
-use crate::arguments::{Down, Link, LinkState, SeriesOf, Set, Source, Up};
+use crate::arguments::{Device, Down, Link, LinkState, SeriesOf, Set, Source, Up};
 use crate::failure::{Failure, warn};
 use crate::output::print;
 pub(crate) use inside::{enter_shell, exec};
@@ -51,7 +50,7 @@ fn hold(arguments: &Up) -> Result<(), Failure> {
     let name = arguments.name.clone().unwrap_or_else(|| name_of(&plan.document.name));
     let claim = Claim::take(&name)?;
     let log = claim.log()?;
-    let options = Options { device: arguments.device.map(kind), without_programs: arguments.without_programs };
+    let options = Options { device: arguments.device.map(Device::kind), without_programs: arguments.without_programs };
     signals::say(signals::Said::of_runs(Some("stopping, and removing the network"), None));
     let interrupt = subflow_lab::emulate::Stop::on_flag(signals::stop_on_signals()?.flag());
     let flows = plan.points[0].scenario.flows.len();

@@ -68,7 +68,7 @@ pub(crate) fn runner<'a>(
 /// and the switches with their controller. Fails where no devices can be made.
 pub(crate) fn identity(arguments: &Run) -> Result<String, Failure> {
     let Run { device, switches, controller, .. } = arguments;
-    let device = emulate::device_in_use(device.map(kind))?.name();
+    let device = emulate::device_in_use(device.map(Device::kind))?.name();
     let routers = match switches {
         None => "simulated".to_owned(),
         Some(Switches::Ovs) => format!("ovs, controller {}", controller.display()),
@@ -80,15 +80,8 @@ pub(crate) fn identity(arguments: &Run) -> Result<String, Failure> {
 fn machinery(arguments: &Run) -> emulate::Machinery {
     let options = || emulate::SwitchOptions { controller: arguments.controller.clone().into() };
     emulate::Machinery {
-        device: arguments.device.map(kind),
+        device: arguments.device.map(Device::kind),
         switches: arguments.switches.map(|Switches::Ovs| options()),
-    }
-}
-
-pub(super) fn kind(device: Device) -> emulate::DeviceKind {
-    match device {
-        Device::Tun => emulate::DeviceKind::Tun,
-        Device::Veth => emulate::DeviceKind::Veth,
     }
 }
 
@@ -143,7 +136,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<(), Failure> {
     let comparisons = CASES
         .iter()
         .filter(wanted)
-        .map(|case| validation::compare(case, arguments.repeat, arguments.device.map(kind), &stop))
+        .map(|case| validation::compare(case, arguments.repeat, arguments.device.map(Device::kind), &stop))
         .collect::<Result<Vec<_>, _>>()?;
     let text = match arguments.format {
         BenchFormat::Json => json(&comparisons)?,

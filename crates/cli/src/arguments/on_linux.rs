@@ -1,11 +1,23 @@
-//! The arguments of the commands for a network that stays: `subflow up`, `exec`, `shell`, `ps`, `link`, `set`, `down`.
+//! The arguments of commands that run on Linux only: `subflow validate`, and those for a network that stays, `up`, `exec`,
+//! `shell`, `ps`, `link`, `set` and `down`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use subflow_lab::emulate::DeviceKind;
 
 use super::{BenchFormat, Device, names};
+
+impl Device {
+    /// The kind of device that it names.
+    pub(crate) fn kind(self) -> DeviceKind {
+        match self {
+            Self::Tun => DeviceKind::Tun,
+            Self::Veth => DeviceKind::Veth,
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Up {
@@ -92,4 +104,20 @@ pub(crate) struct Set {
 pub(crate) struct Down {
     /// The network [default: the only one]
     pub(crate) network: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// Only this case; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) case: Vec<String>,
+    /// How often the kernel runs each case [default: once; more often for random cases]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: Option<u32>,
+    /// What connects the kernels to the links [default: TUN devices, or veth pairs where there are none]
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<Device>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
 }
