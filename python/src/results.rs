@@ -59,6 +59,12 @@ impl Results {
         py.detach(|| tables::subflows(&self.experiment)).into()
     }
 
+    /// A row for each request with its response, of each flow of each run.
+    #[getter]
+    fn exchanges(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::exchanges(&self.experiment)).into()
+    }
+
     /// A row for each direction of each link of each run.
     #[getter]
     fn links(&self, py: Python<'_>) -> Table {

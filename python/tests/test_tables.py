@@ -14,7 +14,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from conftest import WIFI_LTE
+from conftest import WIFI_LTE, two_paths
 from recipes import ROOT, command
 
 import subflow
@@ -166,6 +166,23 @@ def test_every_column_has_a_description_and_is_in_the_manual(swept: subflow.Resu
             unit = field.metadata.get(b"unit", b"").decode()
             if not field.name.startswith("flows.") and field.name != "value":
                 assert f"| `{field.name}` | {unit} |" in MANUAL, field.name
+
+
+def test_exchanges_are_one_by_one(scenario: subflow.Scenario) -> None:
+    assert len(scenario.run(series=False).exchanges) == 0
+    content = two_paths()
+    content["flows"] = {
+        "file": {"from": "client", "to": "server", "requests": {"response": "20 kB", "every": "200 ms", "deadline": "1 s"}}
+    }
+    results = subflow.Scenario.from_dict(content, name="requests").run(series=False)
+    for field in pyarrow.schema(results.exchanges):
+        unit = field.metadata.get(b"unit", b"").decode()
+        assert f"| `{field.name}` | {unit} |" in MANUAL, field.name
+    frame = pandas.DataFrame.from_arrow(results.exchanges)
+    assert frame["exchange"].tolist() == list(range(1, len(frame) + 1))
+    whole = frame.dropna(subset=["end_s"])
+    assert (whole["end_s"] >= whole["first_byte_s"]).all() and (whole["first_byte_s"] > whole["start_s"]).all()
+    assert len(whole) == results.flows["exchanges"][0]
 
 
 def test_statistics_have_intervals_that_contain_the_mean(swept: subflow.Results) -> None:

@@ -16,7 +16,7 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic, sctp, tcp};
 
 use crate::random::uniform;
-use crate::{InterfaceIndex, SizeDistribution};
+use crate::{InterfaceIndex, Reading, SizeDistribution};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Flow {
     pub protocol: Protocol,
     /// What is sent.
     pub traffic: Traffic,
+    /// How the application that receives the data reads it; at once where absent.
+    pub read: Option<Reading>,
     /// When the flow opens its connection.
     pub start: Duration,
     /// When it stops to send, where it does before the run ends; after `start`.
@@ -56,9 +58,19 @@ impl Flow {
 
     /// The index of the host that sends the flow's data: the one that responds, of requests and responses.
     pub fn data_sender(&self) -> usize {
+        if self.is_answered() { self.to.host } else { self.from.host }
+    }
+
+    /// Whether the data are responses, so that the end that was connected to sends them.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.traffic, Traffic::RequestResponse { .. })
+    }
+
+    /// The time after which its exchanges are late.
+    pub fn deadline(&self) -> Option<Duration> {
         match self.traffic {
-            Traffic::RequestResponse { .. } => self.to.host,
-            _ => self.from.host,
+            Traffic::RequestResponse { deadline, .. } => deadline,
+            _ => None,
         }
     }
 
@@ -302,8 +314,13 @@ pub enum Traffic {
         response: SizeDistribution,
         /// How many exchanges; `None` for as many as there is time for.
         count: Option<u64>,
-        /// Pause between the end of a response and the next request.
+        /// Pause between the end of a response and the next request, unless there is `every`.
         think: Period,
+        /// Time from one request to the next, which then waits for no response; the first one goes when the connection is
+        /// established.
+        every: Option<Period>,
+        /// An exchange that takes longer is late.
+        deadline: Option<Duration>,
     },
 }
 

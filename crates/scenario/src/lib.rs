@@ -50,6 +50,7 @@ mod options;
 mod program;
 mod random;
 mod read;
+mod reading;
 pub mod schema;
 mod size_table;
 mod sizes;
@@ -69,6 +70,7 @@ pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, S
 pub use groups::{FlowGroup, OpenEnd};
 pub use program::{After, Program, ProgramCommand};
 pub(crate) use read::{Traces, idle_axes, without_effect};
+pub use reading::{Pause, PauseBegin, Reading};
 pub use size_table::SizeTable;
 pub use sizes::SizeDistribution;
 pub use timeline::{HostEvent, LinkEvent};

@@ -8,14 +8,14 @@ use subflow_linux::congestion::kernel_name;
 use subflow_linux::{Interrupt, Namespace, Result, StreamOptions, Transport, WallClock, listen, udp};
 use subflow_network::stream;
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{ExchangeSizes, Flow, PerEnd, Scenario, Traffic};
+use subflow_scenario::{ExchangeSizes, Flow, PerEnd, Scenario};
 use subflow_transport::tcp;
 use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
 use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
+use crate::simulate::application::{ExchangeLog, Pace};
 use crate::simulate::figures::FlowBaseline;
-use crate::statistics::DurationSummary;
 
 /// A flow with at least one end on a kernel.
 pub(super) struct KernelFlow {
@@ -34,7 +34,9 @@ pub(super) struct KernelFlow {
     /// The sizes of its exchanges, which both ends draw, if it has any.
     pub(super) exchange_sizes: Option<ExchangeSizes>,
     pub(super) completed_at: Mutex<Option<Instant>>,
-    pub(super) exchanges: Mutex<DurationSummary>,
+    pub(super) exchanges: Mutex<ExchangeLog>,
+    /// The pace of its reader, if data is not read at once.
+    pub(super) pace: Option<Mutex<Pace>>,
     /// The first error that is not an outcome of the scenario.
     pub(super) error: Mutex<Option<String>>,
 }
@@ -82,6 +84,7 @@ impl KernelFlow {
             exchange_sizes: flow.exchange_sizes(seed),
             completed_at: Mutex::default(),
             exchanges: Mutex::default(),
+            pace: flow.read.clone().map(|reading| Mutex::new(Pace::new(reading))),
             error: Mutex::default(),
         })
     }
@@ -93,18 +96,12 @@ impl KernelFlow {
 
     /// The end that receives the data, if it is on a kernel.
     pub(super) fn receiver(&self) -> Option<&KernelEnd> {
-        match self.flow.traffic {
-            Traffic::RequestResponse { .. } => self.from.as_ref(),
-            _ => self.to.as_ref(),
-        }
+        if self.flow.is_answered() { self.from.as_ref() } else { self.to.as_ref() }
     }
 
     /// The end that sends the data, if it is on a kernel.
     pub(super) fn sender(&self) -> Option<&KernelEnd> {
-        match self.flow.traffic {
-            Traffic::RequestResponse { .. } => self.to.as_ref(),
-            _ => self.from.as_ref(),
-        }
+        if self.flow.is_answered() { self.to.as_ref() } else { self.from.as_ref() }
     }
 
     pub(super) fn is_udp(&self) -> bool {

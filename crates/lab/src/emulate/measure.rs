@@ -15,9 +15,10 @@ use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::unopened::{opened, unopened};
 use super::userspace::RealWorld;
-use super::{is_ours, is_request_response, is_sent_by_kernel};
+use super::{is_ours, is_sent_by_kernel};
 use crate::RunError;
-use crate::results::{Engine, FlowResult, RealTime, RunResult};
+use crate::results::{Engine, ExchangeResult, FlowResult, RealTime, RunResult};
+use crate::simulate::application::{Application, ExchangeLog};
 use crate::simulate::figures::{FlowBaseline, MeasuredFlow};
 use crate::simulate::measure::LinkBaseline;
 
@@ -76,7 +77,7 @@ pub(super) fn our_ends<'a>(
         id.filter(|_| ours).map(|id| world.nodes.transport(end.host).endpoint(id))
     };
     let (from, to) = (endpoint(flow.from, application.from), endpoint(flow.to, application.to));
-    if is_request_response(flow) { [to, from] } else { [from, to] }
+    if flow.is_answered() { [to, from] } else { [from, to] }
 }
 
 /// The figures of a run that has ended.
@@ -113,9 +114,23 @@ pub(super) fn result(
         engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: conditions.cpu_s },
         paths: Vec::new(),
         sequences: Vec::new(),
+        exchanges: exchanges(emulator, flows, end),
         real_time: Some(real_time(scenario, emulator, flows, hosts, conditions, plans)?),
         series: Vec::new(),
     })
+}
+
+/// The exchanges of all flows.
+fn exchanges(emulator: &Emulator<RealWorld>, flows: &[KernelFlow], end: Instant) -> Vec<ExchangeResult> {
+    let mut all = Vec::new();
+    for (index, kernel) in flows.iter().enumerate() {
+        let of_kernel = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
+        let application = &emulator.userspace().world.applications[index];
+        if let Some(log) = exchanges_of(kernel, &of_kernel, application) {
+            all.extend(log.results(index, kernel.flow.deadline(), end));
+        }
+    }
+    all
 }
 
 fn flow_result(
@@ -136,7 +151,7 @@ fn flow_result(
         sender,
         receiver,
         completed_at: completed_at.or(application.completed_at),
-        exchanges: if exchanges.count() == 0 { &application.exchanges } else { &exchanges },
+        exchanges: exchanges_of(kernel, &exchanges, application),
         delays: None,
     };
     let mut result = measured.result(scenario, baseline, end);
@@ -154,9 +169,22 @@ fn figures(
     index: usize,
     kernel: &KernelFlow,
 ) -> [Option<Figures>; 2] {
-    let [sender, receiver] = our_ends(emulator, scenario, index).map(|end| end.map(Endpoint::figures));
+    let ends = our_ends(emulator, scenario, index);
+    let [sender, mut receiver] = ends.map(|end| end.map(Endpoint::figures));
+    if let (Some(figures), [_, Some(end)], Some(_)) = (&mut receiver, ends, &kernel.flow.read) {
+        figures.delivered = end.bytes_read();
+    }
     let of_kernel = |end: Option<&KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
     [sender.or_else(|| of_kernel(kernel.sender())), receiver.or_else(|| of_kernel(kernel.receiver()))]
+}
+
+/// The exchanges of a flow as the end has seen them that asks.
+fn exchanges_of<'a>(
+    kernel: &KernelFlow,
+    of_kernel: &'a ExchangeLog,
+    application: &'a Application,
+) -> Option<&'a ExchangeLog> {
+    if kernel.from.is_some() { kernel.exchange_sizes.is_some().then_some(of_kernel) } else { application.exchanges() }
 }
 
 fn real_time(

@@ -324,10 +324,6 @@ fn needs(scenario: &Scenario) -> Needs {
 
 /// Whether the kernel of a host sends the data of `flow`.
 fn is_sent_by_kernel(scenario: &Scenario, flow: &Flow) -> bool {
-    let sender = if is_request_response(flow) { flow.to } else { flow.from };
+    let sender = if flow.is_answered() { flow.to } else { flow.from };
     scenario.hosts[sender.host].stack == HostStack::Kernel
-}
-
-fn is_request_response(flow: &Flow) -> bool {
-    matches!(flow.traffic, subflow_scenario::Traffic::RequestResponse { .. })
 }

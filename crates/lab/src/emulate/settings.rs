@@ -33,7 +33,22 @@ pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
             flow.key()
         )));
     }
+    refuse_open_loops(scenario)?;
     (0..scenario.hosts.len()).map(|host| plan(scenario, host)).collect()
+}
+
+/// A program on a kernel's socket waits for the response to one request before it sends the next.
+fn refuse_open_loops(scenario: &Scenario) -> Result<(), RunError> {
+    let is_open = |flow: &&Flow| matches!(flow.traffic, Traffic::RequestResponse { every: Some(_), .. });
+    let asks_on_kernel = |flow: &&Flow| scenario.hosts[flow.from.host].stack == HostStack::Kernel;
+    match scenario.flows.iter().find(|flow| is_open(flow) && asks_on_kernel(flow)) {
+        None => Ok(()),
+        Some(flow) => Err(RunError::Scenario(format!(
+            "{}: requests with `every` are for the simulator, and for hosts with stack = \"subflow\"; on a kernel's \
+             socket requests wait for responses: give think instead",
+            flow.key()
+        ))),
+    }
 }
 
 fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {

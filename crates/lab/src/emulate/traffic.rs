@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::UdpSocket;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use subflow_linux::{Error, Pattern, Result, Stream, udp};
@@ -9,6 +10,7 @@ use subflow_quantity::{Duration, Pacing};
 use subflow_scenario::{Exchange, Period, Traffic};
 
 use super::kernel_flow::{Side, locked};
+use crate::simulate::application::{Pace, Turn};
 
 /// Number of bytes per read or write.
 pub(super) const CHUNK: usize = 1 << 16;
@@ -34,7 +36,8 @@ impl Side<'_> {
 
     /// Reads the available data, up to `limit` bytes. Returns `None` at the end of the stream or of the run.
     fn read_some(&self, stream: &Stream, limit: u64, buffer: &mut [u8]) -> io::Result<Option<u64>> {
-        let room = limit.min(buffer.len() as u64) as usize;
+        let Some(room) = self.wait_to_read(limit.min(buffer.len() as u64)) else { return Ok(None) };
+        let room = room as usize;
         let Some(length) = stream.read(&mut buffer[..room])?.filter(|&length| length > 0) else { return Ok(None) };
         let offset = self.end.delivered.load(Ordering::Relaxed);
         if let Some(position) = Pattern.first_difference(offset, &buffer[..length]) {
@@ -42,7 +45,29 @@ impl Side<'_> {
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         self.end.delivered.store(offset + length as u64, Ordering::Relaxed);
+        if let Some(pace) = self.pace() {
+            locked(pace).on_read(length as u64, self.clock.now());
+        }
         Ok(Some(length as u64))
+    }
+
+    /// The pace of this end, if it is the one that reads the flow's data, and not at once.
+    fn pace(&self) -> Option<&Mutex<Pace>> {
+        let reads = self.flow.receiver().is_some_and(|end| core::ptr::eq(end, self.end));
+        self.flow.pace.as_ref().filter(|_| reads)
+    }
+
+    /// Waits until this end may read. Returns how many bytes, up to `most`; `None` if the run is stopped before.
+    fn wait_to_read(&self, most: u64) -> Option<u64> {
+        let Some(pace) = self.pace() else { return Some(most) };
+        loop {
+            let turn = locked(pace).turn(self.end.delivered.load(Ordering::Relaxed), most, self.clock.now());
+            match turn {
+                Turn::Reads(bytes) => return Some(bytes),
+                Turn::Waits(until) | Turn::Pauses(until) if self.sleep_until(until) => {}
+                Turn::Waits(_) | Turn::Pauses(_) => return None,
+            }
+        }
     }
 
     pub(super) fn read_bulk(&self, stream: &Stream, bytes: Option<u64>) -> io::Result<()> {
@@ -64,8 +89,9 @@ impl Side<'_> {
             if self.stop_is_due() {
                 break;
             }
-            let began = self.clock.now();
-            let Exchange { request, response } = sizes.draw();
+            let exchange = sizes.draw();
+            let Exchange { request, response } = exchange;
+            locked(&self.flow.exchanges).ask(self.clock.now(), exchange);
             let end = asked + request;
             while asked < end {
                 let Some(more) = self.write_some(stream, asked, end, &mut buffer)? else { return Ok(()) };
@@ -74,10 +100,13 @@ impl Side<'_> {
             let mut left = response;
             while left > 0 {
                 let Some(more) = self.read_some(stream, left, &mut buffer)? else { return Ok(()) };
+                if left == response {
+                    locked(&self.flow.exchanges).on_first_byte(self.clock.now());
+                }
                 left -= more;
             }
             let now = self.clock.now();
-            locked(&self.flow.exchanges).add(now.since(began));
+            locked(&self.flow.exchanges).complete(now);
             if count == Some(number + 1) {
                 *locked(&self.flow.completed_at) = Some(now);
             } else if !self.sleep_until(now + think.draw(&mut locked(&self.flow.rng))) {

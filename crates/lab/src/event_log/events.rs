@@ -24,6 +24,7 @@ macro_rules! event {
         concat!(",\"name\":\"", $name, "\"")
     };
 }
+pub(super) use event;
 
 /// The event log of one run.
 pub(crate) struct EventLog {
@@ -137,13 +138,6 @@ impl EventLog {
         });
     }
 
-    /// The flow is complete: its reader has all.
-    pub(crate) fn completed(&mut self, at: Place, bytes: u64) {
-        self.write(at, event!("application:completed"), None, |line, _| {
-            line.number(member!("bytes"), bytes);
-        });
-    }
-
     /// What an endpoint has noted.
     pub(crate) fn noted(&mut self, at: Place, Noted { ends, note }: &Noted) {
         match note {
@@ -242,7 +236,7 @@ impl EventLog {
         self.seen.extend(seen.subflows.iter().map(|(ends, _)| self.names.subflow(at.flow, at.host, *ends)));
     }
 
-    fn write(
+    pub(super) fn write(
         &mut self,
         at: Place,
         name: &'static str,
@@ -287,7 +281,7 @@ fn range(line: &mut Line<'_>, data: Range<u64>) {
 }
 
 /// The subflows that a scheduler saw.
-struct Subflows<'a> {
+pub(super) struct Subflows<'a> {
     numbers: &'a [usize],
     names: &'a mut FlowNames,
 }

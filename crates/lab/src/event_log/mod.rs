@@ -4,10 +4,12 @@
 //! | concern | file |
 //! |---|---|
 //! | which events there are, and their members | `events.rs` |
+//! | the events of applications | `acts.rs` |
 //! | JSON without copies, and RTTs that stay the same | `line.rs` |
 //! | the file, and the first error of writing it | `stream.rs` |
 //! | names of subflows | `names.rs` |
 
+mod acts;
 mod events;
 mod line;
 mod names;
@@ -19,6 +21,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+pub(crate) use acts::Act;
 pub(crate) use events::{EventLog, Place, Sending};
 use subflow_scenario::sweep::Plan;
 

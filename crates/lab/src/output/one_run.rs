@@ -94,7 +94,8 @@ fn of_part(
     let heading = if part == Part::Datagrams && reader == Reader::Text { "stream" } else { flow_heading(reader) };
     columns.shown(heading, 0, Left, |flow| flow.name.as_str().into());
     add(&mut columns, FLOW.iter().copied().flatten(), part, reader, |flow| *flow);
-    Summarised { title, table: columns.table(id) }
+    // Such as the share of exchanges in time, of those that have no deadline.
+    Summarised { title, table: columns.table(id).without_empty_columns() }
 }
 
 /// All flows together.

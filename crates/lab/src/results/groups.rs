@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use subflow_quantity::Duration;
 
-use super::run::{Abandoned, Datagrams, Exchanges, FlowResult, RunResult, SubflowResult, goodput_mbps};
+use super::exchange::{Exchanges, figures_of};
+use super::run::{Abandoned, Datagrams, FlowResult, RunResult, SubflowResult, goodput_mbps};
 use crate::statistics::{jain_index, mean, quantile};
 
 /// One group in one run.
@@ -114,18 +115,21 @@ fn together(name: &str, flows: &[FlowResult], run: &RunResult) -> FlowResult {
             *all = Datagrams { sent: all.sent + sent, received: all.received + received };
         }
     }
-    sum.exchanges = exchanges(flows);
+    sum.exchanges = exchanges(flows, run);
     sum.subflows = subflows(flows, run);
     sum
 }
 
-/// All exchanges of flows, with their mean time. Percentiles of flows do not make one of all.
-fn exchanges(flows: &[FlowResult]) -> Option<Exchanges> {
+/// All exchanges of flows. Percentiles of flows do not make one of all: they are those of the single exchanges, which
+/// results that were read from a file do not have.
+fn exchanges(flows: &[FlowResult], run: &RunResult) -> Option<Exchanges> {
     let all: Vec<&Exchanges> = flows.iter().filter_map(|flow| flow.exchanges.as_ref()).collect();
     let completed: u64 = all.iter().map(|of| of.completed).sum();
     let time: f64 = all.iter().filter_map(|of| Some(of.mean_ms? * of.completed as f64)).sum();
     let mean_ms = (completed > 0).then(|| time / completed as f64);
-    (!all.is_empty()).then(|| Exchanges { completed, mean_ms, ..Exchanges::default() })
+    let first = run.flows.iter().position(|flow| flow.name == flows[0].name)?;
+    let pooled = figures_of(&run.exchanges, first..first + flows.len()).unwrap_or_default();
+    (!all.is_empty()).then_some(Exchanges { completed, mean_ms, ..pooled })
 }
 
 /// The subflows of flows by name: sums, and of what the flows delivered the subflow's share, over the duration of the

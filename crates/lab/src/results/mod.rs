@@ -4,6 +4,7 @@
 //! maps are ordered, numbers are rounded ([`crate::number`]), and nothing reads the time of day.
 
 mod differences;
+mod exchange;
 mod experiment;
 mod groups;
 mod link;
@@ -16,6 +17,7 @@ mod series;
 mod stored;
 
 pub use differences::{Baseline, Better, Difference, Pairing};
+pub use exchange::{ExchangeResult, Exchanges};
 pub use experiment::{
     Experiment, FailedRun, FlowStatistics, GroupStatistics, LinkStatistics, PointStatistics, Provenance, Run, SCHEMA,
     ScenarioSummary, SubflowStatistics,
@@ -24,8 +26,8 @@ pub use groups::{GroupResult, flows_and_groups};
 pub use link::{DirectionResult, LinkResult};
 pub use program::ProgramResult;
 pub use run::{
-    Abandoned, Datagrams, Engine, Exchanges, FlowResult, GroupMember, Latency, RealTime, Retransmitted, RunResult,
-    SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
+    Abandoned, Datagrams, Engine, FlowResult, GroupMember, Latency, RealTime, Retransmitted, RunResult, SubflowResult,
+    SwitchPortBytes, SwitchReport, goodput_mbps,
 };
 pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};
@@ -86,6 +88,7 @@ mod tests {
             series: Vec::new(),
             paths: Vec::new(),
             sequences: Vec::new(),
+            exchanges: Vec::new(),
         }
     }
 

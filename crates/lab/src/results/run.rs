@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::{LinkResult, ProgramResult, Sequence, Series};
+use super::{ExchangeResult, Exchanges, LinkResult, ProgramResult, Sequence, Series};
 use crate::number;
 use crate::statistics::DurationSummary;
 
@@ -36,6 +36,9 @@ pub struct RunResult {
     /// What happened to the flows' data, packet by packet, if metrics over time were requested. Of simulated runs only.
     #[serde(skip)]
     pub sequences: Vec<Sequence>,
+    /// The exchanges of all flows, flow by flow. They are written to a separate file.
+    #[serde(skip)]
+    pub exchanges: Vec<ExchangeResult>,
     /// For each flow the samples of its sender's subflows in the order of time, if requested; empty for flows that are
     /// not MPTCP.
     #[serde(skip)]
@@ -330,22 +333,6 @@ pub struct Abandoned {
     pub messages: u64,
     /// Bytes of them that were not acknowledged.
     pub bytes: u64,
-}
-
-/// Requests and responses.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Exchanges {
-    /// Number of completed exchanges.
-    pub completed: u64,
-    /// Mean time from the request to the last byte of its response.
-    #[serde(serialize_with = "number::optional")]
-    pub mean_ms: Option<f64>,
-    /// Median of it.
-    #[serde(serialize_with = "number::optional")]
-    pub median_ms: Option<f64>,
-    /// 95th percentile of it.
-    #[serde(serialize_with = "number::optional")]
-    pub p95_ms: Option<f64>,
 }
 
 /// Numbers of datagrams.

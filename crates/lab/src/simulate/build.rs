@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, LinkConfig, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
-use subflow_scenario::{Flow, Link, Scenario, Traffic};
+use subflow_scenario::{Flow, Link, Scenario};
 use subflow_transport::tcp::config::SmallQueues;
 use subflow_transport::{Host, RandomSource, Reach};
 
@@ -229,7 +229,7 @@ impl Run {
 
     fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(&Flow, usize) -> bool) {
         for (index, flow) in scenario.flows.iter().enumerate() {
-            let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
+            let answers = flow.is_answered();
             let from = (backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
             let to = (backups(&scenario.hosts[flow.to.host]), record_paths && answers);
             let connect = listener(flow, Side::From, seed, from);

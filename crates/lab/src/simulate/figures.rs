@@ -8,11 +8,9 @@ use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Figures, RetransmissionsByReason};
 
+use super::application::ExchangeLog;
 use super::flow_data::FlowDelays;
-use crate::results::{
-    Abandoned, Datagrams, Exchanges, FlowResult, GroupMember, Retransmitted, SubflowResult, goodput_mbps,
-};
-use crate::statistics::DurationSummary;
+use crate::results::{Abandoned, Datagrams, FlowResult, GroupMember, Retransmitted, SubflowResult, goodput_mbps};
 
 /// The name of the row for all subflows that are not listed. No subflow has this name: those of subflows contain a
 /// hyphen.
@@ -74,8 +72,8 @@ pub(crate) struct MeasuredFlow<'a> {
     pub(crate) receiver: Option<Figures>,
     /// The time at which the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
-    /// Durations of finished exchanges.
-    pub(crate) exchanges: &'a DurationSummary,
+    /// Its exchanges, if it has any.
+    pub(crate) exchanges: Option<&'a ExchangeLog>,
     /// Delays of its data, if they were recorded.
     pub(crate) delays: Option<&'a FlowDelays>,
 }
@@ -96,7 +94,7 @@ impl MeasuredFlow<'_> {
             goodput_mbps: goodput_mbps(delivered - baseline.delivered, span),
             bytes_delivered: delivered,
             completion_s: self.completed_at.map(|at| at.since(started).as_secs_f64()),
-            exchanges: exchanges(&flow.traffic, self.exchanges),
+            exchanges: self.exchanges.map(|log| log.figures(flow.deadline(), end)),
             delay,
             reassembly_delay,
             ..protocol_fields(flow)
@@ -208,17 +206,6 @@ fn protocol_fields(flow: &Flow) -> FlowResult {
 fn by_reason(reasons: RetransmissionsByReason) -> Retransmitted {
     let RetransmissionsByReason { fast, timeout, timeouts, fast_recoveries } = reasons;
     Retransmitted { fast, timeout, timeouts, fast_recoveries }
-}
-
-fn exchanges(traffic: &Traffic, exchanges: &DurationSummary) -> Option<Exchanges> {
-    let Traffic::RequestResponse { .. } = traffic else { return None };
-    let in_ms = |seconds: f64| seconds * 1e3;
-    Some(Exchanges {
-        completed: exchanges.count(),
-        mean_ms: exchanges.mean().map(in_ms),
-        median_ms: exchanges.quantile(0.5).map(in_ms),
-        p95_ms: exchanges.quantile(0.95).map(in_ms),
-    })
 }
 
 fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {

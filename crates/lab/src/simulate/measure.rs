@@ -10,7 +10,7 @@ use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 use super::build::Run;
 use super::figures::{FlowBaseline, MeasuredFlow};
 use super::flow_data::DataRecord;
-use crate::results::{DirectionResult, FlowResult, LinkResult};
+use crate::results::{DirectionResult, ExchangeResult, FlowResult, LinkResult};
 
 /// The data delivered and transmitted before measuring began.
 pub(super) struct Baseline {
@@ -46,6 +46,9 @@ impl Run {
     /// translated them.
     fn figures(&self, endpoint: &Endpoint, flow: usize) -> Figures {
         let mut figures = endpoint.figures();
+        if self.world.applications[flow].flow().read.is_some() {
+            figures.delivered = endpoint.bytes_read();
+        }
         if self.network.has_middleboxes() {
             let protocol = match &self.world.applications[flow].flow().protocol {
                 protocol if protocol.is_udp() => PROTOCOL_UDP,
@@ -108,12 +111,19 @@ impl Run {
                 sender: sender.map(|sender| self.figures(sender, index)),
                 receiver: receiver.map(|receiver| self.figures(receiver, index)),
                 completed_at: application.completed_at,
-                exchanges: &application.exchanges,
+                exchanges: application.exchanges(),
                 delays: self.world.nodes.data_record(index).filter(|_| series).map(DataRecord::delays),
             };
             measured.result(scenario, &baseline.flows[index], end)
         };
         scenario.flows.iter().enumerate().map(flow).collect()
+    }
+
+    /// The exchanges of all flows in a run that ended at `end`.
+    pub(super) fn exchanges(&self, end: Instant) -> Vec<ExchangeResult> {
+        let applications = self.world.applications.iter().enumerate();
+        let logs = applications.filter_map(|(flow, application)| Some((flow, application, application.exchanges()?)));
+        logs.flat_map(|(flow, application, log)| log.results(flow, application.flow().deadline(), end)).collect()
     }
 
     /// The figures of all links.

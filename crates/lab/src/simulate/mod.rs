@@ -1,7 +1,7 @@
 //! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, with `nodes.rs` and
 //! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`).
 
-mod application;
+pub(crate) mod application;
 pub(crate) mod build;
 mod dialogue;
 mod division;
@@ -93,7 +93,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
         None => None,
     };
     if let Some((flow, clock)) = &options.exchange_clock {
-        parts.first().world.applications[*flow].exchange_clock = Some(Arc::clone(clock));
+        parts.first().world.applications[*flow].show_exchanges(Arc::clone(clock));
     }
     let mut sampler = options.series.then(|| Sampler::new(scenario));
     let log =
@@ -131,6 +131,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
             real_time: None,
             series,
             sequences: if options.series { run.sequences(scenario) } else { Vec::new() },
+            exchanges: run.exchanges(end),
         }
     }))
 }

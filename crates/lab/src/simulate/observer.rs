@@ -8,7 +8,7 @@ use subflow_wire::Packet;
 
 use super::flow_data::{DataRecord, FlowData};
 use crate::RunError;
-use crate::event_log::{EventLog, Place};
+use crate::event_log::{Act, EventLog, Place};
 
 /// The watcher of a run.
 pub(super) struct Observer {
@@ -177,6 +177,13 @@ impl Observer {
     pub(super) fn on_completed(&mut self, bytes: u64, at: Occasion) {
         if let Some(log) = &mut self.log {
             log.completed(at.place(), bytes);
+        }
+    }
+
+    /// The application of a flow does something.
+    pub(super) fn on_act(&mut self, act: &Act, at: Occasion) {
+        if let Some(log) = &mut self.log {
+            log.act(at.place(), act);
         }
     }
 

@@ -73,7 +73,10 @@ impl Sampler {
                 continue;
             }
             let (sender, receiver) = run.data_ends(index);
-            let read = receiver.map_or(0, Endpoint::bytes_received);
+            let read = receiver.map_or(0, |receiver| match flow.read {
+                Some(_) => receiver.bytes_read(),
+                None => receiver.bytes_received(),
+            });
             if flow.group.is_some() {
                 self.add_to_group(scenario, index, read);
                 continue;

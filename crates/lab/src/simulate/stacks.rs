@@ -9,7 +9,7 @@ use subflow_policy::congestion::CongestionControl;
 use subflow_policy::custom::FlowEnd;
 use subflow_policy::path_manager::PathManager;
 use subflow_policy::scheduler::Scheduler;
-use subflow_scenario::{Flow, PerEnd, Protocol, Traffic};
+use subflow_scenario::{Flow, PerEnd, Protocol};
 use subflow_transport::sctp::config::Distribution;
 use subflow_transport::{Listener, mptcp};
 
@@ -34,7 +34,7 @@ impl Side {
 
 /// What the algorithms of one end of `flow` learn before the first connection.
 pub(crate) fn flow_end(flow: &Flow, side: Side, seed: u64) -> FlowEnd {
-    let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
+    let answers = flow.is_answered();
     FlowEnd {
         seed: stream(seed, &format!("algorithms of flow {} at its {side:?}", flow.name)).next_u64(),
         sends: answers == (side == Side::To),

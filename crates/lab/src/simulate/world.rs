@@ -8,7 +8,7 @@ use subflow_transport::EndpointId;
 use subflow_wire::Packet;
 use subflow_wire::icmp::IcmpError;
 
-use super::application::Application;
+use super::application::{Application, Reader};
 use super::nodes::{Node, Nodes, TIMER, TimerOwner};
 
 /// Everything above the network.
@@ -47,7 +47,12 @@ impl World {
     pub(super) fn add_application(&mut self, network: &mut Network, make: impl FnOnce(TimerId) -> Application) {
         let flow = self.applications.len();
         let timer = self.nodes.new_timer(network, TimerOwner::Application { flow });
-        self.applications.push(make(timer));
+        let mut application = make(timer);
+        if let Some(reading) = application.flow().read.clone() {
+            let timer = self.nodes.new_timer(network, TimerOwner::Reader { flow });
+            application.read_by(Reader::new(reading, timer));
+        }
+        self.applications.push(application);
     }
 
     /// Drains an endpoint, and those that have waited for what has left the host's queues meanwhile.
@@ -68,6 +73,16 @@ impl World {
                 self.nodes.record_completion(network.now(), node, flow, id);
             }
         }
+    }
+
+    /// The reader of a flow reads on.
+    fn read(&mut self, network: &mut Network, flow: usize) {
+        let was_open = self.applications[flow].completed_at.is_none();
+        let Some((node, id)) = self.applications[flow].on_read_timer(&mut self.nodes, network) else { return };
+        if was_open && self.applications[flow].completed_at.is_some() && self.nodes.is_observed() {
+            self.nodes.record_completion(network.now(), node, flow, id);
+        }
+        self.drain(network, node, id);
     }
 
     /// Exchanges the hosts for which `moves` is true, and the applications of the flows from there, with those of
@@ -102,7 +117,7 @@ impl World {
     /// Hands the connections that the listeners of a host have accepted to their flows.
     fn register_accepted(&mut self, network: &mut Network, node: usize) {
         while let Some((flow, accepted)) = self.nodes.next_accepted(network, node) {
-            self.applications[flow].on_accept(&mut self.nodes, node, accepted);
+            self.applications[flow].on_accept(&mut self.nodes, network, node, accepted);
         }
     }
 
@@ -166,6 +181,7 @@ impl Hosts for World {
                     self.drain(network, node, endpoint);
                 }
             }
+            TimerOwner::Reader { flow } => self.read(network, flow),
             TimerOwner::Addresses { change } => self.change_addresses(network, change),
         }
     }

@@ -87,6 +87,12 @@ pub fn jain_index(shares: &[f64]) -> Option<f64> {
     if squares > 0.0 { Some(sum * sum / (shares.len() as f64 * squares)) } else { None }
 }
 
+/// The share of those that are true; `None` of none.
+pub(crate) fn share(judged: impl Iterator<Item = bool>) -> Option<f64> {
+    let (met, all) = judged.fold((0_u64, 0_u64), |(met, all), is_met| (met + u64::from(is_met), all + 1));
+    (all > 0).then(|| met as f64 / all as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

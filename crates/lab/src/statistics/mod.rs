@@ -7,6 +7,7 @@ mod kolmogorov_smirnov;
 mod mean_difference;
 mod summary;
 
+pub(crate) use descriptive::share;
 pub use descriptive::{BoxPlot, box_plot, cumulative, jain_index, mean, median, quantile, standard_deviation};
 pub use durations::DurationSummary;
 pub use intervals::{Indices, Interval, bootstrap_percentile, mean_interval, median_interval, ratio_interval};

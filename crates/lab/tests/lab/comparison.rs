@@ -27,6 +27,7 @@ fn result(seed: u64, goodput_mbps: f64, completion_s: Option<f64>) -> RunResult 
         series: Vec::new(),
         paths: Vec::new(),
         sequences: Vec::new(),
+        exchanges: Vec::new(),
     }
 }
 

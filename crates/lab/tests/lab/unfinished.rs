@@ -24,6 +24,7 @@ fn run(seed: u64, completed: usize) -> Run {
         series: Vec::new(),
         paths: Vec::new(),
         sequences: Vec::new(),
+        exchanges: Vec::new(),
     };
     Run { run: seed as usize - 1, point: 0, parameters: Parameters::new(), result }
 }

@@ -34,7 +34,7 @@ protocol = "mptcp"
 from = "client"
 to = "server"
 protocol = "tcp"
-requests = { response = "5 kB" }
+requests = { response = "5 kB", deadline = "100 ms" }
 [flows.voice]
 from = "client"
 to = "server"

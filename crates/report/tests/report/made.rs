@@ -42,6 +42,7 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         series: Vec::new(),
         paths: Vec::new(),
         sequences: Vec::new(),
+        exchanges: Vec::new(),
     }
 }
 

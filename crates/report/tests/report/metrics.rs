@@ -33,7 +33,7 @@ protocol = "mptcp"
 from = "client"
 to = "server"
 protocol = "tcp"
-requests = { response = "5 kB" }
+requests = { response = "5 kB", deadline = "100 ms" }
 [flows.web]
 from = "client"
 to = "server"

@@ -15,6 +15,7 @@ use super::algorithms;
 use super::ends::Ports;
 use super::groups::Numbers;
 use super::reachability::{Connected, Islands};
+use super::reading;
 use super::reliability;
 use super::sizes;
 use super::stacks::Stacks;
@@ -147,6 +148,7 @@ impl FlowReader<'_> {
                 sizes.as_ref(),
                 self.traces,
             )?,
+            read: reading::read(&section, kind.is_udp())?,
             start,
             stop,
         };

@@ -15,6 +15,7 @@ mod network;
 mod programs;
 mod queue;
 mod reachability;
+mod reading;
 mod reliability;
 mod round_trips;
 mod routing;

@@ -89,12 +89,29 @@ fn on_off(field: &Field<'_>, largest: u64) -> Result<Traffic, Problem> {
 
 fn requests(field: &Field<'_>, traces: &Traces) -> Result<Traffic, Problem> {
     let section = field.section(&schema::REQUESTS)?;
+    if let (Some(_), Some(second)) = (section.given("think"), section.given("every")) {
+        return Err(second
+            .problem("found think and every, expected one of them")
+            .label("one too many")
+            .help("think is a pause after each response; with every, requests wait for no response"));
+    }
+    let every = section.given("every").map(|every| positive_period(&every)).transpose()?;
     Ok(Traffic::RequestResponse {
         request: sizes::message(&section.value("request"), traces)?,
         response: sizes::message(&section.required("response")?, traces)?,
         count: section.given("count").map(|count| count.integer(1..=u64::MAX)).transpose()?,
         think: period(&section.value("think"))?,
+        every,
+        deadline: section.given("deadline").map(|deadline| deadline.positive_duration()).transpose()?,
     })
+}
+
+/// A period whose mean is not zero.
+fn positive_period(field: &Field<'_>) -> Result<Period, Problem> {
+    match period(field)? {
+        period if period.mean().is_zero() => Err(field.expected("a period above zero").label("all at once")),
+        period => Ok(period),
+    }
 }
 
 /// A duration, or `{ exponential = MEAN }`.

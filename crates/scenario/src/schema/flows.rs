@@ -83,6 +83,13 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
         optional("requests", "a table", "none", "requests and responses, in sequence"),
         optional(
+            "read",
+            "a table",
+            "all data at once",
+            "how the application reads that receives the data: at a rate, with pauses. What it has not read fills the \
+             receive window (not over UDP)",
+        ),
+        optional(
             "count",
             "a whole number from 1 to 50000",
             "one flow",
@@ -225,12 +232,55 @@ pub(crate) static ON_OFF: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
 /// `requests = { … }`.
 pub(crate) static REQUESTS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "flows.NAME.requests = { … }",
-    doc: "Requests, each followed by a response and a pause, all over one connection.",
+    doc: "Requests, each followed by a response, all over one connection: one after the other with pauses, or with `every` \
+          at times of their own.",
     fields: vec![
         value("request", "a size above zero, or a table", "'1 kB'", "the size of a request; a table is a distribution"),
         required("response", "a size above zero, or a table", "the size of a response; a table is a distribution"),
         optional("count", "a whole number, 1 or more", "as many as there is time for", "the number of exchanges"),
         value("think", "a period", "'0 s'", "the pause between a response and the next request"),
+        optional(
+            "every",
+            "a period",
+            "after the response and the pause",
+            "the time from one request to the next, instead of think: requests wait for no response, and responses come \
+             in their order. The first one goes when the connection is established",
+        ),
+        optional(
+            "deadline",
+            "a duration above zero",
+            "no deadline",
+            "the time from a request to the end of its response after which an exchange is late; results have the share \
+             in time",
+        ),
+    ],
+});
+
+/// `read = { … }`.
+pub(crate) static READ: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "flows.NAME.read = { … }",
+    doc: "How the application reads that receives the data: of requests, the one that reads the responses. Goodput, \
+          completion and exchanges count what it has read.",
+    fields: vec![
+        optional(
+            "rate",
+            "a rate above zero",
+            "as fast as data arrives",
+            "the rate of reading: after each read the application waits as long as the bytes take at this rate",
+        ),
+        value("buffer", "a size from 1 byte to 1 GiB", "'16 KiB'", "the most bytes that one read takes"),
+        optional("pause", "a table, or a list of tables", "none", "when the application does not read"),
+    ],
+});
+
+/// `pause = { … }` of `read`.
+pub(crate) static PAUSE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "flows.NAME.read.pause = { … }",
+    doc: "A time at which the application does not read. It begins at a time, or after an amount that was read.",
+    fields: vec![
+        optional("at", "a duration", "another beginning", "the beginning, from the start of the run"),
+        optional("after", "a size", "another beginning", "the number of bytes read at which it begins"),
+        required("for", "a duration above zero", "the length"),
     ],
 });
 

@@ -114,6 +114,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a size", &[Size]),
     ("a size above zero", &[Size]),
     ("a size above zero, or a table", &[Size, Table]),
+    ("a size from 1 byte to 1 GiB", &[Size]),
     ("a size from 1 byte to 16 MiB", &[Size]),
     ("a size from 1 B to 1 TiB", &[Size]),
     ("a size from 1 to 65507 bytes, over IPv6 to 65487", &[Size]),

@@ -6,9 +6,9 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK,
-    LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PERIOD, PROGRAM, QUEUE, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER,
-    SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
+    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS,
+    MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER, ROUTING,
+    SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
@@ -41,6 +41,8 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("after", &AFTER),
         ("on_off", &ON_OFF),
         ("requests", &REQUESTS),
+        ("read", &READ),
+        ("pause", &PAUSE),
         ("send", &SIZES),
         ("request", &SIZES),
         ("response", &SIZES),
@@ -48,6 +50,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("on", &PERIOD),
         ("off", &PERIOD),
         ("think", &PERIOD),
+        ("every", &PERIOD),
         ("trace", &TRACE),
         ("tcp", &tcp::TABLE),
         ("delayed_ack", &acknowledgments::DELAYED_ACK),

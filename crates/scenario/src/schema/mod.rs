@@ -19,8 +19,8 @@ pub(crate) use crate::axes::AXIS_UNITS;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
-    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SIZES,
-    SUBFLOW,
+    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, READ, REQUESTS, SCHEDULER,
+    SIZES, SUBFLOW,
 };
 pub use general::Sampling;
 pub(crate) use general::{
@@ -63,6 +63,8 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &SUBFLOW,
         &ON_OFF,
         &REQUESTS,
+        &READ,
+        &PAUSE,
         &SIZES,
         &PERIOD,
         &PROGRAM,

@@ -123,8 +123,16 @@ const EXCHANGES: &[Metric] = &[
     )
     .usual(),
     Metric::number("exchange_median_ms", "ms", "Median of it.", |flow| flow.exchanges.as_ref()?.median_ms)
-        .shown("median ms", "median ms", 1, Means::None)
-        .part(Part::Exchanges),
+        .csv(26)
+        .summarised("exchanges.median_ms")
+        .shown("median ms", "median ms", 1, Means::Mean)
+        .part(Part::Exchanges)
+        .compared(
+            "exchange-p50",
+            "median time of a request and its response",
+            Better::Lower,
+            ["Median time of a request and its response", "median time"],
+        ),
     Metric::number("exchange_p95_ms", "ms", "95th percentile of it.", |flow| flow.exchanges.as_ref()?.p95_ms)
         .csv(25)
         .summarised("exchanges.p95_ms")
@@ -136,6 +144,31 @@ const EXCHANGES: &[Metric] = &[
             Better::Lower,
             ["95th percentile of the time of a request and its response", "95th percentile"],
         ),
+    Metric::number("exchange_p99_ms", "ms", "99th percentile of it.", |flow| flow.exchanges.as_ref()?.p99_ms)
+        .csv(27)
+        .summarised("exchanges.p99_ms")
+        .shown("p99 ms", "99th percentile ms", 1, Means::Mean)
+        .part(Part::Exchanges)
+        .compared(
+            "exchange-p99",
+            "99th percentile of the time of a request and its response",
+            Better::Lower,
+            ["99th percentile of the time of a request and its response", "99th percentile"],
+        ),
+    Metric::number("exchange_in_time", "1", "Share of the exchanges that met their deadline.", |flow| {
+        flow.exchanges.as_ref()?.in_time
+    })
+    .csv(28)
+    .summarised("exchanges.in_time")
+    .shown("in time", "in time %", 1, Means::Mean)
+    .scaled(100.0)
+    .part(Part::Exchanges)
+    .compared(
+        "exchange-in-time",
+        "share of the exchanges that met their deadline",
+        Better::Higher,
+        ["Exchanges in time", "share in time"],
+    ),
 ];
 
 const DATAGRAMS: &[Metric] = &[

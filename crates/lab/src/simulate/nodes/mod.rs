@@ -48,6 +48,7 @@ struct Socket {
 pub(super) enum TimerOwner {
     Endpoint { node: usize, endpoint: EndpointId },
     Application { flow: usize },
+    Reader { flow: usize },
     Addresses { change: usize },
 }
 

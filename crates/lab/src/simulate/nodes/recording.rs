@@ -5,6 +5,7 @@ use subflow_quantity::Instant;
 use subflow_transport::EndpointId;
 
 use super::{Node, Nodes};
+use crate::event_log::Act;
 use crate::simulate::observer::{Occasion, Watched};
 
 impl Nodes {
@@ -59,6 +60,19 @@ impl Nodes {
                 }
             }
         }
+    }
+
+    /// Records what the application at an endpoint does, if that is logged.
+    #[inline]
+    pub(in crate::simulate) fn record_act(
+        &mut self,
+        now: Instant,
+        (node, id): (usize, EndpointId),
+        act: impl FnOnce() -> Act,
+    ) {
+        let Some(observer) = &mut self.observer else { return };
+        let flow = self.nodes[node].sockets[id.0 as usize].flow;
+        observer.on_act(&act(), Occasion { node, flow, when: (now, self.cause) });
     }
 
     /// Records that the endpoint `id` of a node has received all data of `flow`.

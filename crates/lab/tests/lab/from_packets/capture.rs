@@ -8,7 +8,7 @@ const ENHANCED_PACKET: u32 = 6;
 
 /// The packets of a pcapng file with their times in nanoseconds, in order. Blocks other than those of packets are
 /// skipped.
-pub(super) fn packets(path: &Path) -> Vec<(u64, Packet)> {
+pub(crate) fn packets(path: &Path) -> Vec<(u64, Packet)> {
     let bytes = std::fs::read(path).expect("a capture");
     let field = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     let mut packets = Vec::new();

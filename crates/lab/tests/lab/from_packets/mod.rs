@@ -17,6 +17,7 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 use subflow_wire::Packet;
 
+pub(crate) use capture::packets;
 use count::{Count, Counted};
 use stream::Connection;
 

@@ -1,17 +1,33 @@
-//! The applications on the connections: bulk transfers, datagrams at a rate, requests and responses.
+//! The applications on the connections.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | beginning and end of a flow, bulk transfers, and what calls the rest | here |
+//! | requests and responses | `requests.rs`; the record of each exchange: `exchange_log.rs` |
+//! | datagrams at a rate | `datagrams.rs` |
+//! | an application that reads at its own pace | `reader.rs` |
+
+mod datagrams;
+mod exchange_log;
+mod reader;
+mod requests;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_network::{Network, TimerId, stream};
-use subflow_quantity::{Duration, Instant, Pacing};
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, Period, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
-use super::dialogue::{Dialogue, ExchangeClock};
+use super::dialogue::ExchangeClock;
 use super::nodes::Nodes;
-use crate::statistics::DurationSummary;
+
+use datagrams::Datagrams;
+pub(crate) use exchange_log::ExchangeLog;
+pub(crate) use reader::{Pace, Reader, Turn};
+use requests::Requests;
 
 /// The application at both ends of a flow, and the state of its traffic.
 pub(crate) struct Application {
@@ -25,20 +41,22 @@ pub(crate) struct Application {
     stage: Stage,
     /// The time at which the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
-    /// Durations of finished exchanges.
-    pub(crate) exchanges: DurationSummary,
-    asked_at: Instant,
-    /// Shows the waiting time of the exchanges during the run.
-    pub(crate) exchange_clock: Option<Arc<ExchangeClock>>,
-    /// Its exchanges at the connecting and at the accepting end, if it has any.
-    dialogues: Option<[Dialogue; 2]>,
+    /// Its exchanges, if it has any.
+    requests: Option<Requests>,
+    /// What reads its data, if that is not read at once.
+    reader: Option<Reader>,
     /// The bytes of messages that did not fit in the send buffer, at each end.
     owed: [u64; 2],
-    /// The end of the current on period of an on-off source.
-    on_until: Instant,
-    next_packet_at: Instant,
-    /// The intervals between datagrams.
-    pacing: Option<Pacing>,
+    datagrams: Option<Datagrams>,
+}
+
+/// The end at which data has arrived.
+#[derive(Clone, Copy)]
+struct Arrival {
+    node: usize,
+    endpoint: EndpointId,
+    /// Whether it is the one that has opened the connection.
+    connecting: bool,
 }
 
 /// The meaning of the application's timer.
@@ -58,10 +76,10 @@ impl Application {
     /// The application of `flow` in the run with `seed`; `connect` configures its connecting end (`None` for UDP).
     pub(crate) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, seed: u64) -> Self {
         let rng = stream(seed, &format!("flow {}", flow.name));
-        let dialogues = flow.exchange_sizes(seed).map(|sizes| [Dialogue::new(sizes.clone()), Dialogue::new(sizes)]);
+        let requests = flow.exchange_sizes(seed).map(Requests::new);
         Self {
             flow,
-            dialogues,
+            requests,
             timer,
             connect,
             rng,
@@ -69,13 +87,9 @@ impl Application {
             to: None,
             stage: Stage::Waiting,
             completed_at: None,
-            exchanges: DurationSummary::default(),
-            asked_at: Instant::ZERO,
-            exchange_clock: None,
+            reader: None,
             owed: [0; 2],
-            on_until: Instant::ZERO,
-            next_packet_at: Instant::ZERO,
-            pacing: None,
+            datagrams: None,
         }
     }
 
@@ -86,6 +100,23 @@ impl Application {
 
     pub(crate) fn flow(&self) -> &Flow {
         &self.flow
+    }
+
+    /// Its exchanges so far, if it has any.
+    pub(crate) fn exchanges(&self) -> Option<&ExchangeLog> {
+        self.requests.as_ref().map(|requests| &requests.log)
+    }
+
+    /// Shows the waiting time of its exchanges during the run.
+    pub(crate) fn show_exchanges(&mut self, clock: Arc<ExchangeClock>) {
+        if let Some(requests) = &mut self.requests {
+            requests.clock = Some(clock);
+        }
+    }
+
+    /// Its data is read by `reader`.
+    pub(super) fn read_by(&mut self, reader: Reader) {
+        self.reader = Some(reader);
     }
 
     /// Handles the application's timer. Returns the endpoint that has to be drained.
@@ -159,38 +190,16 @@ impl Application {
         let socket = nodes.transport_mut(from.host).endpoint_mut(endpoint);
         match self.flow.traffic {
             Traffic::Bulk { bytes } => self.write_bulk(socket, bytes),
-            Traffic::OnOff { rate, on, .. } => {
-                self.on_until = now + self.draw(on);
-                self.next_packet_at = now;
-                self.pacing = Some(Pacing::new(rate));
-            }
+            Traffic::OnOff { .. } => self.begin_datagrams(now),
             Traffic::RequestResponse { .. } => {}
+        }
+        if self.reads(true) {
+            self.begin_reading(nodes, network, Arrival { node: from.host, endpoint, connecting: true });
         }
         match self.flow.traffic {
             Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
             _ => self.sleep_until(network, None),
         }
-    }
-
-    /// The source address of datagrams. The port identifies the flow, so that the same number serves as source port.
-    fn datagram_source(&self, nodes: &Nodes) -> SocketAddr {
-        let port = self.flow.source_port.unwrap_or(self.flow.port);
-        let Flow { from, fixed_source, addresses: [preferred, remote], .. } = self.flow;
-        let source = if fixed_source { preferred } else { nodes.transport(from.host).source(preferred, remote) };
-        SocketAddr::new(source, port)
-    }
-
-    /// Opens the receiving end of a flow of datagrams.
-    pub(crate) fn open_datagram_receiver(&mut self, nodes: &mut Nodes, network: &mut Network, index: usize) {
-        let to = self.flow.to;
-        let at = SocketAddr::new(self.flow.addresses[1], self.flow.port);
-        let source = self.datagram_source(nodes);
-        let receiver = match nodes.transport_mut(to.host).open_udp(at, source) {
-            Ok(receiver) => receiver,
-            Err(error) => return nodes.fail(&self.flow.name, error),
-        };
-        nodes.register(network, to.host, receiver, index);
-        self.to = Some(receiver);
     }
 
     fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
@@ -208,7 +217,7 @@ impl Application {
         *owed -= socket.write(*owed);
     }
 
-    pub(crate) fn on_accept(&mut self, nodes: &mut Nodes, node: usize, endpoint: EndpointId) {
+    pub(crate) fn on_accept(&mut self, nodes: &mut Nodes, network: &mut Network, node: usize, endpoint: EndpointId) {
         // A join that has lost its option on the way opens another connection. Where the first has received nothing yet,
         // its SYN was sent again from another address.
         let is_in_use = |first| {
@@ -219,14 +228,15 @@ impl Application {
             return;
         }
         self.to = Some(endpoint);
-        let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
-        match self.flow.traffic {
-            Traffic::Bulk { bytes: Some(bytes) } => socket.set_receive_mark(bytes),
-            _ => {
-                if let Some([_, accepting]) = &self.dialogues {
-                    socket.set_receive_mark(accepting.asked());
-                }
-            }
+        let awaited = match self.flow.traffic {
+            Traffic::Bulk { bytes } => bytes,
+            _ => self.requests.as_ref().map(Requests::asked),
+        };
+        if let Some(total) = awaited {
+            self.await_bytes(nodes, (node, endpoint), false, total);
+        }
+        if self.reads(false) {
+            self.begin_reading(nodes, network, Arrival { node, endpoint, connecting: false });
         }
     }
 
@@ -240,11 +250,7 @@ impl Application {
     ) {
         let connecting = self.from == Some(endpoint) && node == self.flow.from.host;
         match event {
-            Event::Established if connecting => {
-                if let Traffic::RequestResponse { .. } = self.flow.traffic {
-                    self.send_request_after(nodes, network, Duration::ZERO);
-                }
-            }
+            Event::Established if connecting => self.begin_requests(nodes, network),
             Event::Writable => {
                 let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 match self.flow.traffic {
@@ -253,7 +259,10 @@ impl Application {
                     _ => {}
                 }
             }
-            Event::Received => self.on_received(nodes, network, node, endpoint, connecting),
+            Event::Received if self.reads(connecting) => {
+                self.read(nodes, network, Arrival { node, endpoint, connecting });
+            }
+            Event::Received => self.on_received(nodes, network, Arrival { node, endpoint, connecting }),
             Event::PeerFinished if !connecting => {
                 self.complete_if_abandoned(network.now());
                 nodes.transport_mut(node).endpoint_mut(endpoint).finish();
@@ -281,91 +290,14 @@ impl Application {
         }
     }
 
-    fn on_received(
-        &mut self,
-        nodes: &mut Nodes,
-        network: &mut Network,
-        node: usize,
-        endpoint: EndpointId,
-        connecting: bool,
-    ) {
-        let now = network.now();
+    /// What the application waits for has arrived, and was read.
+    fn on_received(&mut self, nodes: &mut Nodes, network: &mut Network, at: Arrival) {
         match self.flow.traffic {
-            Traffic::Bulk { bytes: Some(_) } if !connecting => self.completed_at = Some(now),
-            Traffic::RequestResponse { count, think, .. } => {
-                let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
-                let Some([asking, answering]) = &mut self.dialogues else { return };
-                if !connecting {
-                    let response = answering.current().response;
-                    answering.advance();
-                    socket.set_receive_mark(answering.asked());
-                    self.write_message(socket, connecting, response);
-                    return;
-                }
-                asking.advance();
-                socket.set_receive_mark(asking.answered());
-                let duration = now - self.asked_at;
-                self.exchanges.add(duration);
-                if let Some(clock) = &self.exchange_clock {
-                    clock.answer(duration);
-                }
-                let done = self.exchanges.count();
-                if count == Some(done) {
-                    self.completed_at = Some(now);
-                    socket.finish();
-                } else {
-                    let pause = self.draw(think);
-                    self.send_request_after(nodes, network, pause);
-                }
-            }
-            _ => {}
+            Traffic::Bulk { bytes: Some(_) } if !at.connecting => self.completed_at = Some(network.now()),
+            Traffic::RequestResponse { .. } if at.connecting => self.on_response(nodes, network, at),
+            Traffic::RequestResponse { .. } => self.answer(nodes, at),
+            Traffic::Bulk { .. } | Traffic::OnOff { .. } => {}
         }
-    }
-
-    fn send_request_after(&mut self, nodes: &mut Nodes, network: &mut Network, pause: Duration) {
-        if pause.is_zero() {
-            self.send_request(nodes, network);
-        } else {
-            let at = network.now() + pause;
-            self.sleep_until(network, Some(at));
-        }
-    }
-
-    /// Sends the next request.
-    fn send_request(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (Some([asking, _]), Some(endpoint)) = (&self.dialogues, self.from) else { return };
-        let (request, answered) = (asking.current().request, asking.answered());
-        self.asked_at = network.now();
-        if let Some(clock) = &self.exchange_clock {
-            clock.ask(self.asked_at);
-        }
-        let node = self.flow.from.host;
-        let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
-        socket.set_receive_mark(answered);
-        self.write_message(socket, true, request);
-        self.sleep_until(network, None);
-    }
-
-    /// Sends the datagrams that are due and sets the timer for the next one.
-    fn send_datagrams(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (&Traffic::OnOff { packet, on, off, .. }, Some(endpoint)) = (&self.flow.traffic, self.from) else { return };
-        let Some(mut pacing) = self.pacing else { return };
-        let now = network.now();
-        while self.next_packet_at <= now {
-            nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint).write(u64::from(packet));
-            self.next_packet_at += pacing.time_of(u64::from(packet));
-            while self.next_packet_at >= self.on_until {
-                let pause = self.draw(off);
-                let burst = self.draw(on);
-                self.next_packet_at = self.next_packet_at.max(self.on_until) + pause;
-                self.on_until = self.next_packet_at + burst.max(Duration::from_nanos(1));
-                if pause.is_zero() && burst.is_zero() {
-                    break;
-                }
-            }
-        }
-        self.pacing = Some(pacing);
-        self.sleep_until(network, Some(self.next_packet_at));
     }
 
     fn stop(&mut self, nodes: &mut Nodes) {
