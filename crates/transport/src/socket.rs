@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::icmp::{IcmpError, IcmpKind};
+use subflow_wire::quic::ConnectionId;
 use subflow_wire::{Packet, TcpSegment};
 
 use crate::edge::Taken;
@@ -223,6 +224,16 @@ pub(crate) trait Socket: Sized {
     }
 
     fn take_new_ends(&mut self) -> Vec<Ends> {
+        Vec::new()
+    }
+
+    /// Connection identifiers of QUIC under which the host finds this endpoint from now on (`true`), or no more.
+    fn take_id_changes(&mut self) -> Vec<(ConnectionId, bool)> {
+        Vec::new()
+    }
+
+    /// All of them.
+    fn own_ids(&self) -> Vec<ConnectionId> {
         Vec::new()
     }
 

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 use subflow_wire::icmp::IcmpError;
+use subflow_wire::quic::ConnectionId;
 
 use super::{Endpoint, ask};
 use crate::mptcp::{OpenRequest, Refused};
@@ -94,6 +95,16 @@ impl Endpoint {
     /// The pairs of ends that were added since the last call.
     pub(crate) fn take_new_ends(&mut self) -> Vec<Ends> {
         ask!(mut self.take_new_ends())
+    }
+
+    /// The connection identifiers that it has issued (`true`) or does not take any more, since the last call.
+    pub(crate) fn take_id_changes(&mut self) -> Vec<(ConnectionId, bool)> {
+        ask!(mut self.take_id_changes())
+    }
+
+    /// All connection identifiers under which its host finds it.
+    pub(crate) fn own_ids(&self) -> Vec<ConnectionId> {
+        ask!(self.own_ids())
     }
 
     /// What takes the endpoint's place because the peer has restarted.

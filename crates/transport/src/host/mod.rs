@@ -44,6 +44,7 @@ use crate::{Endpoint, Event, RandomSource, Reach};
 use connect::Ports;
 use demux::{Demux, Protocol};
 use limits::HalfOpen;
+use quic::ConnectionIdTable;
 use tokens::Tokens;
 
 /// Identifies an endpoint of a host.
@@ -82,6 +83,8 @@ pub struct Host {
     listeners: BTreeMap<(Protocol, u16), Listener>,
     /// MPTCP connections by this side's token.
     tokens: Tokens,
+    /// Connections of QUIC with several paths by this side's connection identifiers.
+    connection_ids: ConnectionIdTable,
     accepted: VecDeque<EndpointId>,
     replies: VecDeque<Packet>,
     limits: Limits,
@@ -109,6 +112,7 @@ impl Host {
             demux: Demux::new(random.hash_seed()),
             listeners: BTreeMap::new(),
             tokens: Tokens::default(),
+            connection_ids: ConnectionIdTable::default(),
             accepted: VecDeque::new(),
             replies: VecDeque::new(),
             limits: Limits::default(),
@@ -210,6 +214,7 @@ impl Host {
     pub fn handle_timeout(&mut self, now: Instant, id: EndpointId) {
         self.endpoints[id.0 as usize].handle_timeout(now);
         self.open_requested(id, now);
+        self.follow_moves(id);
         self.update_half_open(id);
     }
 
@@ -294,6 +299,7 @@ impl Host {
         if let Some(token) = endpoint.token() {
             self.tokens.remove(token, id);
         }
+        self.connection_ids.update(id, endpoint.own_ids().into_iter().map(|own| (own, false)).collect());
     }
 }
 

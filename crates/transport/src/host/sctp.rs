@@ -44,8 +44,8 @@ impl Host {
         id
     }
 
-    /// Enters new addresses of an association into the table, and adds the association that replaces it after a restart
-    /// of the peer.
+    /// Enters new addresses of an association and paths of a QUIC connection into the tables, and adds the association
+    /// that replaces one after a restart of the peer.
     #[inline]
     pub(super) fn follow_moves(&mut self, id: EndpointId) {
         if self.endpoint(id).has_moved() {
@@ -55,12 +55,14 @@ impl Host {
 
     #[inline(never)]
     fn follow(&mut self, id: EndpointId) {
-        let association = self.endpoint_mut(id);
-        let (new_ends, successor) = (association.take_new_ends(), association.take_successor());
+        let endpoint = self.endpoint_mut(id);
+        let (new_ends, successor) = (endpoint.take_new_ends(), endpoint.take_successor());
+        let (protocol, id_changes) = (endpoint.protocol(), endpoint.take_id_changes());
+        self.connection_ids.update(id, id_changes);
         for ends in new_ends {
             // A peer may claim any address. Addresses of another association remain assigned to that one.
-            if !self.is_in_use(PROTOCOL_SCTP, ends) {
-                self.demux.add(PROTOCOL_SCTP, ends, id);
+            if !self.is_in_use(protocol, ends) {
+                self.demux.add(protocol, ends, id);
             }
         }
         if let Some(successor) = successor {

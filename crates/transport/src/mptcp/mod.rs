@@ -83,6 +83,8 @@ pub use subflow::Subflow;
 
 pub(crate) use handshake::{Identity, capable_of};
 pub(crate) use join::{Refused, join_of};
+pub(crate) use local_addresses::LocalAddresses;
+pub(crate) use path_manager::PathManager;
 
 use crate::edge::Taken;
 use crate::notes::Notes;
@@ -94,8 +96,6 @@ use data_fin::DataFin;
 use data_timer::DataTimer;
 use handshake::Negotiated;
 use keys::Key;
-use local_addresses::LocalAddresses;
-use path_manager::PathManager;
 use phase::Phase;
 use receive_side::ReceiveSide;
 use scheduler_views::Views;

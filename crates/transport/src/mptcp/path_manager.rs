@@ -27,7 +27,7 @@ pub struct OpenRequest {
 /// afterwards: the number of addresses that the peer announces determines how many attempts follow each other, so
 /// recursion would have no bound.
 #[derive(Clone, Debug)]
-pub(super) struct PathManager {
+pub(crate) struct PathManager {
     algorithm: PathManagement,
     waiting: VecDeque<Event>,
     is_processing: bool,
@@ -38,20 +38,20 @@ pub(super) struct PathManager {
 }
 
 impl PathManager {
-    pub(super) fn new(algorithm: PathManagement) -> Self {
+    pub(crate) fn new(algorithm: PathManagement) -> Self {
         let wake_at = Instant::MAX;
         Self { algorithm, waiting: VecDeque::new(), is_processing: false, wake_at, requests: Vec::new() }
     }
 
     /// Adds an event. Returns whether the caller has to process what waits, with [`next`](Self::next) until there is no
     /// more; otherwise a caller further up does.
-    pub(super) fn add(&mut self, event: Event) -> bool {
+    pub(crate) fn add(&mut self, event: Event) -> bool {
         self.waiting.push_back(event);
         !core::mem::replace(&mut self.is_processing, true)
     }
 
     /// Passes the next event to the path manager, which appends its commands. Returns whether there was one.
-    pub(super) fn next(&mut self, now: Instant, commands: &mut Vec<Command>) -> bool {
+    pub(crate) fn next(&mut self, now: Instant, commands: &mut Vec<Command>) -> bool {
         match self.waiting.pop_front() {
             Some(event) => {
                 self.algorithm.on_event(&event, now, commands);
@@ -64,22 +64,22 @@ impl PathManager {
 
     /// When it is to be woken; [`Instant::MAX`] for never.
     #[inline]
-    pub(super) fn wake_at(&self) -> Instant {
+    pub(crate) fn wake_at(&self) -> Instant {
         self.wake_at
     }
 
     /// The connection can have no further subflows: it is not woken any more.
-    pub(super) fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.wake_at = Instant::MAX;
     }
 
     /// A subflow is to be opened as soon as the host has assigned it a port.
-    pub(super) fn request(&mut self, request: OpenRequest) {
+    pub(crate) fn request(&mut self, request: OpenRequest) {
         self.requests.push(request);
     }
 
     /// The identifiers of this host's addresses have changed. Subflows from an address that has none are not opened.
-    pub(super) fn renumber(&mut self, mut id_of: impl FnMut(IpAddr) -> Option<u8>) {
+    pub(crate) fn renumber(&mut self, mut id_of: impl FnMut(IpAddr) -> Option<u8>) {
         self.requests.retain_mut(|request| match id_of(request.local) {
             Some(id) => {
                 request.local_id = id;
@@ -91,12 +91,12 @@ impl PathManager {
 
     /// Number of subflows that wait for a port.
     #[inline]
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.requests.len()
     }
 
     /// Takes at most `most` of these, the oldest first.
-    pub(super) fn take_requests(&mut self, most: usize) -> Vec<OpenRequest> {
+    pub(crate) fn take_requests(&mut self, most: usize) -> Vec<OpenRequest> {
         self.requests.drain(..most.min(self.requests.len())).collect()
     }
 }

@@ -9,7 +9,7 @@ use super::recovery::{Delivery, Recovery};
 use super::sent::{SentFrame, SentFrames, SentPacket};
 use super::space::SpaceId;
 use super::{Connection, MAIN_STREAM};
-use crate::notes::Note;
+use crate::notes::{Note, Noted};
 
 impl Connection {
     /// An acknowledgment of packets of one packet number space has arrived.
@@ -18,30 +18,32 @@ impl Connection {
     ///
     /// It acknowledges a packet that was not sent.
     pub(super) fn on_ack(&mut self, id: SpaceId, ack: &AckFrame, now: Instant) -> Result<(), TransportError> {
-        let space = &mut self.spaces[id as usize];
+        let space = self.space_mut(id);
         if ack.largest >= space.next_number() {
             return Err(TransportError::ProtocolViolation);
         }
-        let mut newly = core::mem::take(&mut self.scratch);
-        space.sent.acknowledge(ack, &mut newly);
         let (una, nxt) = (ack.largest + 1, space.next_number());
+        let mut newly = core::mem::take(&mut self.scratch);
+        self.space_mut(id).sent.acknowledge(ack, &mut newly);
         if let Some(latest) = newly.iter().max_by_key(|packet| packet.number) {
             let rtt = (latest.number == ack.largest).then(|| now.since(latest.sent_at));
             if let Some(sample) = rtt {
-                self.rtt.sample(sample, self.delay_of(id, ack), now);
-                self.note_rtt(sample);
+                let delay = self.delay_of(id, ack);
+                self.paths[id.path()].rtt.sample(sample, delay, now);
+                self.note_rtt(id.path(), sample);
             }
             let (packets, latest_sent_at) = (newly.len() as u32, latest.sent_at);
             self.on_delivery(id, Delivery { now, packets, latest_sent_at, rtt, una, nxt });
+            self.observe(id.path(), rtt, now);
         }
-        newly.drain(..).for_each(|packet| self.on_packet_acknowledged(id, &packet.frames));
+        newly.drain(..).for_each(|packet| self.on_packet_acknowledged(&packet.frames));
         self.scratch = newly;
         Ok(())
     }
 
     /// The delay that the peer says it has had (RFC 9002, section 5.3).
     fn delay_of(&self, id: SpaceId, ack: &AckFrame) -> Duration {
-        if id != SpaceId::Data {
+        if !id.is_data() {
             return Duration::ZERO;
         }
         let delay = ack.delay.saturating_mul(1 << self.peer.ack_delay_exponent).min(1 << 40);
@@ -55,32 +57,37 @@ impl Connection {
     }
 
     fn on_delivery(&mut self, id: SpaceId, delivery: Delivery) {
-        let before = self.recovery.state();
-        let ack = self.recovery.on_acknowledged(&delivery, &self.rtt);
-        self.note_state(before);
+        let place = id.path();
+        let before = self.recovery_state(place);
+        let path = &mut self.paths[place];
+        let ack = path.recovery.on_acknowledged(&mut self.congestion, &delivery, &path.rtt);
+        self.note_state(place, before);
         let lost = self.detect_lost(id, false, delivery.now);
-        self.recovery.on_delivered(ack, lost);
+        let path = &mut self.paths[place];
+        path.recovery.on_delivered(&mut self.congestion, ack, lost);
         // A client does not know from Initial packets alone that the server has validated its address.
         if self.is_server || id != SpaceId::Initial {
-            self.recovery.probe_count = 0;
+            path.recovery.probe_count = 0;
         }
     }
 
     /// Finds lost packets of a packet number space, and returns their number.
     pub(super) fn detect_lost(&mut self, id: SpaceId, by_timer: bool, now: Instant) -> u32 {
         let mut lost = core::mem::take(&mut self.lost_scratch);
-        let limits = (self.rtt.loss_delay(), self.config.packet_threshold);
-        let since = self.rtt.first_sample_at();
-        let losses = self.spaces[id as usize].sent.detect_lost(now, limits, since, &mut lost);
+        let path = &self.paths[id.path()];
+        let limits = (path.rtt.loss_delay(), self.config.packet_threshold);
+        let since = path.rtt.first_sample_at();
+        let losses = self.space_mut(id).sent.detect_lost(now, limits, since, &mut lost);
         if losses.packets > 0 {
-            self.counters.packets_lost += u64::from(losses.packets);
-            let before = self.recovery.state();
-            self.recovery.on_lost(losses.packets, losses.latest_sent_at, by_timer, now);
-            if Recovery::is_persistent(losses.longest_span, &self.rtt, self.max_ack_delay()) {
-                self.recovery.on_persistent_congestion(now);
+            let (before, max_ack_delay) = (self.recovery_state(id.path()), self.max_ack_delay());
+            let path = &mut self.paths[id.path()];
+            path.counters.packets_lost += u64::from(losses.packets);
+            path.recovery.on_lost(&mut self.congestion, &losses, by_timer, now);
+            if Recovery::is_persistent(losses.longest_span, &path.rtt, max_ack_delay) {
+                path.recovery.on_persistent_congestion(&mut self.congestion, now);
             }
-            self.note_losses(&lost);
-            self.note_state(before);
+            self.note_losses(id.path(), &lost);
+            self.note_state(id.path(), before);
             lost.drain(..).for_each(|packet| self.send_again(id, &packet.frames));
         }
         self.lost_scratch = lost;
@@ -96,19 +103,18 @@ impl Connection {
                         send.on_lost(start..end, fin);
                     }
                 }
-                SentFrame::Crypto { start, end } => self.spaces[id as usize].crypto.on_lost(start, end),
+                SentFrame::Crypto { start, end } => self.space_mut(id).crypto.on_lost(start, end),
                 SentFrame::Ack { .. } => {}
                 SentFrame::MaxData => self.streams.tell_again(None, false),
                 SentFrame::MaxStreamData(stream) => self.streams.tell_again(Some(stream), false),
                 SentFrame::ResetStream(stream) => self.streams.tell_again(Some(stream), true),
                 SentFrame::HandshakeDone => self.owes_handshake_done = true,
-                SentFrame::NewConnectionId(sequence) => self.ids.tell_again(sequence),
-                SentFrame::RetireConnectionId(sequence) => self.ids.retire_again(sequence),
+                frame => self.send_path_frame_again(id.path(), frame),
             }
         }
     }
 
-    fn on_packet_acknowledged(&mut self, id: SpaceId, frames: &SentFrames) {
+    fn on_packet_acknowledged(&mut self, frames: &SentFrames) {
         for &frame in frames {
             match frame {
                 SentFrame::Stream { stream, start, end, fin } => {
@@ -119,7 +125,7 @@ impl Connection {
                         }
                     }
                 }
-                SentFrame::Ack { largest } => self.spaces[id as usize].received.forget_through(largest),
+                SentFrame::Ack { space, largest } => self.space_mut(space).received.forget_through(largest),
                 SentFrame::ResetStream(stream) => {
                     if let Some(send) = self.streams.send_mut(stream) {
                         send.on_reset_acknowledged();
@@ -133,34 +139,39 @@ impl Connection {
 
 /// What loss recovery does is noted for whoever explains a run.
 impl Connection {
-    pub(super) fn note(&mut self, note: Note) {
+    pub(super) fn note(&mut self, place: usize, note: Note) {
         if let Some(notes) = &mut self.notes {
-            notes.noted.push(note);
+            notes.noted.push(Noted { ends: self.paths[place].ends, note });
         }
     }
 
-    fn note_rtt(&mut self, sample: Duration) {
+    fn note_rtt(&mut self, place: usize, sample: Duration) {
         if let Some(notes) = &mut self.notes {
-            notes.rtts.push(sample);
+            notes.rtts.push((self.paths[place].ends, sample));
         }
     }
 
-    fn note_state(&mut self, old: RecoveryState) {
-        let new = self.recovery.state();
+    fn recovery_state(&self, place: usize) -> RecoveryState {
+        self.paths[place].recovery.state(&self.congestion)
+    }
+
+    fn note_state(&mut self, place: usize, old: RecoveryState) {
+        let new = self.recovery_state(place);
         if old != new {
-            self.note(Note::State { old, new });
+            self.note(place, Note::State { old, new });
         }
     }
 
-    fn note_losses(&mut self, lost: &[SentPacket]) {
+    fn note_losses(&mut self, place: usize, lost: &[SentPacket]) {
         let Some(notes) = &mut self.notes else { return };
+        let ends = self.paths[place].ends;
         for packet in lost {
             let data = packet.frames.iter().filter_map(|frame| match *frame {
                 SentFrame::Stream { stream: MAIN_STREAM, start, end, .. } => Some(start..end),
                 _ => None,
             });
             let sent_at = packet.sent_at;
-            notes.noted.extend(data.map(|data| Note::Lost { data, sent_at }));
+            notes.noted.extend(data.map(|data| Noted { ends, note: Note::Lost { data, sent_at } }));
         }
     }
 }

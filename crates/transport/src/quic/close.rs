@@ -6,7 +6,6 @@ use subflow_wire::quic::{CloseCause, CloseFrame};
 use super::Connection;
 use super::error::{TransportError, application_close};
 use super::phase::Phase;
-use super::space::SpaceId;
 use crate::Event;
 use crate::tcp::Closed;
 
@@ -63,7 +62,7 @@ impl Idle {
 impl Connection {
     /// When the connection ends because nothing happens.
     pub(super) fn idle_time(&self) -> Option<Instant> {
-        self.idle.at(self.config.idle_timeout, self.rtt.probe_timeout())
+        self.idle.at(self.config.idle_timeout, self.longest_probe_timeout())
     }
 
     /// Both ends have sent and received everything.
@@ -85,7 +84,7 @@ impl Connection {
         if !self.phase.is_open() {
             return;
         }
-        let lasts = self.rtt.probe_timeout() * CLOSING_TIMEOUTS;
+        let lasts = self.longest_probe_timeout() * CLOSING_TIMEOUTS;
         let until = self.idle.last_activity() + lasts;
         self.phase = Phase::Closing { frame, is_due: true, until, how };
         if how != Closed::Gracefully {
@@ -141,8 +140,11 @@ impl Connection {
         if self.idle_time().is_some_and(|at| at <= now) {
             return self.end(Closed::TimedOut);
         }
-        self.recovery.pacer.wake(now);
-        self.on_loss_detection_timeout(now);
+        for place in 0..self.paths.len() {
+            self.paths[place].recovery.pacer.wake(now);
+            self.on_loss_detection_timeout(place, now);
+        }
+        self.on_path_timers(now);
         self.report_progress();
     }
 
@@ -154,11 +156,24 @@ impl Connection {
             Phase::Handshaking | Phase::Established(_) => {}
         }
         let idle = self.idle_time();
-        if self.is_amplification_limited() {
-            return idle;
+        let handshake_acks = self.handshake_spaces.iter().map(|space| space.received.due_at());
+        let paths = (0..self.paths.len()).map(|place| self.path_timeout(place));
+        let timers = paths.chain([idle, self.path_manager_time()]).flatten().min();
+        if self.paths[0].amplification.is_limited() { timers } else { handshake_acks.flatten().chain(timers).min() }
+    }
+
+    /// When something of the path at `place` is due.
+    fn path_timeout(&self, place: usize) -> Option<Instant> {
+        let path = &self.paths[place];
+        if !path.sends() {
+            let ack = path.space.received.due_at().filter(|_| path.owes_ack_elsewhere());
+            return path.deadline().into_iter().chain(ack).min();
         }
-        let acks = SpaceId::ALL.map(|id| self.spaces[id as usize].received.due_at());
-        let pacing = Some(self.recovery.pacer.wake_at()).filter(|&at| at < Instant::MAX);
-        acks.into_iter().chain([idle, self.loss_detection_time(), pacing]).flatten().min()
+        if path.amplification.is_limited() {
+            return path.deadline();
+        }
+        let pacing = Some(path.recovery.pacer.wake_at()).filter(|&at| at < Instant::MAX);
+        let times = [path.space.received.due_at(), self.loss_detection_time(place), pacing, path.deadline()];
+        times.into_iter().flatten().min()
     }
 }

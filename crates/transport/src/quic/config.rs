@@ -1,15 +1,21 @@
 //! The configuration of one end of a QUIC connection.
 
+use std::net::IpAddr;
+
 use subflow_policy::congestion::{Algorithm, Reno};
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_wire::quic::TransportParameters;
+
+use crate::mptcp::Bottleneck;
 
 /// The exponent of two by which delays in acknowledgments are divided (RFC 9000, section 18.2: the default).
 pub(super) const ACK_DELAY_EXPONENT: u32 = 3;
 /// Bytes of the connection identifiers that an end issues.
 pub const CONNECTION_ID_LENGTH: usize = 8;
 /// Connection identifiers of the peer that an end keeps.
-const ACTIVE_CONNECTION_IDS: u64 = 4;
+pub(super) const ACTIVE_CONNECTION_IDS: u64 = 4;
 
 /// The configuration of one end.
 #[derive(Clone, Debug)]
@@ -42,6 +48,32 @@ pub struct Config {
     pub send_buffer: Option<u64>,
     /// Bytes of the messages of the handshake.
     pub handshake: HandshakeLengths,
+    /// Several paths at the same time (draft-ietf-quic-multipath), if the peer supports them as well; `None` for one path.
+    pub multipath: Option<Multipath>,
+}
+
+/// What an end with several paths has in addition.
+#[derive(Clone, Debug)]
+pub struct Multipath {
+    /// Chooses the path of each packet with data. One that [sends copies](subflow_policy::scheduler::Scheduler::repeats)
+    /// by itself sends none here.
+    pub scheduler: Scheduling,
+    /// Chooses the paths that a client opens. A server opens none.
+    pub path_manager: PathManagement,
+    /// Which paths share a bottleneck, for schedulers and congestion control that go by it.
+    pub bottleneck: Option<Bottleneck>,
+    /// The highest path identifier that the peer may use at first (`initial_max_path_id`). Each path that is closed
+    /// raises it by one. At most 63: with the initial path, 64 paths are open at a time.
+    pub max_path_id: u64,
+    /// Local addresses whose paths are backups (PATH_STATUS_BACKUP).
+    pub backup_addresses: Vec<IpAddr>,
+}
+
+impl Multipath {
+    /// With `scheduler` and `path_manager`, and up to eight paths at a time.
+    pub fn new(scheduler: Scheduling, path_manager: PathManagement) -> Self {
+        Self { scheduler, path_manager, bottleneck: None, max_path_id: 7, backup_addresses: Vec::new() }
+    }
 }
 
 /// Lengths of the messages of TLS 1.3, in bytes. Those that have transport parameters are at least as long as these.
@@ -82,6 +114,7 @@ impl Default for Config {
             streams: 100,
             send_buffer: None,
             handshake: HandshakeLengths::default(),
+            multipath: None,
         }
     }
 }
@@ -98,6 +131,7 @@ impl Config {
             ack_delay_exponent: ACK_DELAY_EXPONENT.into(),
             max_ack_delay: self.max_ack_delay.as_millis(),
             active_connection_id_limit: ACTIVE_CONNECTION_IDS,
+            initial_max_path_id: self.multipath.as_ref().map(|multipath| multipath.max_path_id),
             ..TransportParameters::default()
         }
     }

@@ -17,10 +17,12 @@ const MOST_ISSUED: u64 = 4;
 pub(super) struct ConnectionIds {
     /// The destination of the client's first packet. The server is found under it until the client knows another one.
     original: ConnectionId,
+    /// Their path, if they are those of a further path.
+    path: Option<u64>,
     /// Issued by this end, with their numbers.
     own: BTreeMap<u64, ConnectionId>,
-    /// What stateless resets of them would contain, which are never sent.
-    token: [u8; STATELESS_RESET_TOKEN_LENGTH],
+    /// What stateless resets of them would contain, which are never sent; drawn when the first one is issued.
+    token: Option<[u8; STATELESS_RESET_TOKEN_LENGTH]>,
     issued: u64,
     /// Numbers of own identifiers of which the peer is to be told.
     to_tell: Vec<u64>,
@@ -47,8 +49,9 @@ impl ConnectionIds {
     pub(super) fn new(original: ConnectionId, own: ConnectionId, peer: ConnectionId, limit: u64) -> Self {
         Self {
             original,
+            path: None,
             own: [(0, own)].into(),
-            token: [0; STATELESS_RESET_TOKEN_LENGTH],
+            token: None,
             issued: 1,
             to_tell: Vec::new(),
             of_peer: [(0, peer)].into(),
@@ -56,6 +59,32 @@ impl ConnectionIds {
             to_retire: Vec::new(),
             limit,
         }
+    }
+
+    /// Those of a further path, before any is issued.
+    pub(super) fn of_path(path: u64, limit: u64) -> Self {
+        Self {
+            path: Some(path),
+            own: BTreeMap::new(),
+            issued: 0,
+            of_peer: BTreeMap::new(),
+            ..Self::new(ConnectionId::EMPTY, ConnectionId::EMPTY, ConnectionId::EMPTY, limit)
+        }
+    }
+
+    /// The identifiers of this end.
+    pub(super) fn own(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.own.values().copied()
+    }
+
+    /// Whether the peer has issued one that is not retired.
+    pub(super) fn has_destination(&self) -> bool {
+        !self.of_peer.is_empty()
+    }
+
+    /// The number that the peer's next identifier has.
+    pub(super) fn next_of_peer(&self) -> u64 {
+        self.of_peer.last_key_value().map_or(self.retired_prior_to, |(last, _)| last + 1)
     }
 
     /// The destination of the client's first packet.
@@ -77,7 +106,7 @@ impl ConnectionIds {
     /// Whether a packet to `id` is for this end.
     #[inline]
     pub(super) fn is_own(&self, id: ConnectionId, is_server: bool) -> bool {
-        self.own.values().any(|&own| own == id) || is_server && id == self.original
+        self.own.values().any(|&own| own == id) || is_server && self.path.is_none() && id == self.original
     }
 
     /// The peer's first packet has told its identifier.
@@ -87,8 +116,10 @@ impl ConnectionIds {
 
     /// Issues identifiers up to the peer's limit.
     pub(super) fn issue(&mut self, peers_limit: u64, random: &mut RandomSource) {
-        if self.issued == 1 {
-            random.fill_bytes(&mut self.token);
+        if self.token.is_none() {
+            let mut token = [0; STATELESS_RESET_TOKEN_LENGTH];
+            random.fill_bytes(&mut token);
+            self.token = Some(token);
         }
         while (self.own.len() as u64) < peers_limit.min(MOST_ISSUED) {
             self.own.insert(self.issued, random_id(random));
@@ -151,16 +182,16 @@ impl ConnectionIds {
     /// The next frame that tells the peer something.
     pub(super) fn take_news(&mut self) -> Option<Frame> {
         if let Some(sequence) = self.to_retire.pop() {
-            return Some(Frame::RetireConnectionId { path: None, sequence });
+            return Some(Frame::RetireConnectionId { path: self.path, sequence });
         }
         while let Some(sequence) = self.to_tell.pop() {
             if let Some(&connection_id) = self.own.get(&sequence) {
                 let frame = NewConnectionIdFrame {
-                    path: None,
+                    path: self.path,
                     sequence,
                     retire_prior_to: 0,
                     connection_id,
-                    stateless_reset_token: self.token,
+                    stateless_reset_token: self.token.unwrap_or_default(),
                 };
                 return Some(Frame::NewConnectionId(Box::new(frame)));
             }

@@ -5,6 +5,7 @@ use subflow_wire::quic::{ConnectionId, PacketHeader, QuicDatagram, TransportPara
 
 use super::crypto_stream::Message;
 use super::error::TransportError;
+use super::path::LEAST_INITIAL;
 use super::phase::{Phase, Progress};
 use super::space::SpaceId;
 use super::{CONNECTION_ID_LENGTH, Connection};
@@ -15,9 +16,6 @@ const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
 const ENCRYPTED_EXTENSIONS: u8 = 8;
 const FINISHED: u8 = 20;
-
-/// The least length of a datagram with an Initial packet (RFC 9000, section 14.1).
-pub(super) const LEAST_INITIAL: u32 = 1200;
 
 /// The destination and the source of a client's first packet, if a datagram is one that a server answers (sections 7.2
 /// and 14.1).
@@ -53,33 +51,33 @@ impl Connection {
     /// The client's first message.
     pub(super) fn begin_handshake(&mut self) {
         let parameters = TransportParameters {
-            initial_source_connection_id: Some(self.ids.source()),
+            initial_source_connection_id: Some(self.ids().source()),
             ..self.config.transport_parameters()
         };
         let length = self.config.handshake.client_hello;
-        self.spaces[SpaceId::Initial as usize].crypto.write(CLIENT_HELLO, &body_with(&parameters), length);
+        self.space_mut(SpaceId::Initial).crypto.write(CLIENT_HELLO, &body_with(&parameters), length);
     }
 
     /// Processes the messages that have arrived in a packet number space. `source` is that of the packet's header.
     pub(super) fn advance_handshake(&mut self, id: SpaceId, source: ConnectionId) -> Result<(), TransportError> {
-        while let Some(message) = self.spaces[id as usize].crypto.next_message() {
+        while let Some(message) = self.space_mut(id).crypto.next_message() {
             self.on_message(id, &message, source)?;
         }
         Ok(())
     }
 
     fn on_message(&mut self, id: SpaceId, message: &Message, source: ConnectionId) -> Result<(), TransportError> {
-        let is_first = !self.spaces[SpaceId::Handshake as usize].is_open();
+        let is_first = !self.space(SpaceId::Handshake).is_open();
         match (self.is_server, id, message.kind) {
             (true, SpaceId::Initial, CLIENT_HELLO) if is_first => {
                 self.learn_peer(&message.body, source)?;
                 self.answer_hello();
             }
-            (false, SpaceId::Initial, SERVER_HELLO) if is_first => self.spaces[SpaceId::Handshake as usize].open(),
+            (false, SpaceId::Initial, SERVER_HELLO) if is_first => self.space_mut(SpaceId::Handshake).open(),
             (false, SpaceId::Handshake, ENCRYPTED_EXTENSIONS) => self.learn_peer(&message.body, source)?,
             (false, SpaceId::Handshake, FINISHED) if self.peer.initial_source_connection_id.is_some() => {
                 let length = self.config.handshake.finished;
-                self.spaces[SpaceId::Handshake as usize].crypto.write(FINISHED, &[], length);
+                self.space_mut(SpaceId::Handshake).crypto.write(FINISHED, &[], length);
                 self.establish();
             }
             (true, SpaceId::Handshake, FINISHED) => {
@@ -96,12 +94,12 @@ impl Connection {
     fn answer_hello(&mut self) {
         let lengths = self.config.handshake;
         let parameters = TransportParameters {
-            original_destination_connection_id: Some(self.ids.original()),
-            initial_source_connection_id: Some(self.ids.source()),
+            original_destination_connection_id: Some(self.ids().original()),
+            initial_source_connection_id: Some(self.ids().source()),
             ..self.config.transport_parameters()
         };
-        self.spaces[SpaceId::Initial as usize].crypto.write(SERVER_HELLO, &[], lengths.server_hello);
-        let handshake = &mut self.spaces[SpaceId::Handshake as usize];
+        self.space_mut(SpaceId::Initial).crypto.write(SERVER_HELLO, &[], lengths.server_hello);
+        let handshake = self.space_mut(SpaceId::Handshake);
         handshake.open();
         handshake.crypto.write(ENCRYPTED_EXTENSIONS, &body_with(&parameters), lengths.certificate);
         handshake.crypto.write(FINISHED, &[], lengths.finished);
@@ -110,7 +108,7 @@ impl Connection {
     /// The peer says what it supports. Its connection identifiers have to be those of its packets (section 7.3).
     fn learn_peer(&mut self, body: &[u8], source: ConnectionId) -> Result<(), TransportError> {
         let peer = parameters_in(body)?;
-        let original = if self.is_server { None } else { Some(self.ids.original()) };
+        let original = if self.is_server { None } else { Some(self.ids().original()) };
         let is_of_server = peer.original_destination_connection_id.is_some()
             || peer.stateless_reset_token.is_some()
             || peer.preferred_address.is_some();
@@ -123,29 +121,33 @@ impl Connection {
         self.idle.negotiate(self.config.idle_timeout, peer.max_idle_timeout);
         self.streams.learn_limits(&peer);
         self.peer = peer;
+        self.negotiate_multipath();
         Ok(())
     }
 
     /// The handshake is complete: data can be transferred.
     fn establish(&mut self) {
         self.phase = Phase::Established(Progress::default());
-        self.spaces[SpaceId::Data as usize].open();
-        self.ids.issue(self.peer.active_connection_id_limit, &mut self.random);
-        self.recovery.establish(self.config.pacing, self.idle.last_activity());
+        let path = &mut self.paths[0];
+        path.space.open();
+        path.ids.issue(self.peer.active_connection_id_limit, &mut self.random);
+        path.recovery.establish(&mut self.congestion, self.config.pacing, self.idle.last_activity());
         self.stream.emit(Event::Established);
+        self.begin_multipath();
     }
 
     /// The handshake is confirmed: no packet of it is needed any more.
     pub(super) fn confirm_handshake(&mut self) {
         if self.phase.confirm() {
             self.discard_space(SpaceId::Handshake);
+            self.begin_path_manager();
             self.report_progress();
         }
     }
 
     /// Discards the keys of a packet number space: its packets are neither processed nor sent any more.
     pub(super) fn discard_space(&mut self, id: SpaceId) {
-        let in_flight = self.spaces[id as usize].discard();
-        self.recovery.on_discarded(in_flight);
+        let in_flight = self.space_mut(id).discard();
+        self.paths[id.path()].recovery.on_discarded(in_flight);
     }
 }

@@ -1,18 +1,18 @@
 //! Datagrams, packets and frames that arrive (RFC 9000, sections 5.2, 12 and 19).
 
+use std::net::SocketAddr;
+
 use subflow_quantity::Instant;
 use subflow_wire::quic::{ConnectionId, Direction, Frame, PacketHeader, QuicDatagram, QuicPacket, VERSION_1};
 use subflow_wire::{Ecn, IpHeader};
 
 use super::error::TransportError;
+use super::path::Path;
 use super::phase::Phase;
 use super::received::AckPolicy;
 use super::space::SpaceId;
 use super::{Connection, MAIN_STREAM};
-use crate::tcp::Closed;
-
-/// Challenges that wait for their answer.
-const MOST_RESPONSES: usize = 8;
+use crate::tcp::{Closed, Ends};
 
 impl Connection {
     /// Processes a datagram.
@@ -28,31 +28,55 @@ impl Connection {
             }
             Phase::Handshaking | Phase::Established(_) => {}
         }
-        self.counters.datagrams_received += 1;
-        self.amplification.received += u64::from(datagram.length());
+        let place = self.place_of_datagram(ip, datagram, now);
+        let path = &mut self.paths[place];
+        path.counters.datagrams_received += 1;
+        path.amplification.received += u64::from(datagram.length());
         for packet in &datagram.packets {
             if !self.phase.is_open() {
                 return;
             }
-            if let Err(error) = self.on_packet(packet, ip.ecn, now) {
+            if let Err(error) = self.on_packet(place, packet, ip.ecn, now) {
                 return self.fail(error);
             }
         }
+        self.note_blocked_paths();
         self.report_progress();
     }
 
-    fn on_packet(&mut self, packet: &QuicPacket, ecn: Ecn, now: Instant) -> Result<(), TransportError> {
+    /// The place of the path whose packets a datagram has, by the connection identifier: the initial path if it has none
+    /// of this connection. The first packet of a further path opens it.
+    fn place_of_datagram(&mut self, ip: &IpHeader, datagram: &QuicDatagram, now: Instant) -> usize {
+        if self.multipath.is_none() {
+            return 0;
+        }
+        let Some(PacketHeader::OneRtt { destination, .. }) = datagram.packets.first().map(|packet| &packet.header)
+        else {
+            return 0;
+        };
+        let known = |path: &Path| !path.is_closed() && path.ids.is_own(*destination, self.is_server);
+        if let Some(place) = self.paths.iter().position(known) {
+            return place;
+        }
+        let ends = Ends {
+            local: SocketAddr::new(ip.destination, datagram.destination_port),
+            remote: SocketAddr::new(ip.source, datagram.source_port),
+        };
+        self.accept_path(*destination, ends, now).unwrap_or(0)
+    }
+
+    fn on_packet(&mut self, place: usize, packet: &QuicPacket, ecn: Ecn, now: Instant) -> Result<(), TransportError> {
         if let PacketHeader::VersionNegotiation { destination, versions, .. } = &packet.header {
             self.on_version_negotiation(*destination, versions);
             return Ok(());
         }
-        let Some(id) = SpaceId::of(&packet.header) else { return Ok(()) };
+        let Some(id) = SpaceId::of(&packet.header, place) else { return Ok(()) };
         let Some(number) = packet.header.number() else { return Ok(()) };
-        let space = &self.spaces[id as usize];
+        let space = self.space(id);
         let number = number.expand(space.received.largest());
         let is_processed = space.is_open()
             && !space.received.contains(number)
-            && self.ids.is_own(packet.header.destination(), self.is_server);
+            && self.paths[place].ids.is_own(packet.header.destination(), self.is_server);
         if !is_processed {
             return Ok(());
         }
@@ -67,22 +91,22 @@ impl Connection {
                 return Ok(());
             }
         }
-        if self.spaces[id as usize].is_open() {
+        if self.space(id).is_open() {
             let policy = self.ack_policy(id);
             let is_eliciting = packet.is_ack_eliciting();
-            self.spaces[id as usize].received.insert(number, is_eliciting, ecn, policy, now);
+            self.space_mut(id).received.insert(number, is_eliciting, ecn, policy, now);
         }
         self.advance_handshake(id, source_of(&packet.header))
     }
 
     /// What the arrival of a packet proves, whatever it carries.
     fn on_valid_packet(&mut self, id: SpaceId, header: &PacketHeader) {
-        let is_first = self.spaces[id as usize].received.largest().is_none();
+        let is_first = self.space(id).received.largest().is_none();
         match id {
-            SpaceId::Initial if !self.is_server && is_first => self.ids.learn_first(source_of(header)),
+            SpaceId::Initial if !self.is_server && is_first => self.paths[0].ids.learn_first(source_of(header)),
             SpaceId::Handshake if self.is_server && is_first => {
                 // Only the client can have seen what this answers.
-                self.amplification.is_validated = true;
+                self.paths[0].amplification.is_validated = true;
                 self.discard_space(SpaceId::Initial);
             }
             _ => {}
@@ -91,7 +115,7 @@ impl Connection {
 
     fn ack_policy(&self, id: SpaceId) -> AckPolicy {
         match id {
-            SpaceId::Data => {
+            SpaceId::Data(_) => {
                 AckPolicy { threshold: self.config.ack_eliciting_threshold, max_delay: self.config.max_ack_delay }
             }
             // Section 13.2.1: packets of the handshake are acknowledged at once.
@@ -101,8 +125,8 @@ impl Connection {
 
     /// A server does not support the client's version (section 6.2).
     fn on_version_negotiation(&mut self, destination: ConnectionId, versions: &[u32]) {
-        let nothing_arrived = self.spaces[SpaceId::Initial as usize].received.largest().is_none();
-        let is_for_this = !self.is_server && self.ids.is_own(destination, false);
+        let nothing_arrived = self.space(SpaceId::Initial).received.largest().is_none();
+        let is_for_this = !self.is_server && self.ids().is_own(destination, false);
         if is_for_this && nothing_arrived && !self.phase.is_established() && !versions.contains(&VERSION_1) {
             self.end(Closed::Refused);
         }
@@ -111,25 +135,29 @@ impl Connection {
     fn on_frame(&mut self, id: SpaceId, frame: &Frame, now: Instant) -> Result<(), TransportError> {
         match frame {
             Frame::Padding(_) | Frame::Ping => Ok(()),
-            Frame::Ack(ack) if ack.path.is_none() => self.on_ack(id, ack, now),
-            Frame::Crypto(crypto) => self.spaces[id as usize].crypto.accept(crypto),
+            Frame::Ack(ack) => match (id.is_data(), ack.path) {
+                (true, path) => self.on_path_ack(path, ack, now),
+                (false, None) => self.on_ack(id, ack, now),
+                (false, Some(_)) => Err(TransportError::ProtocolViolation),
+            },
+            Frame::Crypto(crypto) => self.space_mut(id).crypto.accept(crypto),
             Frame::ConnectionClose(close) => {
                 self.on_close(close);
                 Ok(())
             }
             Frame::Invalid(_) => Err(TransportError::FrameEncoding),
             // Section 12.4, table 3: all others are those of 1-RTT packets.
-            _ if id != SpaceId::Data => Err(TransportError::ProtocolViolation),
-            frame => self.on_data_frame(frame),
+            _ if !id.is_data() => Err(TransportError::ProtocolViolation),
+            frame => self.on_data_frame(id.path(), frame, now),
         }
     }
 
-    fn on_data_frame(&mut self, frame: &Frame) -> Result<(), TransportError> {
+    fn on_data_frame(&mut self, place: usize, frame: &Frame, now: Instant) -> Result<(), TransportError> {
         match frame {
             Frame::Stream(stream) => {
                 let accepted = self.streams.accept(stream)?;
                 if let Some(taken) = accepted.taken {
-                    self.counters.bytes_received += taken.end - taken.start;
+                    self.paths[place].counters.bytes_received += taken.end - taken.start;
                     self.taken.push((stream.stream, taken));
                 }
                 self.on_readable(stream.stream, accepted.readable);
@@ -139,16 +167,19 @@ impl Connection {
             Frame::MaxData(maximum) => self.streams.allow(*maximum),
             Frame::MaxStreamData { stream, maximum } => self.streams.allow_on(*stream, *maximum)?,
             Frame::MaxStreams { direction: Direction::Bidirectional, maximum } => self.streams.allow_streams(*maximum),
-            Frame::NewConnectionId(new) if new.path.is_none() => self.ids.on_new(new)?,
+            Frame::NewConnectionId(new) => match new.path {
+                None => {
+                    let ids = self.paths.iter_mut().find(|path| path.id == 0).map(|path| &mut path.ids);
+                    ids.map_or(Ok(()), |ids| ids.on_new(new))?;
+                }
+                Some(path) => self.on_new_path_id(path, new)?,
+            },
             Frame::RetireConnectionId { path: None, sequence } => {
                 let limit = self.peer.active_connection_id_limit;
-                self.ids.on_retire(*sequence, limit, &mut self.random)?;
+                let ids = self.paths.iter_mut().find(|path| path.id == 0).map(|path| &mut path.ids);
+                ids.map_or(Ok(()), |ids| ids.on_retire(*sequence, limit, &mut self.random))?;
             }
-            Frame::PathChallenge(data) => {
-                if self.path_responses.len() < MOST_RESPONSES {
-                    self.path_responses.push_back(*data);
-                }
-            }
+            Frame::RetireConnectionId { path: Some(path), sequence } => self.on_retired_path_id(*path, *sequence)?,
             Frame::HandshakeDone if !self.is_server => self.confirm_handshake(),
             // Nothing to do: the peer only says what it would send.
             Frame::MaxStreams { .. }
@@ -156,8 +187,7 @@ impl Connection {
             | Frame::StreamDataBlocked { .. }
             | Frame::StreamsBlocked { .. } => {}
             Frame::NewToken(_) if !self.is_server => {}
-            // Frames of the other end, of extensions that were not negotiated, and answers to what was not asked.
-            _ => return Err(TransportError::ProtocolViolation),
+            frame => self.on_path_frame(place, frame, now)?,
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! QUIC version 1 (RFC 9000, RFC 9002) over one path, as a sans-IO state machine.
+//! QUIC version 1 (RFC 9000, RFC 9002) over one path or several (draft-ietf-quic-multipath-21), as a sans-IO state machine.
 //!
 //! Cryptography is the null suite of [`subflow_wire::quic`]: messages of the handshake and packets have the lengths that
 //! they have with TLS 1.3, and nothing is encrypted. Therefore this endpoint is for simulations, not for real networks.
@@ -14,12 +14,14 @@
 //! | acknowledgments (13.2) | `received.rs` |
 //! | packets in flight and loss detection (RFC 9002, section 6) | `sent.rs`, `ack_input.rs`, `probe.rs`; RTT: `rtt.rs` |
 //! | congestion control (RFC 9002, section 7) | `recovery.rs` |
+//! | paths: their state, opening and end, frames | `path.rs`, `path_control.rs`, `path_frames.rs`; `multipath.rs` |
+//! | the path of a packet, shared bottlenecks | `path_choice.rs`, `observation.rs` |
 //! | streams and flow control (2 to 4) | `streams.rs`, `stream_input.rs`, `send_stream.rs`, `receive_stream.rs`, `window.rs` |
 //! | idle timeout, closing and errors (10, 20.1) | `close.rs`, `error.rs` |
 //! | what all endpoints can do | `socket.rs` |
 //!
 //! Windows count packets: an algorithm of [`subflow_policy::congestion`] sees a packet as TCP's segment, under the rules of
-//! RFC 9002. Not supported: 0-RTT, Retry, migration, multipath, DATAGRAM, unidirectional streams, path MTU discovery
+//! RFC 9002. Not supported: 0-RTT, Retry, migration, DATAGRAM, unidirectional streams, path MTU discovery
 //! (the path carries [`Config::mtu`]), key updates, sending with ECN.
 
 mod ack_input;
@@ -31,7 +33,13 @@ mod error;
 mod frame_output;
 mod handshake;
 mod input;
+mod multipath;
+mod observation;
 mod output;
+mod path;
+mod path_choice;
+mod path_control;
+mod path_frames;
 mod phase;
 mod probe;
 mod receive_stream;
@@ -47,25 +55,27 @@ mod streams;
 mod window;
 
 use core::ops::Range;
-use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use subflow_quantity::{Duration, Instant};
+use subflow_policy::congestion::{Controller, Rules};
+use subflow_quantity::Instant;
 use subflow_wire::quic::{ConnectionId, StreamId, TransportParameters};
 
-pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths};
+pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig};
 pub use error::TransportError;
 pub(crate) use handshake::may_open;
 pub use rtt::Rtt;
 
-use crate::notes::{Kept, Note};
+use crate::notes::SctpNotes;
 use crate::stream::Stream;
 use crate::tcp::{Closed, Ends};
 use crate::{Event, RandomSource};
 use close::Idle;
 use connection_ids::{ConnectionIds, random_id};
+use multipath::Multipath;
+use path::Path;
 use phase::Phase;
-use recovery::Recovery;
 use sent::SentPacket;
 use space::{Space, SpaceId};
 use streams::Streams;
@@ -80,26 +90,26 @@ pub struct Connection {
     is_server: bool,
     ends: Ends,
     phase: Phase,
-    ids: ConnectionIds,
     /// What the peer has said about itself; defaults before.
     peer: TransportParameters,
-    spaces: [Space; 3],
-    rtt: Rtt,
-    recovery: Recovery,
-    amplification: Amplification,
+    handshake_spaces: [Space; 2],
+    /// By place: a path that is over leaves its place to another. The initial path is the first one, and the only one
+    /// without multipath.
+    paths: Vec<Path>,
+    /// Congestion control of all paths.
+    congestion: Controller,
+    /// What several paths need; `None` if this end or the peer has none.
+    multipath: Option<Box<Multipath>>,
     idle: Idle,
     streams: Streams,
     /// The application's side of [`MAIN_STREAM`].
     stream: Stream,
     /// Whether the client is to be told that the handshake is confirmed.
     owes_handshake_done: bool,
-    /// Challenges of the peer that are to be answered.
-    path_responses: VecDeque<[u8; 8]>,
     /// The data that the latest datagram has brought.
     taken: Vec<(StreamId, Range<u64>)>,
-    counters: Counters,
     /// What loss recovery did, if that is noted.
-    notes: Option<Box<Kept<Note, Duration>>>,
+    notes: Option<Box<SctpNotes>>,
     /// Reused: packets that an acknowledgment has delivered, and those that it has proved lost.
     scratch: Vec<SentPacket>,
     lost_scratch: Vec<SentPacket>,
@@ -123,69 +133,77 @@ pub struct Counters {
     pub bytes_received: u64,
 }
 
-/// Bytes of datagrams until the client's address is validated (RFC 9000, section 8.1).
-#[derive(Clone, Copy, Debug)]
-struct Amplification {
-    received: u64,
-    sent: u64,
-    is_validated: bool,
+impl Counters {
+    fn add(&mut self, other: &Self) {
+        self.datagrams_sent += other.datagrams_sent;
+        self.datagrams_received += other.datagrams_received;
+        self.packets_lost += other.packets_lost;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.bytes_received += other.bytes_received;
+    }
 }
 
-/// How much more than it has received a server may send to an address that is not validated.
-const AMPLIFICATION_FACTOR: u64 = 3;
-
 impl Connection {
-    /// Opens a connection.
-    pub(crate) fn connect(config: Arc<Config>, ends: Ends, mut random: RandomSource, now: Instant) -> Self {
+    /// Opens a connection. The host has `addresses`.
+    pub(crate) fn connect(
+        config: Arc<Config>,
+        ends: Ends,
+        addresses: &[IpAddr],
+        mut random: RandomSource,
+        now: Instant,
+    ) -> Self {
         let original = random_id(&mut random);
-        let mut connection = Self::new(config, ends, original, original, random, now);
-        connection.amplification.is_validated = true;
+        let mut connection = Self::new(config, (ends, addresses), [original; 2], random, now);
+        connection.paths[0].amplification.is_validated = true;
         connection.streams.open();
         connection.begin_handshake();
         connection
     }
 
-    /// Answers the first packet of a client, which has sent it to `original` and calls itself `source`.
+    /// Answers the first packet of a client, which has sent it to `original` and calls itself `source`. The host has the
+    /// addresses beside the ends.
     pub(crate) fn accept(
         config: Arc<Config>,
-        ends: Ends,
+        ends: (Ends, &[IpAddr]),
         (original, source): (ConnectionId, ConnectionId),
         random: RandomSource,
         now: Instant,
     ) -> Self {
-        let connection = Self::new(config, ends, original, source, random, now);
+        let connection = Self::new(config, ends, [original, source], random, now);
         Self { is_server: true, streams: Streams::new(&connection.config, true), ..connection }
     }
 
     fn new(
         config: Arc<Config>,
-        ends: Ends,
-        original: ConnectionId,
-        peer: ConnectionId,
+        (ends, addresses): (Ends, &[IpAddr]),
+        [original, peer]: [ConnectionId; 2],
         mut random: RandomSource,
         now: Instant,
     ) -> Self {
         let own = random_id(&mut random);
         let limit = config.transport_parameters().active_connection_id_limit;
-        let mut spaces: [Space; 3] = Default::default();
-        spaces[SpaceId::Initial as usize].open();
+        let mut congestion = Controller::new(config.congestion.clone(), Rules::Rfc9002);
+        let ids = ConnectionIds::new(original, own, peer, limit);
+        let initial = Path::new((0, 0), ends, ids, &mut congestion, &config, now);
+        let mut handshake_spaces: [Space; 2] = Default::default();
+        handshake_spaces[SpaceId::Initial.index()].open();
+        let multipath =
+            config.multipath.as_ref().map(|multipath| Box::new(Multipath::new(multipath, ends.local.ip(), addresses)));
         Self {
             is_server: false,
             ends,
             phase: Phase::Handshaking,
-            ids: ConnectionIds::new(original, own, peer, limit),
             peer: TransportParameters::default(),
-            spaces,
-            rtt: Rtt::new(config.initial_rtt),
-            recovery: Recovery::new(&config, now),
-            amplification: Amplification { received: 0, sent: 0, is_validated: false },
+            handshake_spaces,
+            paths: vec![initial],
+            congestion,
+            multipath,
             idle: Idle::new(now),
             streams: Streams::new(&config, false),
             stream: Stream::new(config.send_buffer),
             owes_handshake_done: false,
-            path_responses: VecDeque::new(),
             taken: Vec::new(),
-            counters: Counters::default(),
             notes: None,
             scratch: Vec::new(),
             lost_scratch: Vec::new(),
@@ -194,19 +212,42 @@ impl Connection {
         }
     }
 
-    /// Its addresses and ports.
+    #[inline]
+    fn space(&self, id: SpaceId) -> &Space {
+        match id {
+            SpaceId::Data(place) => &self.paths[usize::from(place)].space,
+            SpaceId::Initial | SpaceId::Handshake => &self.handshake_spaces[id.index()],
+        }
+    }
+
+    #[inline]
+    fn space_mut(&mut self, id: SpaceId) -> &mut Space {
+        match id {
+            SpaceId::Data(place) => &mut self.paths[usize::from(place)].space,
+            SpaceId::Initial | SpaceId::Handshake => &mut self.handshake_spaces[id.index()],
+        }
+    }
+
+    /// The connection identifiers of the initial path, as long as the handshake goes on.
+    fn ids(&self) -> &ConnectionIds {
+        &self.paths[0].ids
+    }
+
+    /// Its addresses and ports; those of the initial path.
     pub fn ends(&self) -> Ends {
         self.ends
     }
 
-    /// Counters since the start.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    /// Counters since the start, of all paths together.
+    pub fn counters(&self) -> Counters {
+        let mut sum = self.multipath.as_ref().map_or_else(Counters::default, |multipath| multipath.former_counters);
+        self.paths.iter().for_each(|path| sum.add(&path.counters));
+        sum
     }
 
-    /// The round-trip time.
+    /// The round-trip time of the initial path.
     pub fn rtt(&self) -> &Rtt {
-        &self.rtt
+        &self.paths[0].rtt
     }
 
     /// How it ended, once it is over.

@@ -1,14 +1,17 @@
 //! Packets that leave, and those that share a datagram (RFC 9000, sections 8.1, 12.2, 13.2 and 14.1).
 
 use subflow_quantity::Instant;
-use subflow_wire::quic::{Frame, PacketHeader, PacketNumber, QuicDatagram, QuicPacket, TAG_LENGTH, VERSION_1};
+use subflow_wire::quic::{
+    AckFrame, Frame, PacketHeader, PacketNumber, QuicDatagram, QuicPacket, TAG_LENGTH, VERSION_1,
+};
 use subflow_wire::{Body, Packet};
 
-use super::handshake::LEAST_INITIAL;
+use super::Connection;
+use super::path::LEAST_INITIAL;
+use super::path_choice::Load;
 use super::phase::Phase;
 use super::sent::{SentFrame, SentFrames};
-use super::space::SpaceId;
-use super::{AMPLIFICATION_FACTOR, Connection};
+use super::space::{Space, SpaceId};
 
 /// Bytes of the headers of IP and UDP.
 const HEADERS_V4: u32 = 28;
@@ -22,30 +25,32 @@ const LEAST_SAMPLED: u32 = 4;
 impl Connection {
     /// Writes the next packet to send to `packet`, and returns whether there was one.
     pub(crate) fn transmit(&mut self, now: Instant, packet: &mut Packet) -> bool {
-        let (source_port, destination_port) = (self.ends.local.port(), self.ends.remote.port());
+        let (place, load) = match &self.phase {
+            Phase::Handshaking | Phase::Established(_) => match self.next_path(now) {
+                Some(next) => next,
+                None => return false,
+            },
+            Phase::Closing { .. } => (self.best_path().unwrap_or(0), Load::OwnFrames),
+            Phase::Over(_) => return false,
+        };
+        let ends = self.paths[place].ends;
         let datagram = datagram_of(packet);
-        (datagram.source_port, datagram.destination_port) = (source_port, destination_port);
+        (datagram.source_port, datagram.destination_port) = (ends.local.port(), ends.remote.port());
         let spare = datagram.packets.drain(..).next().map(|packet| packet.frames).unwrap_or_default();
         match &self.phase {
-            Phase::Handshaking | Phase::Established(_) => self.fill_datagram(datagram, spare, now),
-            Phase::Closing { .. } => self.fill_with_close(datagram, now),
-            Phase::Over(_) => {}
+            Phase::Closing { .. } => self.fill_with_close(place, datagram, now),
+            _ => self.fill_datagram((place, load), datagram, spare, now),
         }
         if datagram.packets.is_empty() {
             return false;
         }
         let is_eliciting = datagram.packets.iter().any(QuicPacket::is_ack_eliciting);
-        self.amplification.sent += u64::from(datagram.length());
-        self.counters.datagrams_sent += 1;
+        let path = &mut self.paths[place];
+        path.amplification.sent += u64::from(datagram.length());
+        path.counters.datagrams_sent += 1;
         self.idle.on_sent(is_eliciting, now);
-        packet.ip = self.ends.ip_header();
+        packet.ip = ends.ip_header();
         true
-    }
-
-    /// Whether a server may not send a whole datagram before it receives more (section 8.1).
-    pub(super) fn is_amplification_limited(&self) -> bool {
-        let allowed = self.amplification.received.saturating_mul(AMPLIFICATION_FACTOR);
-        !self.amplification.is_validated && self.amplification.sent + u64::from(LEAST_INITIAL) > allowed
     }
 
     /// Bytes of UDP payload in the largest datagram.
@@ -54,20 +59,29 @@ impl Connection {
         self.config.mtu.saturating_sub(headers).max(LEAST_INITIAL)
     }
 
-    fn fill_datagram(&mut self, datagram: &mut QuicDatagram, spare: Vec<Frame>, now: Instant) {
-        if self.is_amplification_limited() {
+    fn fill_datagram(
+        &mut self,
+        (place, load): (usize, Load),
+        datagram: &mut QuicDatagram,
+        spare: Vec<Frame>,
+        now: Instant,
+    ) {
+        if self.paths[place].amplification.is_limited() {
             return;
         }
-        let is_handshake = |id: &SpaceId| *id != SpaceId::Data && self.spaces[*id as usize].is_open();
+        if self.paths[place].id > 0 {
+            return self.fill_on_further_path((place, load), datagram, spare, now);
+        }
+        let has_handshake = self.handshake_spaces.iter().any(Space::is_open);
         // The path is known to carry the least size only.
-        let size = if SpaceId::ALL.iter().any(is_handshake) { LEAST_INITIAL } else { self.datagram_size() };
+        let size = if has_handshake { LEAST_INITIAL } else { self.datagram_size() };
         let (mut room, mut spare, mut has_initial) = (size, Some(spare), false);
-        for id in SpaceId::ALL {
-            if room < LEAST_ROOM || !self.spaces[id as usize].is_open() {
+        for id in SpaceId::OF_INITIAL_PATH {
+            if room < LEAST_ROOM || !self.space(id).is_open() {
                 continue;
             }
             let frames = spare.take().unwrap_or_default();
-            if let Some(packet) = self.build(id, room, frames, now) {
+            if let Some(packet) = self.build((id, load), room, frames, now) {
                 has_initial |= id == SpaceId::Initial;
                 room -= packet.length();
                 datagram.packets.push(packet);
@@ -82,44 +96,67 @@ impl Connection {
         }
     }
 
+    /// A packet of a further path. One that validates the path has the size that every path has to carry (RFC 9000,
+    /// section 8.2.1).
+    fn fill_on_further_path(
+        &mut self,
+        (place, load): (usize, Load),
+        datagram: &mut QuicDatagram,
+        spare: Vec<Frame>,
+        now: Instant,
+    ) {
+        let is_validated = self.paths[place].is_open();
+        let size = if is_validated { self.datagram_size() } else { LEAST_INITIAL };
+        let Some(packet) = self.build((SpaceId::of_path(place), load), size, spare, now) else { return };
+        let validates = |frame: &Frame| matches!(frame, Frame::PathChallenge(_) | Frame::PathResponse(_));
+        let missing = LEAST_INITIAL.saturating_sub(packet.length());
+        let is_short = packet.frames.iter().any(validates) && missing > 0;
+        datagram.packets.push(packet);
+        if is_short {
+            pad(datagram, missing);
+        }
+    }
+
     /// Discards the Initial keys of a client that sends its first Handshake packet.
     fn leave_initial(&mut self, datagram: &QuicDatagram) {
         let has_handshake =
             datagram.packets.iter().any(|packet| matches!(packet.header, PacketHeader::Handshake { .. }));
-        if has_handshake && self.spaces[SpaceId::Initial as usize].is_open() {
+        if has_handshake && self.space(SpaceId::Initial).is_open() {
             self.discard_space(SpaceId::Initial);
         }
     }
 
     /// The next packet of a packet number space, of at most `room` bytes, if there is anything to send.
-    fn build(&mut self, id: SpaceId, room: u32, mut frames: Vec<Frame>, now: Instant) -> Option<QuicPacket> {
-        let has_frames = self.has_frames(id);
-        let space = &self.spaces[id as usize];
+    fn build(
+        &mut self,
+        (id, load): (SpaceId, Load),
+        room: u32,
+        mut frames: Vec<Frame>,
+        now: Instant,
+    ) -> Option<QuicPacket> {
+        let has_frames = self.has_frames(id, load);
+        let space = self.space(id);
         let is_probe = space.probes > 0;
         let ack_is_due = space.received.due_at().is_some_and(|at| at <= now);
-        let may_elicit = is_probe || has_frames && self.recovery.admits(now);
-        if !has_frames && id == SpaceId::Data {
-            self.recovery.on_nothing_to_send();
+        let recovery = &mut self.paths[id.path()].recovery;
+        let may_elicit = is_probe || has_frames && recovery.admits(&self.congestion, now);
+        if !has_frames && id.is_data() {
+            recovery.on_nothing_to_send(&self.congestion);
         }
-        if !ack_is_due && !may_elicit {
+        let owes_others = load == Load::Control && self.paths.iter().any(|path| path.owes_ack_elsewhere());
+        if !ack_is_due && !may_elicit && !owes_others {
             return None;
         }
-        let space = &mut self.spaces[id as usize];
+        let space = self.space(id);
         let number = space.next_number();
         let encoded = PacketNumber::encode(number, space.sent.largest_acknowledged());
         let header = self.header(id, encoded);
         let mut room = room.checked_sub(header.length() + TAG_LENGTH)?;
         frames.clear();
         let mut sent = SentFrames::new();
-        let received = &mut self.spaces[id as usize].received;
-        if let Some(ack) = if received.owes_ack() { received.take_ack(now) } else { None } {
-            sent.push(SentFrame::Ack { largest: ack.largest });
-            let ack = Frame::Ack(ack);
-            room = room.saturating_sub(ack.length());
-            frames.push(ack);
-        }
+        self.add_acks(id, owes_others, &mut room, &mut frames, &mut sent, now);
         if may_elicit {
-            self.fill_packet(id, room, &mut frames, &mut sent);
+            self.fill_packet((id, load), room, &mut frames, &mut sent);
             if is_probe && !frames.iter().any(Frame::is_ack_eliciting) {
                 frames.push(Frame::Ping);
             }
@@ -131,41 +168,74 @@ impl Connection {
         if length < LEAST_SAMPLED {
             frames.push(Frame::Padding(LEAST_SAMPLED - length));
         }
-        self.spaces[id as usize].advance();
+        self.space_mut(id).advance();
         let packet = QuicPacket { header, frames };
         if packet.is_ack_eliciting() {
-            self.spaces[id as usize].sent.push(number, sent, now);
-            self.recovery.on_sent(packet.length(), self.datagram_size(), now);
+            let size = self.datagram_size();
+            self.space_mut(id).sent.push(number, sent, now);
+            self.paths[id.path()].recovery.on_sent(&mut self.congestion, packet.length(), size, now);
         }
         Some(packet)
     }
 
+    /// Adds the acknowledgment of the packet's space, and with `with_others` those of abandoned paths.
+    fn add_acks(
+        &mut self,
+        id: SpaceId,
+        with_others: bool,
+        room: &mut u32,
+        frames: &mut Vec<Frame>,
+        sent: &mut SentFrames,
+        now: Instant,
+    ) {
+        let is_multipath = self.is_multipath() && self.phase.is_confirmed();
+        let others = (0..self.paths.len()).filter(|_| with_others).map(SpaceId::of_path);
+        for space in core::iter::once(id).chain(others) {
+            let path = space.is_data().then(|| &self.paths[space.path()]);
+            if space != id && !path.is_some_and(|path| path.owes_ack_elsewhere()) {
+                continue;
+            }
+            let identifier = path.filter(|_| is_multipath).map(|path| path.id);
+            let received = &mut self.space_mut(space).received;
+            let Some(mut ack) = (if received.owes_ack() { received.take_ack(now) } else { None }) else { continue };
+            ack.path = identifier;
+            sent.push(SentFrame::Ack { space, largest: ack.largest });
+            let ack = Frame::Ack(ack);
+            *room = room.saturating_sub(ack.length());
+            frames.push(ack);
+        }
+    }
+
     fn header(&self, id: SpaceId, number: PacketNumber) -> PacketHeader {
-        let (destination, source, version) = (self.ids.destination(), self.ids.source(), VERSION_1);
+        let ids = &self.paths[id.path()].ids;
+        let (destination, source, version) = (ids.destination(), ids.source(), VERSION_1);
         match id {
             SpaceId::Initial => PacketHeader::Initial { version, destination, source, token: Box::default(), number },
             SpaceId::Handshake => PacketHeader::Handshake { version, destination, source, number },
-            SpaceId::Data => PacketHeader::OneRtt { destination, spin: false, key_phase: false, number },
+            SpaceId::Data(_) => PacketHeader::OneRtt { destination, spin: false, key_phase: false, number },
         }
     }
 
     /// Writes the packet that tells the peer that the connection is closed, if that is due.
-    fn fill_with_close(&mut self, datagram: &mut QuicDatagram, now: Instant) {
+    fn fill_with_close(&mut self, place: usize, datagram: &mut QuicDatagram, now: Instant) {
         let Phase::Closing { frame, is_due, .. } = &mut self.phase else { return };
         if !core::mem::take(is_due) {
             return;
         }
         let mut frame = frame.clone();
-        let open = SpaceId::ALL.into_iter().rev().find(|&id| self.spaces[id as usize].is_open());
-        let Some(id) = open else { return };
-        if id != SpaceId::Data {
+        let spaces = [SpaceId::of_path(place), SpaceId::Handshake, SpaceId::Initial];
+        let Some(id) = spaces.into_iter().find(|&id| self.space(id).is_open()) else { return };
+        if !id.is_data() {
             frame = super::error::without_application(frame);
         }
-        let space = &mut self.spaces[id as usize];
+        let is_multipath = self.is_multipath() && id.is_data();
+        let path = Some(self.paths[place].id).filter(|_| is_multipath);
+        let space = self.space_mut(id);
         let encoded = PacketNumber::encode(space.next_number(), space.sent.largest_acknowledged());
         let ack = if space.received.owes_ack() { space.received.take_ack(now) } else { None };
         space.advance();
-        let frames = ack.map(Frame::Ack).into_iter().chain([Frame::ConnectionClose(Box::new(frame))]).collect();
+        let ack = ack.map(|ack| Frame::Ack(AckFrame { path, ..ack }));
+        let frames = ack.into_iter().chain([Frame::ConnectionClose(Box::new(frame))]).collect();
         datagram.packets.push(QuicPacket { header: self.header(id, encoded), frames });
         if id == SpaceId::Initial && !self.is_server {
             pad(datagram, LEAST_INITIAL.saturating_sub(datagram.length()));

@@ -55,6 +55,11 @@ impl Phase {
         matches!(self, Self::Established(_))
     }
 
+    /// Whether the handshake was completed, or the connection is over.
+    pub(super) fn is_past_handshake(&self) -> bool {
+        !matches!(self, Self::Handshaking)
+    }
+
     /// Whether the handshake is confirmed.
     #[inline]
     pub(super) fn is_confirmed(&self) -> bool {

@@ -1,8 +1,10 @@
 //! The loss detection timer: lost packets and probe timeouts (RFC 9002, sections 6.1.2 and 6.2, appendix A.8 and A.9).
 
+use smallvec::{SmallVec, smallvec};
 use subflow_quantity::Instant;
 
 use super::Connection;
+use super::path::Path;
 use super::sent::SentFrames;
 use super::space::SpaceId;
 use crate::notes::Note;
@@ -11,58 +13,64 @@ use crate::notes::Note;
 const PROBES: u8 = 2;
 
 impl Connection {
+    /// The packet number spaces whose packets are sent on the path at `place`.
+    fn spaces_of(place: usize) -> SmallVec<[SpaceId; 3]> {
+        if place == 0 { SmallVec::from_buf(SpaceId::OF_INITIAL_PATH) } else { smallvec![SpaceId::of_path(place)] }
+    }
+
     /// When a packet is to be considered lost for which it was too early yet, and its packet number space.
-    fn loss_time(&self) -> Option<(Instant, SpaceId)> {
-        let of = |id: SpaceId| self.spaces[id as usize].sent.loss_time().map(|at| (at, id));
-        SpaceId::ALL.into_iter().filter_map(of).min_by_key(|&(at, _)| at)
+    fn loss_time(&self, place: usize) -> Option<(Instant, SpaceId)> {
+        let of = |id: SpaceId| self.space(id).sent.loss_time().map(|at| (at, id));
+        Self::spaces_of(place).into_iter().filter_map(of).min_by_key(|&(at, _)| at)
     }
 
     /// When probes are sent if no acknowledgment comes before, and in which packet number space.
-    fn probe_time(&self) -> Option<(Instant, SpaceId)> {
-        let timeout = self.rtt.probe_timeout();
-        if self.recovery.in_flight() == 0 {
+    fn probe_time(&self, place: usize) -> Option<(Instant, SpaceId)> {
+        let Path { rtt, recovery, .. } = &self.paths[place];
+        let timeout = rtt.probe_timeout();
+        if recovery.in_flight() == 0 {
             // The server may wait for proof of the client's address (section 6.2.2.1).
             let keeps_probing = !self.is_server && !self.phase.is_established() && self.phase.is_open();
-            let id = match self.spaces[SpaceId::Handshake as usize].is_open() {
+            let id = match self.space(SpaceId::Handshake).is_open() {
                 true => SpaceId::Handshake,
                 false => SpaceId::Initial,
             };
-            return keeps_probing.then(|| (self.idle.last_activity() + self.recovery.backed_off(timeout), id));
+            return keeps_probing.then(|| (self.idle.last_activity() + recovery.backed_off(timeout), id));
         }
         let of = |id: SpaceId| {
-            let last_sent_at = self.spaces[id as usize].sent.last_sent_at()?;
+            let last_sent_at = self.space(id).sent.last_sent_at()?;
             let timeout = match id {
                 // Section 6.2.1: not before the handshake is confirmed.
-                SpaceId::Data if !self.phase.is_confirmed() && !self.is_server && self.awaits_handshake() => {
+                SpaceId::Data(_) if !self.phase.is_confirmed() && !self.is_server && self.awaits_handshake() => {
                     return None;
                 }
-                SpaceId::Data => timeout + self.max_ack_delay(),
-                _ => timeout,
+                SpaceId::Data(_) => timeout + self.max_ack_delay(),
+                SpaceId::Initial | SpaceId::Handshake => timeout,
             };
-            Some((last_sent_at + self.recovery.backed_off(timeout), id))
+            Some((last_sent_at + recovery.backed_off(timeout), id))
         };
-        SpaceId::ALL.into_iter().filter_map(of).min_by_key(|&(at, _)| at)
+        Self::spaces_of(place).into_iter().filter_map(of).min_by_key(|&(at, _)| at)
     }
 
     /// Whether packets of the handshake are in flight, whose timer goes first.
     fn awaits_handshake(&self) -> bool {
-        [SpaceId::Initial, SpaceId::Handshake].iter().any(|&id| self.spaces[id as usize].sent.outstanding() > 0)
+        self.handshake_spaces.iter().any(|space| space.sent.outstanding() > 0)
     }
 
-    /// When the loss detection timer expires.
-    pub(super) fn loss_detection_time(&self) -> Option<Instant> {
-        self.loss_time().or_else(|| self.probe_time()).map(|(at, _)| at)
+    /// When the loss detection timer of the path at `place` expires.
+    pub(super) fn loss_detection_time(&self, place: usize) -> Option<Instant> {
+        self.loss_time(place).or_else(|| self.probe_time(place)).map(|(at, _)| at)
     }
 
-    /// The loss detection timer may have expired.
-    pub(super) fn on_loss_detection_timeout(&mut self, now: Instant) {
-        match self.loss_time() {
+    /// The loss detection timer of the path at `place` may have expired.
+    pub(super) fn on_loss_detection_timeout(&mut self, place: usize, now: Instant) {
+        match self.loss_time(place) {
             Some((at, id)) if at <= now => {
                 self.detect_lost(id, true, now);
             }
             Some(_) => {}
             None => {
-                if let Some((_, id)) = self.probe_time().filter(|&(at, _)| at <= now) {
+                if let Some((_, id)) = self.probe_time(place).filter(|&(at, _)| at <= now) {
                     self.on_probe_timeout(id);
                 }
             }
@@ -71,28 +79,42 @@ impl Connection {
 
     /// No acknowledgment has come for a probe timeout: one or two packets ask for one, if possible with data.
     fn on_probe_timeout(&mut self, id: SpaceId) {
-        self.recovery.probe_count += 1;
-        self.counters.timeouts += 1;
-        self.note(Note::Timeout { in_a_row: self.recovery.probe_count });
-        let space = &mut self.spaces[id as usize];
+        let path = &mut self.paths[id.path()];
+        path.recovery.probe_count += 1;
+        path.counters.timeouts += 1;
+        let in_a_row = path.recovery.probe_count;
+        self.note(id.path(), Note::Timeout { in_a_row });
+        if self.has_other_live(id.path()) {
+            return self.suspect(id, in_a_row == 1);
+        }
+        let space = self.space_mut(id);
         space.probes = if space.sent.outstanding() > 0 { PROBES } else { 1 };
-        if id == SpaceId::Data && !self.streams.has_pending() {
+        if id.is_data() && !self.streams.has_pending() {
             self.repeat_outstanding(id, PROBES.into());
         }
         // Section 6.2.4: what is missing of the handshake goes along, also if data that the peer cannot process yet
         // fills the window.
         for id in [SpaceId::Initial, SpaceId::Handshake] {
             self.repeat_outstanding(id, usize::MAX);
-            let space = &mut self.spaces[id as usize];
+            let space = self.space_mut(id);
             if space.crypto.has_pending() {
                 space.probes = PROBES;
             }
         }
     }
 
+    /// A path may have failed while others work: it is probed without data, and what it carries goes to the others as
+    /// well at the first timeout.
+    fn suspect(&mut self, id: SpaceId, is_first: bool) {
+        self.space_mut(id).probes = 1;
+        if is_first {
+            self.repeat_outstanding(id, usize::MAX);
+        }
+    }
+
     /// Sends the first `most` frames again of those in flight.
     fn repeat_outstanding(&mut self, id: SpaceId, most: usize) {
-        let frames: SentFrames = self.spaces[id as usize].sent.outstanding_frames().take(most).collect();
+        let frames: SentFrames = self.space(id).sent.outstanding_frames().take(most).collect();
         self.send_again(id, &frames);
     }
 }

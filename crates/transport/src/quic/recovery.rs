@@ -1,22 +1,21 @@
-//! Congestion control (RFC 9002, section 7), probe timeouts and pacing: the state that all packet number spaces share.
+//! Congestion control (RFC 9002, section 7), probe timeouts and pacing of a path: the state that its packet number spaces
+//! share. The controller is that of all paths.
 
-use subflow_policy::congestion::{
-    Ack, Controller, DeliverySample, Loss, Outstanding, Pacer, RecoveryState, Rules, Timeout,
-};
+use subflow_policy::congestion::{Ack, Controller, DeliverySample, Loss, Outstanding, Pacer, RecoveryState, Timeout};
 use subflow_quantity::{Duration, Instant};
 
 use super::Rtt;
 use super::config::Config;
+use super::sent::Losses;
 
 /// The time of persistent congestion, in probe timeouts (section 7.6.1).
 const PERSISTENT_CONGESTION_THRESHOLD: u64 = 3;
-/// The only path of the controller.
-const PATH: usize = 0;
 
 /// Windows, packets in flight, and the episode of recovery.
 #[derive(Clone, Debug)]
 pub(super) struct Recovery {
-    pub(super) controller: Controller,
+    /// The path's index in the controller.
+    path: usize,
     pub(super) pacer: Pacer,
     in_flight: u32,
     /// When the latest reduction of the window began: losses of packets sent before cause no further one.
@@ -45,11 +44,11 @@ pub(super) struct Delivery {
 }
 
 impl Recovery {
-    pub(super) fn new(config: &Config, now: Instant) -> Self {
-        let mut controller = Controller::new(config.congestion.clone(), Rules::Rfc9002);
-        controller.add_path(1, config.initial_window);
+    /// That of path `path`, which the controller gets.
+    pub(super) fn new(path: usize, controller: &mut Controller, config: &Config, now: Instant) -> Self {
+        controller.set_path(path, 1, config.initial_window);
         Self {
-            controller,
+            path,
             pacer: Pacer::OFF,
             in_flight: 0,
             began_at: None,
@@ -61,12 +60,12 @@ impl Recovery {
     }
 
     /// The handshake is complete.
-    pub(super) fn establish(&mut self, paced: bool, now: Instant) {
-        let paced = paced || self.controller.needs_pacing();
+    pub(super) fn establish(&mut self, controller: &mut Controller, paced: bool, now: Instant) {
+        let paced = paced || controller.needs_pacing();
         if paced {
             self.pacer = Pacer::ON;
         }
-        self.controller.establish(PATH, paced, now);
+        controller.establish(self.path, paced, now);
     }
 
     /// Packets in flight, of all packet number spaces.
@@ -77,38 +76,38 @@ impl Recovery {
 
     /// The congestion window in packets.
     #[inline]
-    pub(super) fn window(&self) -> u32 {
-        self.controller.path(PATH).cwnd()
+    pub(super) fn window(&self, controller: &Controller) -> u32 {
+        controller.path(self.path).cwnd()
     }
 
-    pub(super) fn state(&self) -> RecoveryState {
-        self.controller.path(PATH).state()
+    pub(super) fn state(&self, controller: &Controller) -> RecoveryState {
+        controller.path(self.path).state()
     }
 
     /// Whether the window and pacing let a packet leave at `now`.
     #[inline]
-    pub(super) fn admits(&mut self, now: Instant) -> bool {
-        let admits = self.in_flight < self.window() && self.pacer.admits(now);
+    pub(super) fn admits(&mut self, controller: &Controller, now: Instant) -> bool {
+        let admits = self.in_flight < self.window(controller) && self.pacer.admits(now);
         self.is_application_limited &= admits;
         admits
     }
 
     /// There is nothing to send.
     #[inline]
-    pub(super) fn on_nothing_to_send(&mut self) {
-        self.is_application_limited = self.in_flight < self.window();
+    pub(super) fn on_nothing_to_send(&mut self, controller: &Controller) {
+        self.is_application_limited = self.in_flight < self.window(controller);
     }
 
     /// A packet of `bytes` bytes that elicits an acknowledgment is sent; a full one has `unit_bytes` of data.
-    pub(super) fn on_sent(&mut self, bytes: u32, unit_bytes: u32, now: Instant) {
+    pub(super) fn on_sent(&mut self, controller: &mut Controller, bytes: u32, unit_bytes: u32, now: Instant) {
         if self.in_flight == 0 {
-            self.controller.on_transmit_after_idle(PATH, now, now.since(self.last_sent_at));
+            controller.on_transmit_after_idle(self.path, now, now.since(self.last_sent_at));
         }
         self.last_sent_at = now;
         self.in_flight += 1;
-        self.controller.on_sent(PATH, 1);
+        controller.on_sent(self.path, 1);
         if self.pacer.is_on() {
-            let rate = self.controller.pacing_rate(PATH, Outstanding { amount: self.in_flight, unit_bytes });
+            let rate = controller.pacing_rate(self.path, Outstanding { amount: self.in_flight, unit_bytes });
             self.pacer.on_sent(bytes, rate, now);
         }
     }
@@ -121,9 +120,9 @@ impl Recovery {
 
     /// Packets are newly acknowledged; `rtt` has a new sample if the delivery has. [`on_delivered`](Self::on_delivered)
     /// must follow, after losses were detected.
-    pub(super) fn on_acknowledged(&mut self, delivery: &Delivery, rtt: &Rtt) -> Ack {
+    pub(super) fn on_acknowledged(&mut self, controller: &mut Controller, delivery: &Delivery, rtt: &Rtt) -> Ack {
         if let (Some(_), Some(srtt), Some(min)) = (delivery.rtt, rtt.srtt(), rtt.min()) {
-            self.controller.set_rtt(PATH, srtt, min);
+            controller.set_rtt(self.path, srtt, min);
         }
         let ack = Ack {
             now: delivery.now,
@@ -135,19 +134,20 @@ impl Recovery {
         };
         self.in_flight -= delivery.packets;
         self.delivered += u64::from(delivery.packets);
-        self.controller.on_sample(PATH, &ack);
+        controller.on_sample(self.path, &ack);
         // Section 7.3.2: recovery ends when a packet is acknowledged that was sent in it.
-        if self.state() != RecoveryState::Open && self.began_at.is_none_or(|at| delivery.latest_sent_at > at) {
-            if self.state().is_reducing() {
-                self.controller.leave_recovery(PATH);
+        if self.state(controller) != RecoveryState::Open && self.began_at.is_none_or(|at| delivery.latest_sent_at > at)
+        {
+            if self.state(controller).is_reducing() {
+                controller.leave_recovery(self.path);
             }
-            self.controller.on_state(PATH, RecoveryState::Open);
+            controller.on_state(self.path, RecoveryState::Open);
         }
         ack
     }
 
     /// Ends what [`on_acknowledged`](Self::on_acknowledged) began, after `lost` packets were found lost.
-    pub(super) fn on_delivered(&mut self, ack: Ack, lost: u32) {
+    pub(super) fn on_delivered(&self, controller: &mut Controller, ack: Ack, lost: u32) {
         let sample = DeliverySample {
             ack,
             delivered: self.delivered,
@@ -159,15 +159,15 @@ impl Recovery {
             window_limited: !self.is_application_limited,
             rate: None,
         };
-        self.controller.on_delivered(PATH, &sample);
+        controller.on_delivered(self.path, &sample);
     }
 
-    /// Packets are lost, the latest of which was sent at `latest_sent_at`: the window is reduced once per round trip.
-    pub(super) fn on_lost(&mut self, packets: u32, latest_sent_at: Instant, by_timer: bool, now: Instant) {
-        self.in_flight -= packets;
-        if self.began_at.is_none_or(|began_at| latest_sent_at > began_at) {
+    /// Packets are lost: the window is reduced once per round trip.
+    pub(super) fn on_lost(&mut self, controller: &mut Controller, losses: &Losses, by_timer: bool, now: Instant) {
+        self.in_flight -= losses.packets;
+        if self.began_at.is_none_or(|began_at| losses.latest_sent_at > began_at) {
             self.began_at = Some(now);
-            self.controller.enter_recovery(PATH, &Loss { now, in_flight: self.in_flight, by_timer });
+            controller.enter_recovery(self.path, &Loss { now, in_flight: self.in_flight, by_timer });
         }
     }
 
@@ -177,9 +177,9 @@ impl Recovery {
     }
 
     /// Persistent congestion: the window is the least one.
-    pub(super) fn on_persistent_congestion(&mut self, now: Instant) {
+    pub(super) fn on_persistent_congestion(&mut self, controller: &mut Controller, now: Instant) {
         self.began_at = Some(now);
-        self.controller.on_timeout(PATH, &Timeout { now, in_flight: self.in_flight, repeated: true });
+        controller.on_timeout(self.path, &Timeout { now, in_flight: self.in_flight, repeated: true });
     }
 
     /// The time after which a probe is sent, with backoff (section 6.2.1).

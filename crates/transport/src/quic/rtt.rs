@@ -50,6 +50,16 @@ impl Rtt {
         self.first_sample_at.map(|_| self.smoothed)
     }
 
+    /// The latest sample, if there was one.
+    pub(super) fn latest(&self) -> Option<Duration> {
+        self.first_sample_at.map(|_| self.latest)
+    }
+
+    /// The variation.
+    pub(super) fn variation(&self) -> Duration {
+        self.variation
+    }
+
     /// The smallest RTT, if there was a sample.
     pub fn min(&self) -> Option<Duration> {
         self.first_sample_at.map(|_| self.min)

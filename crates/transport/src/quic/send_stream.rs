@@ -136,6 +136,12 @@ impl SendStream {
         !self.lost.is_empty() || self.new_bytes(credit) > 0 || self.owes_end()
     }
 
+    /// Bytes to send again, and new ones with a `credit` of the connection.
+    pub(super) fn pending_bytes(&self, credit: u64) -> (u64, u64) {
+        let again = self.lost.iter().map(|range| range.end - range.start).sum();
+        if self.reset.is_some() { (0, 0) } else { (again, self.new_bytes(credit)) }
+    }
+
     #[inline]
     fn new_bytes(&self, credit: u64) -> u64 {
         self.written.min(self.maximum).saturating_sub(self.next).min(credit)

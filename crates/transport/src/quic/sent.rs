@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::quic::{AckFrame, StreamId};
 
+use super::space::SpaceId;
+
 /// What a packet carried that is sent again, in a new frame, if the packet is lost (RFC 9000, section 13.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SentFrame {
@@ -14,8 +16,8 @@ pub(super) enum SentFrame {
     Stream { stream: StreamId, start: u64, end: u64, fin: bool },
     /// Data of the handshake.
     Crypto { start: u64, end: u64 },
-    /// An acknowledgment of packets up to this one.
-    Ack { largest: u64 },
+    /// An acknowledgment of packets up to this one in a packet number space.
+    Ack { space: SpaceId, largest: u64 },
     /// The connection's window.
     MaxData,
     /// A stream's window.
@@ -24,10 +26,18 @@ pub(super) enum SentFrame {
     ResetStream(StreamId),
     /// The confirmation of the handshake.
     HandshakeDone,
-    /// A connection identifier with this number.
-    NewConnectionId(u64),
-    /// The retirement of the peer's connection identifier with this number.
-    RetireConnectionId(u64),
+    /// A connection identifier of a path.
+    NewConnectionId { path: u64, sequence: u64 },
+    /// The retirement of a connection identifier of the peer.
+    RetireConnectionId { path: u64, sequence: u64 },
+    /// A challenge of this packet's path.
+    PathChallenge,
+    /// Whether this packet's path is a backup.
+    PathStatus,
+    /// The end of a path.
+    PathAbandon { path: u64, error_code: u64 },
+    /// The highest path identifier that the peer may use.
+    MaxPathId,
 }
 
 /// The frames of a packet. Those of nearly all packets are stored without heap memory.

@@ -1,13 +1,18 @@
 //! A QUIC connection, as all endpoints are used.
 
 use core::ops::Range;
+use std::net::{IpAddr, SocketAddr};
 
 use subflow_policy::congestion::{Outstanding, Path};
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::quic::ConnectionId;
 use subflow_wire::{Body, PROTOCOL_UDP, Packet};
 
+use super::connection_ids::ConnectionIds;
+use super::multipath::Multipath;
 use super::{Connection, MAIN_STREAM};
-use crate::figures::{Figures, PathFigures, PathState};
+use crate::figures::{Figures, PathState};
+use crate::mptcp::OpenRequest;
 use crate::notes::{Kept, Noted};
 use crate::socket::Socket;
 use crate::stream::Stream;
@@ -105,56 +110,55 @@ impl Socket for Connection {
     }
 
     fn describe(&self, figures: &mut Figures) {
-        let counters = self.counters;
-        figures.paths = vec![PathFigures {
-            ends: self.ends,
-            reopens: false,
-            bytes_received: counters.bytes_received,
-            packets_sent: counters.datagrams_sent,
-            retransmissions: counters.retransmissions,
-            timeouts: counters.timeouts,
-            duplicate_acks: 0,
-            srtt: self.rtt.srtt(),
-            cwnd: self.recovery.window().into(),
-            copies: 0,
-            retransmitted: None,
-            bytes_acknowledged: None,
-        }];
+        let open = self.paths.iter().filter(|path| !path.is_closed());
+        let open = open.map(|path| path.figures(path.recovery.window(&self.congestion)));
+        let former = self.multipath.iter().flat_map(|multipath| multipath.former.iter().cloned());
+        figures.paths = former.chain(open).collect();
+        figures.fallback = self.has_fallen_back();
     }
 
     fn is_single_path(&self) -> bool {
-        true
+        self.config.multipath.is_none()
     }
 
     fn visit_paths(&self, mut visit: impl FnMut(PathState)) {
-        let path = self.recovery.controller.path(0);
-        let in_flight = self.recovery.in_flight();
-        let outstanding = Outstanding { amount: in_flight, unit_bytes: self.datagram_size() };
-        let rate = self.recovery.pacer.is_on().then(|| self.recovery.controller.pacing_rate(0, outstanding));
-        visit(PathState {
-            number: 0,
-            ends: self.ends,
-            cwnd: path.cwnd().into(),
-            ssthresh: (path.ssthresh() < Path::INFINITE).then(|| path.ssthresh().into()),
-            in_flight: in_flight.into(),
-            flight_size: self.streams.send(MAIN_STREAM).map_or(0, |send| send.sent() - send.acknowledged()),
-            srtt: self.rtt.srtt(),
-            bytes_acknowledged: None,
-            pacing_rate: rate.flatten(),
-            model: None,
-        });
+        let flight_of_main = self.streams.send(MAIN_STREAM).map_or(0, |send| send.sent() - send.acknowledged());
+        for (place, path) in self.paths.iter().enumerate().filter(|(_, path)| path.sends()) {
+            let of_controller = self.congestion.path(place);
+            let in_flight = path.recovery.in_flight();
+            let outstanding = Outstanding { amount: in_flight, unit_bytes: self.datagram_size() };
+            let rate = path.recovery.pacer.is_on().then(|| self.congestion.pacing_rate(place, outstanding));
+            visit(PathState {
+                number: path.id as usize,
+                ends: path.ends,
+                cwnd: of_controller.cwnd().into(),
+                ssthresh: (of_controller.ssthresh() < Path::INFINITE).then(|| of_controller.ssthresh().into()),
+                in_flight: in_flight.into(),
+                flight_size: match self.config.multipath {
+                    None => flight_of_main,
+                    Some(_) => u64::from(in_flight) * u64::from(self.full_payload()),
+                },
+                srtt: path.rtt.srtt(),
+                bytes_acknowledged: None,
+                pacing_rate: rate.flatten(),
+                model: None,
+            });
+        }
     }
 
     fn path_ends(&self) -> Vec<(usize, Ends)> {
-        vec![(0, self.ends)]
+        let open = self.paths.iter().filter(|path| !path.is_closed());
+        open.map(|path| (path.id as usize, path.ends)).collect()
     }
 
     fn path_number(&self, ends: Ends, _place: &mut usize, _known: Option<usize>) -> Option<usize> {
-        (self.ends == ends).then_some(0)
+        let mut open = self.paths.iter().filter(|path| !path.is_closed());
+        open.find(|path| path.ends == ends).map(|path| path.id as usize)
     }
 
     fn bytes_received_on(&self, ends: Ends, _place: &mut usize) -> Option<u64> {
-        (self.ends == ends).then_some(self.counters.bytes_received)
+        let mut open = self.paths.iter().filter(|path| !path.is_closed());
+        open.find(|path| path.ends == ends).map(|path| path.counters.bytes_received)
     }
 
     fn keep_notes(&mut self, _decisions: bool) {
@@ -167,16 +171,62 @@ impl Socket for Connection {
     }
 
     fn take_notes(&mut self, into: &mut Vec<Noted>) {
-        let ends = self.ends;
         if let Some(notes) = &mut self.notes {
-            into.extend(notes.noted.drain(..).map(|note| Noted { ends, note }));
+            into.append(&mut notes.noted);
         }
     }
 
     fn take_rtts(&mut self, mut each: impl FnMut(Ends, &[Duration])) {
         if let Some(notes) = &mut self.notes {
-            each(self.ends, &notes.rtts);
-            notes.rtts.clear();
+            notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, &[sample]));
         }
+    }
+
+    fn add_local_address(&mut self, address: IpAddr, now: Instant) {
+        self.on_address_added(address, now);
+    }
+
+    fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
+        self.on_address_removed(address, now);
+    }
+
+    fn request_subflow(&mut self, local: IpAddr, port: Option<u16>, remote: SocketAddr, backup: bool) {
+        self.request_path(local, port, remote, backup);
+    }
+
+    fn has_open_requests(&self) -> bool {
+        self.openable_requests() > 0
+    }
+
+    fn take_open_requests(&mut self) -> Vec<OpenRequest> {
+        let most = self.openable_requests();
+        self.multipath().map_or_else(Vec::new, |multipath| multipath.path_manager.take_requests(most))
+    }
+
+    fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> Option<usize> {
+        self.open_path(request, ends, now)
+    }
+
+    fn on_open_failed(&mut self, request: &OpenRequest, now: Instant) {
+        Self::on_open_failed(self, request, now);
+    }
+
+    fn has_moved(&self) -> bool {
+        let has_changes = |multipath: &Multipath| !multipath.id_changes.is_empty() || !multipath.new_ends.is_empty();
+        self.multipath.as_deref().is_some_and(has_changes)
+    }
+
+    fn take_new_ends(&mut self) -> Vec<Ends> {
+        self.multipath().map_or_else(Vec::new, |multipath| core::mem::take(&mut multipath.new_ends))
+    }
+
+    fn take_id_changes(&mut self) -> Vec<(ConnectionId, bool)> {
+        self.multipath().map_or_else(Vec::new, |multipath| core::mem::take(&mut multipath.id_changes))
+    }
+
+    fn own_ids(&self) -> Vec<ConnectionId> {
+        let Some(multipath) = &self.multipath else { return Vec::new() };
+        let open = self.paths.iter().map(|path| &path.ids);
+        open.chain(multipath.reserved.values()).flat_map(ConnectionIds::own).collect()
     }
 }

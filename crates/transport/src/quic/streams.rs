@@ -113,6 +113,20 @@ impl Streams {
         self.allowed.saturating_sub(self.sent)
     }
 
+    /// New bytes that were sent on all streams together.
+    pub(super) fn sent_in_all(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes to send on all streams: again, and for the first time, as far as the peer allows.
+    pub(super) fn pending_bytes(&self) -> (u64, u64) {
+        let credit = self.credit();
+        let usable = self.all.iter().filter(|&(&id, _)| self.may_use(id));
+        let of_streams = usable.map(|(_, stream)| stream.send.pending_bytes(credit));
+        let (again, new) = of_streams.fold((0, 0), |(again, new), of| (again + of.0, new + of.1));
+        (again, new.min(credit))
+    }
+
     /// The peer allows `maximum` bytes on all streams together.
     pub(super) fn allow(&mut self, maximum: u64) {
         self.allowed = self.allowed.max(maximum);

@@ -24,6 +24,8 @@ pub(super) type Fate = Vec<Duration>;
 pub(super) struct Leaving<'a> {
     pub(super) from: usize,
     pub(super) number: usize,
+    /// The path, by the number of the client's address.
+    pub(super) path: usize,
     pub(super) datagram: &'a mut QuicDatagram,
     pub(super) rng: &'a mut Pcg64Mcg,
 }
@@ -65,10 +67,21 @@ fn pattern(side: usize, stream: StreamId, offset: u64) -> u8 {
 impl Wire {
     /// A client that opens a connection to a server, over a link that does `link` to each datagram.
     pub(super) fn new(configs: [Config; 2], seed: u64, link: impl FnMut(&mut Leaving<'_>) -> Fate + 'static) -> Self {
+        Self::over_paths(1, configs, seed, link)
+    }
+
+    /// The same with a client that has so many addresses.
+    pub(super) fn over_paths(
+        paths: u8,
+        configs: [Config; 2],
+        seed: u64,
+        link: impl FnMut(&mut Leaving<'_>) -> Fate + 'static,
+    ) -> Self {
         let [client, server] = configs.map(Arc::new);
         let address = |side: u8| SocketAddr::new([10, 0, 0, 1 + side].into(), 0);
+        let addresses = |side: u8| (0..if side == 0 { paths } else { 1 }).map(move |n| [10, 0, n, 1 + side].into());
         let side = |index: u8| Side {
-            host: Host::new(vec![address(index).ip()], Pcg64Mcg::seed_from_u64(2 * seed + u64::from(index))),
+            host: Host::new(addresses(index).collect(), Pcg64Mcg::seed_from_u64(2 * seed + u64::from(index))),
             connection: None,
             sent: 0,
             data: BTreeMap::new(),
@@ -101,6 +114,16 @@ impl Wire {
                 (false, false) => vec![ms(20)],
             }
         }
+    }
+
+    /// The client's host loses an address, or gets it again.
+    pub(super) fn change_address(&mut self, path: u8, is_present: bool) {
+        let host = &mut self.sides[CLIENT].host;
+        match is_present {
+            true => host.add_address([10, 0, path, 1].into(), self.now),
+            false => host.remove_address([10, 0, path, 1].into(), self.now),
+        }
+        self.drain(CLIENT);
     }
 
     pub(super) fn has_connection(&self, side: usize) -> bool {
@@ -210,7 +233,10 @@ impl Wire {
         assert!(datagram.length() <= 1472, "it fits into a packet of 1500 bytes");
         let number = self.sides[from].sent;
         self.sides[from].sent += 1;
-        let fate = (self.link)(&mut Leaving { from, number, datagram, rng: &mut self.rng });
+        let of_client = if from == CLIENT { packet.ip.source } else { packet.ip.destination };
+        let std::net::IpAddr::V4(of_client) = of_client else { panic!("{of_client}") };
+        let path = usize::from(of_client.octets()[2]);
+        let fate = (self.link)(&mut Leaving { from, number, path, datagram, rng: &mut self.rng });
         self.log.push((self.now, from, datagram.clone()));
         let frames = datagram.packets.iter().flat_map(|packet| &packet.frames);
         let data: Vec<u8> = frames
