@@ -125,7 +125,10 @@ impl Connection {
                         }
                     }
                 }
-                SentFrame::Ack { space, largest } => self.space_mut(space).received.forget_through(largest),
+                // Another path may have taken the place.
+                SentFrame::Ack { space, path, largest } if self.paths[space.path()].id == path => {
+                    self.space_mut(space).received.forget_through(largest);
+                }
                 SentFrame::ResetStream(stream) => {
                     if let Some(send) = self.streams.send_mut(stream) {
                         send.on_reset_acknowledged();

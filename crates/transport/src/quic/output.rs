@@ -191,15 +191,15 @@ impl Connection {
         let is_multipath = self.is_multipath() && self.phase.is_confirmed();
         let others = (0..self.paths.len()).filter(|_| with_others).map(SpaceId::of_path);
         for space in core::iter::once(id).chain(others) {
-            let path = space.is_data().then(|| &self.paths[space.path()]);
-            if space != id && !path.is_some_and(|path| path.owes_ack_elsewhere()) {
+            let path = &self.paths[space.path()];
+            if space != id && !path.owes_ack_elsewhere() {
                 continue;
             }
-            let identifier = path.filter(|_| is_multipath).map(|path| path.id);
+            let path = path.id;
             let received = &mut self.space_mut(space).received;
             let Some(mut ack) = (if received.owes_ack() { received.take_ack(now) } else { None }) else { continue };
-            ack.path = identifier;
-            sent.push(SentFrame::Ack { space, largest: ack.largest });
+            ack.path = Some(path).filter(|_| is_multipath && space.is_data());
+            sent.push(SentFrame::Ack { space, path, largest: ack.largest });
             let ack = Frame::Ack(ack);
             *room = room.saturating_sub(ack.length());
             frames.push(ack);

@@ -85,7 +85,7 @@ impl Connection {
         let in_a_row = path.recovery.probe_count;
         self.note(id.path(), Note::Timeout { in_a_row });
         if self.has_other_live(id.path()) {
-            return self.suspect(id, in_a_row == 1);
+            return self.suspect(id);
         }
         let space = self.space_mut(id);
         space.probes = if space.sent.outstanding() > 0 { PROBES } else { 1 };
@@ -104,12 +104,10 @@ impl Connection {
     }
 
     /// A path may have failed while others work: it is probed without data, and what it carries goes to the others as
-    /// well at the first timeout.
-    fn suspect(&mut self, id: SpaceId, is_first: bool) {
+    /// well. What they have delivered already is not sent again.
+    fn suspect(&mut self, id: SpaceId) {
         self.space_mut(id).probes = 1;
-        if is_first {
-            self.repeat_outstanding(id, usize::MAX);
-        }
+        self.repeat_outstanding(id, usize::MAX);
     }
 
     /// Sends the first `most` frames again of those in flight.

@@ -16,8 +16,8 @@ pub(super) enum SentFrame {
     Stream { stream: StreamId, start: u64, end: u64, fin: bool },
     /// Data of the handshake.
     Crypto { start: u64, end: u64 },
-    /// An acknowledgment of packets up to this one in a packet number space.
-    Ack { space: SpaceId, largest: u64 },
+    /// An acknowledgment of packets of a path up to this one, in a packet number space.
+    Ack { space: SpaceId, path: u64, largest: u64 },
     /// The connection's window.
     MaxData,
     /// A stream's window.
