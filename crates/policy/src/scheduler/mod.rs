@@ -20,6 +20,7 @@ mod lowest_time_space;
 mod properties;
 mod red_diversity;
 mod red_module;
+mod red_readings;
 mod redundant;
 mod round_robin;
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub use lowest_latency::LowestLatency;
 pub use lowest_time_space::LowestTimeSpace;
 pub use red_diversity::RedDiversity;
 pub use red_module::RedModule;
+pub use red_readings::{RedAllocation, RedCopies};
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
 

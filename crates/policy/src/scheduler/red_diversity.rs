@@ -4,9 +4,11 @@ use core::ops::Range;
 
 use subflow_quantity::Instant;
 
-use crate::catalogue::{Catalogued, Description};
+use crate::catalogue::{Attribute, Catalogued, Choice, Description};
 
-use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, What, candidates};
+use super::red_readings::{RedAllocation, RedCopies};
+use super::redundant::Progress;
+use super::{Assignment, QueueView, Scheduler, SentRange, SubflowSet, SubflowView, What, candidates};
 use crate::bottleneck::Correlations;
 
 /// RED, redundant diversity scheduling: each segment goes to the subflow that is least correlated with the others.
@@ -21,23 +23,26 @@ use crate::bottleneck::Correlations;
 /// unknown c counts as 0, so the scheduler starts as a redundant one. Ties go to the lower smoothed RTT. It is not
 /// related to the queue discipline `red`.
 ///
-/// **A segment is copied only when it is first sent**: its copies are chosen at that instant, among the subflows with
-/// window space, and none are added later. The first subflow limits the rate: while its window is full, new data waits
-/// for it, even if others have space; this is what moves load away from shared bottlenecks. The authors' kernel module
-/// differs: `red-module`.
+/// The paper leaves open what happens while the window of a subflow is full: [`RedAllocation`] and [`RedCopies`] have its
+/// readings. By default data goes over the subflows with window space, and no copies are added later.
 ///
-/// Reinjections have priority over new data, by the rules that all schedulers share.
+/// The authors' kernel module differs from all of them: `red-module`. Reinjections have priority over new data, by the
+/// rules that all schedulers share.
 #[derive(Clone, Debug)]
 pub struct RedDiversity {
+    allocation: RedAllocation,
+    copies: RedCopies,
     correlations: Correlations,
     /// The start of the segment whose copies are being assigned, and the current instant. At any later instant its
     /// copies are complete.
     placing: Option<(u64, Instant)>,
+    /// For copies until data is acknowledged.
+    progress: Progress,
 }
 
 impl Default for RedDiversity {
     fn default() -> Self {
-        Self { correlations: Correlations::new(1.0), placing: None }
+        Self::new(RedAllocation::default(), RedCopies::default())
     }
 }
 
@@ -48,6 +53,23 @@ impl Catalogued for RedDiversity {
         summary: "the subflow least correlated with the others, and copies on subflows correlated with no carrier",
         source: "red2018, section 3.2",
     };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[
+        Attribute::name(
+            "allocation",
+            "which subflows may carry a segment first",
+            || Choice::descriptions(&RedAllocation::ALL),
+            |red| Choice::name_of(&RedAllocation::ALL, red.allocation),
+            |red, name| red.allocation = Choice::find(&RedAllocation::ALL, name).unwrap_or(red.allocation),
+        ),
+        Attribute::name(
+            "copies",
+            "when a segment is copied",
+            || Choice::descriptions(&RedCopies::ALL),
+            |red| Choice::name_of(&RedCopies::ALL, red.copies),
+            |red, name| red.copies = Choice::find(&RedCopies::ALL, name).unwrap_or(red.copies),
+        ),
+    ];
 }
 
 impl Scheduler for RedDiversity {
@@ -55,14 +77,19 @@ impl Scheduler for RedDiversity {
         if let Some(copy) = candidates::copy(subflows, queue, |ready| self.least_correlated(subflows, ready, ready)) {
             return Some(copy);
         }
-        let placing = self.placing.filter(|(_, since)| *since == queue.now);
-        if let Some((subflow, range)) = placing.and_then(|(start, _)| self.next_copy(start, subflows, queue)) {
+        let candidates::Usable { live, ready } = candidates::usable(subflows, queue);
+        let carriers = match self.allocation {
+            RedAllocation::UncorrelatedSet => self.uncorrelated(subflows, live),
+            RedAllocation::Available | RedAllocation::LeastCorrelated => live,
+        };
+        let ready = ready.intersection(carriers);
+        if let Some((subflow, range)) = self.next_copy(subflows, queue, ready) {
             return Some(Assignment { subflow, what: What::Copy { range } });
         }
         self.placing = None;
-        let usable = candidates::usable(subflows, queue);
-        let first = self.least_correlated(subflows, usable.live, usable.live)?;
-        if queue.new_data.is_empty() || !usable.ready.contains(first) {
+        let candidates = if self.allocation == RedAllocation::LeastCorrelated { carriers } else { ready };
+        let first = self.least_correlated(subflows, candidates, live)?;
+        if queue.new_data.is_empty() || !ready.contains(first) {
             return None;
         }
         self.placing = Some((queue.new_data.start, queue.now));
@@ -70,8 +97,8 @@ impl Scheduler for RedDiversity {
     }
 
     fn repeats(&self) -> bool {
-        // The copies of the last segment, when there is no more new data.
-        self.placing.is_some()
+        // The copies of the last segment, when there is no more new data; or those of any segment.
+        self.placing.is_some() || self.copies == RedCopies::UntilAcknowledged
     }
 
     fn goes_by_correlations(&self) -> bool {
@@ -81,25 +108,82 @@ impl Scheduler for RedDiversity {
     fn on_correlations(&mut self, correlations: &Correlations) {
         self.correlations.clone_from(correlations);
     }
+
+    fn on_replaced(&mut self, subflow: usize, _last: &SubflowView) {
+        self.progress.restart(subflow);
+    }
 }
 
 impl RedDiversity {
+    /// Creates it with one of the readings of the paper.
+    pub fn new(allocation: RedAllocation, copies: RedCopies) -> Self {
+        Self { allocation, copies, correlations: Correlations::new(1.0), placing: None, progress: Progress::default() }
+    }
+
     /// The member of `candidates` that is least correlated with the other members of `others`.
     fn least_correlated(&self, subflows: &[SubflowView], candidates: SubflowSet, others: SubflowSet) -> Option<usize> {
         let total = |i: usize| others.iter().filter(|&j| j != i).map(|j| self.degree(i, j)).sum::<f64>();
         self.least(subflows, candidates, total)
     }
 
-    /// The next copy of the segment that begins at `start`.
-    fn next_copy(&self, start: u64, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<(usize, Range<u64>)> {
-        let sent = queue.outstanding_from(start).next().filter(|sent| sent.range.start == start)?;
-        let carriers = sent.carried_by;
-        let diverse = |k: usize| carriers.iter().all(|j| !self.correlations.share(k, j));
-        let mut allowed = SubflowSet::default();
-        let ready = candidates::usable(subflows, queue).ready.difference(carriers);
-        ready.iter().filter(|&k| diverse(k)).for_each(|k| allowed.insert(k));
+    /// The set of uncorrelated subflows among those that are live.
+    fn uncorrelated(&self, subflows: &[SubflowView], live: SubflowSet) -> SubflowSet {
+        let mut set = SubflowSet::default();
+        let mut next = self.least_correlated(subflows, live, live);
+        while let Some(member) = next {
+            set.insert(member);
+            next = self.least_correlated_with(set, subflows, live.difference(set));
+        }
+        set
+    }
+
+    /// The member of `candidates` that is least correlated with those that carry a segment, and shares no bottleneck with
+    /// any of them.
+    fn least_correlated_with(
+        &self,
+        carriers: SubflowSet,
+        subflows: &[SubflowView],
+        candidates: SubflowSet,
+    ) -> Option<usize> {
+        let mut diverse = SubflowSet::default();
+        let shares_none = |k: &usize| carriers.iter().all(|j| !self.correlations.share(*k, j));
+        candidates.iter().filter(shares_none).for_each(|k| diverse.insert(k));
         let nearest = |k: usize| carriers.iter().map(|j| self.degree(k, j)).fold(0.0, f64::max);
-        Some((self.least(subflows, allowed, nearest)?, sent.range.clone()))
+        self.least(subflows, diverse, nearest)
+    }
+
+    /// The next copy on one of the subflows `ready`.
+    fn next_copy(
+        &mut self,
+        subflows: &[SubflowView],
+        queue: &QueueView<'_>,
+        ready: SubflowSet,
+    ) -> Option<(usize, Range<u64>)> {
+        let (sent, candidates) = match self.copies {
+            RedCopies::WhenSent => {
+                let (start, _) = self.placing.filter(|(_, since)| *since == queue.now)?;
+                let sent = queue.outstanding_from(start).next().filter(|sent| sent.range.start == start)?;
+                (sent, ready.difference(sent.carried_by))
+            }
+            RedCopies::UntilAcknowledged => self.oldest_uncopied(queue, ready)?,
+        };
+        Some((self.least_correlated_with(sent.carried_by, subflows, candidates)?, sent.range.clone()))
+    }
+
+    /// The oldest outstanding range of which some of `ready` may carry a copy, and which of them may. A subflow passes over
+    /// what it shares a bottleneck for with a carrier at that time.
+    fn oldest_uncopied<'q>(&mut self, queue: &QueueView<'q>, ready: SubflowSet) -> Option<(&'q SentRange, SubflowSet)> {
+        let mut oldest: Option<(&SentRange, SubflowSet)> = None;
+        for r in ready.iter() {
+            let shares_none = |carriers: SubflowSet| carriers.iter().all(|j| !self.correlations.share(r, j));
+            let Some(sent) = self.progress.missing(r, queue, shares_none) else { continue };
+            match &mut oldest {
+                Some((of, set)) if of.range.start == sent.range.start => set.insert(r),
+                Some((of, _)) if of.range.start < sent.range.start => {}
+                _ => oldest = Some((sent, SubflowSet(1 << r))),
+            }
+        }
+        oldest
     }
 
     fn least(&self, subflows: &[SubflowView], of: SubflowSet, degree: impl Fn(usize) -> f64) -> Option<usize> {
@@ -179,13 +263,40 @@ mod tests {
     }
 
     #[test]
-    fn while_the_first_subflow_is_full_new_data_waits_for_it() {
+    fn while_the_least_correlated_subflow_is_full_new_data_goes_to_the_next_or_waits() {
+        let with = |allocation: RedAllocation| RedDiversity { allocation, ..correlated() };
         let mut subflows = [subflow(30), subflow(10), subflow(20)];
         subflows[0].can_send = false;
-        assert_eq!(answers(&mut correlated(), &mut subflows, 1000, 0), []);
+        assert_eq!(answers(&mut with(RedAllocation::Available), &mut subflows.clone(), 1000, 0), [(1, 0)]);
+        assert_eq!(answers(&mut with(RedAllocation::LeastCorrelated), &mut subflows.clone(), 1000, 0), []);
         subflows[0].potentially_failed = true;
-        let others = answers(&mut correlated(), &mut subflows, 1000, 0);
+        let others = answers(&mut with(RedAllocation::LeastCorrelated), &mut subflows, 1000, 0);
         assert_eq!(others, [(1, 0)], "data does not wait for a failed subflow");
+    }
+
+    #[test]
+    fn a_subflow_outside_of_the_uncorrelated_set_carries_nothing() {
+        let mut scheduler = RedDiversity { allocation: RedAllocation::UncorrelatedSet, ..correlated() };
+        let mut subflows = [subflow(30), subflow(10), subflow(20)];
+        subflows[0].can_send = false;
+        assert_eq!(answers(&mut scheduler, &mut subflows.clone(), 2000, 0), [(1, 0), (1, 1000)], "one of each pair");
+        subflows[1].can_send = false;
+        assert_eq!(answers(&mut scheduler, &mut subflows, 1000, 0), [], "the third shares a bottleneck with a member");
+    }
+
+    #[test]
+    fn a_subflow_that_was_full_gets_its_copies_later_where_they_are_made_until_data_is_acknowledged() {
+        let sent = [SentRange { range: 0..1000, carried_by: SubflowSet(0b001), reinject: false }];
+        let subflows = [SubflowView { can_send: false, ..subflow(30) }, subflow(10), subflow(20)];
+        let queue = QueueView { outstanding: (&sent, &[]), ..queue(0) };
+        let mut next = |copies| RedDiversity { copies, ..correlated() }.next(&subflows, &queue);
+        assert_eq!(next(RedCopies::WhenSent), None);
+        let copy = Assignment { subflow: 1, what: What::Copy { range: 0..1000 } };
+        assert_eq!(next(RedCopies::UntilAcknowledged), Some(copy));
+        let both = [SentRange { range: 0..1000, carried_by: SubflowSet(0b011), reinject: false }];
+        let queue = QueueView { outstanding: (&both, &[]), ..queue };
+        let mut scheduler = RedDiversity { copies: RedCopies::UntilAcknowledged, ..correlated() };
+        assert_eq!(scheduler.next(&subflows, &queue), None, "the last one shares a bottleneck with a carrier");
     }
 
     #[test]
@@ -197,7 +308,7 @@ mod tests {
         let sent = [SentRange { range: 0..1000, carried_by: SubflowSet(0b01), reinject: false }];
         let full = SubflowView { can_send: false, ..subflow(10) };
         let later = Instant::ZERO + Duration::from_millis(1);
-        let queue = QueueView { now: later, new_data: 1000..9000, outstanding: (&sent, &[]), ..queue(0) };
+        let queue = QueueView { now: later, new_data: 1000..1000, outstanding: (&sent, &[]), ..queue(0) };
         assert_eq!(scheduler.next(&[full, subflow(30)], &queue), None);
         assert!(!scheduler.repeats());
     }

@@ -113,8 +113,8 @@ impl Scheduler for RedModule {
 impl RedModule {
     /// The next data for `subflow`: what the others have sent before it, then new data.
     fn send_on(&mut self, subflow: usize, queue: &QueueView<'_>) -> Option<What> {
-        if let Some(range) = self.progress.missing(subflow, queue) {
-            return Some(What::Copy { range });
+        if let Some(sent) = self.progress.missing(subflow, queue, |_| true) {
+            return Some(What::Copy { range: sent.range.clone() });
         }
         (!queue.new_data.is_empty()).then_some(What::New { at_most: u64::MAX })
     }

@@ -1,10 +1,8 @@
 //! `redundant`: everything on every subflow.
 
-use core::ops::Range;
-
 use crate::catalogue::{Catalogued, Description};
 
-use super::{Assignment, QueueView, Scheduler, SubflowView, What, candidates, lowest_latency};
+use super::{Assignment, QueueView, Scheduler, SentRange, SubflowSet, SubflowView, What, candidates, lowest_latency};
 
 /// Redundant data re-injection (RDR): each segment goes to the subflow that `ll` chooses, and a copy of it to every
 /// other subflow.
@@ -48,7 +46,7 @@ impl Scheduler for Redundant {
             return Some(copy);
         }
         let ready = candidates::usable(subflows, queue).ready;
-        let copy = ready.iter().find_map(|r| Some((r, self.progress.missing(r, queue)?)));
+        let copy = ready.iter().find_map(|r| Some((r, self.progress.missing(r, queue, |_| true)?.range.clone())));
         if let Some((subflow, range)) = copy {
             return Some(Assignment { subflow, what: What::Copy { range } });
         }
@@ -65,8 +63,14 @@ impl Scheduler for Redundant {
 }
 
 impl Progress {
-    /// The oldest outstanding range that subflow `r` has not carried.
-    pub(super) fn missing(&mut self, r: usize, queue: &QueueView<'_>) -> Option<Range<u64>> {
+    /// The oldest outstanding range that subflow `r` has not carried, and that it `may` carry beside those that have. What
+    /// it may not is passed over for good.
+    pub(super) fn missing<'q>(
+        &mut self,
+        r: usize,
+        queue: &QueueView<'q>,
+        may: impl Fn(SubflowSet) -> bool,
+    ) -> Option<&'q SentRange> {
         if self.carried.len() <= r {
             self.carried.resize(r + 1, 0);
         }
@@ -74,8 +78,8 @@ impl Progress {
         let from = self.carried[r].min(queue.new_data.start);
         self.carried[r] = from;
         for sent in queue.outstanding_from(from) {
-            if !sent.carried_by.contains(r) {
-                return Some(sent.range.clone());
+            if !sent.carried_by.contains(r) && may(sent.carried_by) {
+                return Some(sent);
             }
             self.carried[r] = sent.range.end;
         }
@@ -93,7 +97,6 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::super::test_states::{queue, subflow};
-    use super::super::{SentRange, SubflowSet};
     use super::*;
 
     /// A minimal connection that executes the assignments, in segments of 1000 bytes.
