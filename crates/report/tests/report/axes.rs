@@ -21,7 +21,7 @@ const WORDS: &str = "[axes]\ngoodput = { title = \"Throughput\", unit = \"kbit/s
 
 fn simulated(plan: &Plan) -> Experiment {
     let options = RunOptions { series: true, ..RunOptions::default() };
-    execute_with(plan, 1, &options, &|_| {}, |scenario, seed, options| simulate(scenario, seed, options))
+    execute_with(plan, 1, &options, &|_| {}, simulate)
         .expect("it runs")
 }
 
@@ -31,7 +31,7 @@ fn invented(plan: &Plan) -> Experiment {
         .expect("no run fails")
 }
 
-fn goodput<'a>(figures: &'a [Figure]) -> &'a Curves {
+fn goodput(figures: &[Figure]) -> &Curves {
     let Chart::Curves(curves) = chart(figures, "Goodput") else { panic!("curves") };
     curves
 }
