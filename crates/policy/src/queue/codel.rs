@@ -46,7 +46,7 @@ impl Catalogued for CoDel {
         source: "RFC 8289; Linux sch_codel (ecn)",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] = codel_options!();
+    const OPTIONS: &'static [Attribute<Self>] = codel_options![config];
 }
 
 impl QueueDiscipline for CoDel {

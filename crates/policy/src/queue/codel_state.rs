@@ -63,46 +63,46 @@ impl SquareRoot {
     ];
 }
 
-/// The options of a discipline whose field `config` is a [`CoDelConfig`], and others.
+/// The options of a discipline, and others. `$config` is its field that is a [`CoDelConfig`].
 macro_rules! codel_options {
-    ($($others:expr),* $(,)?) => {
+    ($($config:ident).+ $(; $($others:expr),* $(,)?)?) => {
         &[
             Attribute::positive_duration(
                 "target",
                 "the waiting time that a packet may have although the queue does not go empty",
-                |queue| queue.config.target,
-                |queue, target| queue.config.target = target,
+                |queue| queue.$($config).+.target,
+                |queue, target| queue.$($config).+.target = target,
             ),
             Attribute::positive_duration(
                 "interval",
                 "how long all packets must have waited for the target or more until the first is dropped: about a \
                  round-trip time",
-                |queue| queue.config.interval,
-                |queue, interval| queue.config.interval = interval,
+                |queue| queue.$($config).+.interval,
+                |queue, interval| queue.$($config).+.interval = interval,
             ),
             Attribute::flag(
                 "ecn",
                 $crate::queue::ECN_DOC,
-                |queue| queue.config.ecn,
-                |queue, ecn| queue.config.ecn = ecn,
+                |queue| queue.$($config).+.ecn,
+                |queue, ecn| queue.$($config).+.ecn = ecn,
             ),
             Attribute::duration(
                 "ce_threshold",
                 "the waiting time above which packets of transports that use ECN are marked in any case; 0 s is off",
-                |queue| queue.config.ce_threshold,
-                |queue, threshold| queue.config.ce_threshold = threshold,
+                |queue| queue.$($config).+.ce_threshold,
+                |queue, threshold| queue.$($config).+.ce_threshold = threshold,
             ),
             Attribute::name(
                 "square_root",
                 "how the distance between drops is computed",
                 || $crate::catalogue::Choice::descriptions(&$crate::queue::SquareRoot::ALL),
-                |queue| $crate::catalogue::Choice::name_of(&$crate::queue::SquareRoot::ALL, queue.config.square_root),
+                |queue| $crate::catalogue::Choice::name_of(&$crate::queue::SquareRoot::ALL, queue.$($config).+.square_root),
                 |queue, name| {
                     let choice = $crate::catalogue::Choice::find(&$crate::queue::SquareRoot::ALL, name);
-                    queue.config.square_root = choice.unwrap_or(queue.config.square_root);
+                    queue.$($config).+.square_root = choice.unwrap_or(queue.$($config).+.square_root);
                 },
             ),
-            $($others),*
+            $($($others),*)?
         ]
     };
 }

@@ -7,11 +7,10 @@
 use std::collections::VecDeque;
 
 use super::{Arrival, FULL_PACKET, Waiting};
-use crate::catalogue::Attribute;
 
 /// The turns of internal queues, to which flows are hashed.
 #[derive(Clone, Debug)]
-pub(super) struct DeficitRounds {
+pub struct DeficitRounds {
     /// The number of queues.
     pub(super) flows: u32,
     /// The bytes that a queue may send per turn, as they were chosen; 0 stands for a full-sized packet.
@@ -37,36 +36,6 @@ pub(super) const ALL_HASHES: u32 = 1 << 16;
 
 /// The values of the options that are bytes.
 pub(super) const QUANTUM: [u64; 2] = [0, 1 << 24];
-
-/// A discipline whose queues take turns.
-pub(super) trait InTurns: 'static {
-    /// The turns.
-    fn rounds(&self) -> &DeficitRounds;
-    /// The same, to change them.
-    fn rounds_mut(&mut self) -> &mut DeficitRounds;
-}
-
-/// The option for the number of queues.
-pub(super) const fn flows_option<T: InTurns>() -> Attribute<T> {
-    Attribute::integer(
-        "flows",
-        "the number of queues to which flows are hashed",
-        [1, ALL_HASHES as u64],
-        |queue| queue.rounds().flows.into(),
-        |queue, flows| queue.rounds_mut().flows = flows as u32,
-    )
-}
-
-/// The option for the bytes per turn.
-pub(super) const fn quantum_option<T: InTurns>() -> Attribute<T> {
-    Attribute::integer(
-        "quantum",
-        "the bytes, with overhead, that a flow may send per turn; 0 stands for a full-sized packet",
-        QUANTUM,
-        |queue| queue.rounds().chosen.into(),
-        |queue, bytes| queue.rounds_mut().chosen = bytes as u32,
-    )
-}
 
 impl DeficitRounds {
     /// Turns of so many queues, of a full-sized packet, with precedence for those that begin if `new_first`.

@@ -2,23 +2,22 @@
 //! each flow, each of which may send a quantum of bytes per round. If a packet does not fit, the longest queue loses its
 //! last one (the paper's "buffer stealing").
 
-use rand_pcg::Pcg64Mcg;
-use subflow_quantity::Instant;
-
-use super::deficit_rounds::{ALL_HASHES, DeficitRounds, InTurns, fattest, flows_option, quantum_option};
-use super::{Arrival, Departure, Place, QueueDiscipline, Verdict, Victim, Waiting};
-use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+use super::deficit_rounds::{ALL_HASHES, DeficitRounds, fattest};
+use super::fair_queue::{FairPolicy, FairQueue, flows_option, quantum_option};
+use super::{Arrival, Victim, Waiting};
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 /// Deficit round robin.
-#[derive(Clone, Debug)]
-pub struct Drr {
-    rounds: DeficitRounds,
-}
+pub type Drr = FairQueue<BufferStealing>;
+
+/// Who loses a packet where a queue of [`Drr`] is full: the longest.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferStealing;
 
 /// A queue for each hash of a flow, and a quantum of a full-sized packet.
 impl Default for Drr {
     fn default() -> Self {
-        Self { rounds: DeficitRounds::new(ALL_HASHES, false) }
+        Self { rounds: DeficitRounds::new(ALL_HASHES, false), policy: BufferStealing }
     }
 }
 
@@ -33,56 +32,19 @@ impl Catalogued for Drr {
     const OPTIONS: &'static [Attribute<Self>] = &[flows_option(), quantum_option()];
 }
 
-impl InTurns for Drr {
-    fn rounds(&self) -> &DeficitRounds {
-        &self.rounds
-    }
-
-    fn rounds_mut(&mut self) -> &mut DeficitRounds {
-        &mut self.rounds
-    }
-}
-
-impl QueueDiscipline for Drr {
-    fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
-
-    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.rounds.fit(place.full_packet());
-        Ok(())
-    }
-
-    fn acts_on_departure(&self) -> bool {
-        true
-    }
-
-    fn reads_flow(&self) -> bool {
-        true
-    }
-
-    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
-        self.rounds.join(arrival)
-    }
-
-    fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
-        let own = self.rounds.queue_for(arrival);
+impl FairPolicy for BufferStealing {
+    fn victim(&mut self, arrival: &Arrival, own: u16, waiting: &Waiting) -> Option<Victim> {
         fattest(waiting, (own, arrival.bytes)).filter(|&queue| queue != own).map(Victim::Tail)
-    }
-
-    fn next_queue(&mut self, _now: Instant, waiting: &Waiting) -> u16 {
-        self.rounds.next(waiting, |_| {}).unwrap_or_default()
-    }
-
-    fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
-        self.rounds.charge(departure.queue, departure.bytes);
-        Verdict::Pass
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::Instant;
+
     use super::*;
     use crate::queue::tests::arrival;
-    use crate::queue::{Backlog, Codepoint, Head};
+    use crate::queue::{Backlog, Codepoint, Head, QueueDiscipline};
 
     #[test]
     fn of_a_full_queue_the_longest_flow_loses_its_last_packet_or_the_one_that_comes() {

@@ -4,29 +4,30 @@
 //! `fq` needs the times at which hosts want them to leave. Flows are those of 16 bits of hash, where Linux has each
 //! socket for itself.
 
-use rand_pcg::Pcg64Mcg;
-use subflow_quantity::Instant;
-
 use super::deficit_rounds::{ALL_HASHES, DeficitRounds, QUANTUM};
-use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Waiting};
-use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+use super::fair_queue::{FairPolicy, FairQueue};
+use super::{Limit, Place, Waiting};
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 /// `fq`.
-#[derive(Clone, Debug)]
-pub struct Fq {
+pub type Fq = FairQueue<FlowLimit>;
+
+/// The bytes per turn and the limit of each flow of [`Fq`].
+#[derive(Clone, Copy, Debug)]
+pub struct FlowLimit {
     /// Bytes per turn; 0 stands for two full-sized packets.
     quantum: u32,
     /// Bytes that a flow may send when it begins; 0 stands for 20 full-sized packets.
     initial_quantum: u32,
     /// Most packets of a flow.
     flow_limit: u32,
-    rounds: DeficitRounds,
 }
 
 /// As `tc fq`.
 impl Default for Fq {
     fn default() -> Self {
-        Self { quantum: 0, initial_quantum: 0, flow_limit: 100, rounds: DeficitRounds::new(ALL_HASHES, true) }
+        let policy = FlowLimit { quantum: 0, initial_quantum: 0, flow_limit: 100 };
+        Self { rounds: DeficitRounds::new(ALL_HASHES, true), policy }
     }
 }
 
@@ -43,71 +44,49 @@ impl Catalogued for Fq {
             "quantum",
             "the bytes, with overhead, that a flow may send per turn; 0 stands for two full-sized packets",
             QUANTUM,
-            |queue| queue.quantum.into(),
-            |queue, bytes| queue.quantum = bytes as u32,
+            |queue| queue.policy.quantum.into(),
+            |queue, bytes| queue.policy.quantum = bytes as u32,
         ),
         Attribute::integer(
             "initial_quantum",
             "the bytes that a flow which begins may send at its first turn; 0 stands for 20 full-sized packets",
             QUANTUM,
-            |queue| queue.initial_quantum.into(),
-            |queue, bytes| queue.initial_quantum = bytes as u32,
+            |queue| queue.policy.initial_quantum.into(),
+            |queue, bytes| queue.policy.initial_quantum = bytes as u32,
         ),
         Attribute::integer(
             "flow_limit",
             "the most packets of a flow that wait",
             [1, 1_000_000],
-            |queue| queue.flow_limit.into(),
-            |queue, packets| queue.flow_limit = packets as u32,
+            |queue| queue.policy.flow_limit.into(),
+            |queue, packets| queue.policy.flow_limit = packets as u32,
         ),
     ];
 }
 
-impl QueueDiscipline for Fq {
-    fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
-
-    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
+impl FairPolicy for FlowLimit {
+    fn fit(&mut self, rounds: &mut DeficitRounds, place: &Place) {
         let full = place.full_packet();
         let chosen_or = |bytes, packets| if bytes > 0 { bytes } else { packets * full };
-        self.rounds.set_quanta(chosen_or(self.quantum, 2), chosen_or(self.initial_quantum, 20));
-        Ok(())
+        rounds.set_quanta(chosen_or(self.quantum, 2), chosen_or(self.initial_quantum, 20));
     }
 
     fn usual_limit(&self) -> Option<Limit> {
         Some(Limit::Packets(10_000))
     }
 
-    fn acts_on_departure(&self) -> bool {
-        true
-    }
-
-    fn reads_flow(&self) -> bool {
-        true
-    }
-
-    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
-        self.rounds.join(arrival)
-    }
-
-    fn admits(&self, arrival: &Arrival, waiting: &Waiting) -> bool {
-        waiting.queue(arrival.flow).packets < self.flow_limit
-    }
-
-    fn next_queue(&mut self, _now: Instant, waiting: &Waiting) -> u16 {
-        self.rounds.next(waiting, |_| {}).unwrap_or_default()
-    }
-
-    fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
-        self.rounds.charge(departure.queue, departure.bytes);
-        Verdict::Pass
+    fn admits(&self, own: u16, waiting: &Waiting) -> bool {
+        waiting.queue(own).packets < self.flow_limit
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::Instant;
+
     use super::*;
     use crate::queue::tests::arrival;
-    use crate::queue::{Backlog, Codepoint, Head};
+    use crate::queue::{Backlog, Codepoint, Head, QueueDiscipline};
 
     #[test]
     fn a_flow_that_begins_may_send_20_packets_and_later_two_per_turn() {
@@ -128,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_flow_at_its_limit_is_not_admitted_and_others_are() {
-        let fq = Fq { flow_limit: 2, ..Fq::default() };
+        let mut fq = Fq::default();
+        fq.policy.flow_limit = 2;
         let mut backlog = Backlog::default();
         for admitted in [true, true, false] {
             assert_eq!(fq.admits(&arrival(Instant::ZERO, 5, 1500), backlog.waiting()), admitted);

@@ -8,21 +8,21 @@
 //! The limit in packets is that of the queue. Linux also limits the memory of the packets, with the kernel's overhead,
 //! to 32 MB (`memory_limit`); here a limit in bytes takes its place.
 
-use rand_pcg::Pcg64Mcg;
-use subflow_quantity::Instant;
-
 use super::codel_state::{CoDelConfig, CoDelState, SquareRoot, codel_options};
-use super::deficit_rounds::{DeficitRounds, InTurns, fattest, flows_option, quantum_option};
-use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
-use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+use super::deficit_rounds::{DeficitRounds, fattest};
+use super::fair_queue::{FairPolicy, FairQueue, flows_option, quantum_option};
+use super::{Arrival, Departure, Limit, Place, Verdict, Victim, Waiting};
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 /// FQ-CoDel.
+pub type FqCoDel = FairQueue<CoDels>;
+
+/// The CoDels of [`FqCoDel`], one for each queue.
 #[derive(Clone, Debug)]
-pub struct FqCoDel {
+pub struct CoDels {
     config: CoDelConfig,
     /// So many packets are dropped at once.
     drop_batch: u32,
-    rounds: DeficitRounds,
     codels: Vec<CoDelState>,
     /// The queue that is losing a batch, and what is left of it.
     batch: Option<Batch>,
@@ -40,13 +40,9 @@ struct Batch {
 /// As `tc fq_codel`: 1024 queues, a quantum of a full-sized packet, batches of 64, with marks.
 impl Default for FqCoDel {
     fn default() -> Self {
-        Self {
-            config: CoDelConfig { ecn: true, square_root: SquareRoot::Newton, ..CoDelConfig::default() },
-            drop_batch: 64,
-            rounds: DeficitRounds::new(1024, true),
-            codels: Vec::new(),
-            batch: None,
-        }
+        let config = CoDelConfig { ecn: true, square_root: SquareRoot::Newton, ..CoDelConfig::default() };
+        let policy = CoDels { config, drop_batch: 64, codels: Vec::new(), batch: None };
+        Self { rounds: DeficitRounds::new(1024, true), policy }
     }
 }
 
@@ -59,29 +55,20 @@ impl Catalogued for FqCoDel {
     };
 
     const OPTIONS: &'static [Attribute<Self>] = codel_options![
+        policy.config;
         flows_option(),
         quantum_option(),
         Attribute::integer(
             "drop_batch",
             "how many packets the longest queue loses at most if the limit is reached",
             [1, 65_536],
-            |queue| queue.drop_batch.into(),
-            |queue, packets| queue.drop_batch = packets as u32,
+            |queue| queue.policy.drop_batch.into(),
+            |queue, packets| queue.policy.drop_batch = packets as u32,
         ),
     ];
 }
 
-impl InTurns for FqCoDel {
-    fn rounds(&self) -> &DeficitRounds {
-        &self.rounds
-    }
-
-    fn rounds_mut(&mut self) -> &mut DeficitRounds {
-        &mut self.rounds
-    }
-}
-
-impl FqCoDel {
+impl CoDels {
     fn codel(&mut self, queue: u16) -> &mut CoDelState {
         let number = usize::from(queue);
         if self.codels.len() <= number {
@@ -91,39 +78,22 @@ impl FqCoDel {
     }
 }
 
-impl QueueDiscipline for FqCoDel {
-    fn begin_with(&mut self, _random: &mut Pcg64Mcg) {}
-
-    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        let full = place.full_packet();
-        self.config.max_packet = full;
-        self.rounds.fit(full);
-        Ok(())
+impl FairPolicy for CoDels {
+    fn fit(&mut self, rounds: &mut DeficitRounds, place: &Place) {
+        self.config.max_packet = place.full_packet();
+        rounds.fit(self.config.max_packet);
     }
 
     fn usual_limit(&self) -> Option<Limit> {
         Some(Limit::Packets(10_240))
     }
 
-    fn acts_on_departure(&self) -> bool {
-        true
-    }
-
-    fn reads_flow(&self) -> bool {
-        true
-    }
-
-    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
-        self.rounds.join(arrival)
-    }
-
-    fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
-        let coming = (self.rounds.queue_for(arrival), arrival.bytes);
-        let queue = fattest(waiting, coming)?;
-        let own = if coming.0 == queue { u64::from(coming.1) } else { 0 };
+    fn victim(&mut self, arrival: &Arrival, own: u16, waiting: &Waiting) -> Option<Victim> {
+        let queue = fattest(waiting, (own, arrival.bytes))?;
+        let coming = if own == queue { u64::from(arrival.bytes) } else { 0 };
         let held = waiting.queue(queue).bytes;
         // Half of its bytes go, with those of the packet that comes if it is its.
-        let kept = held.saturating_sub((held + own) / 2);
+        let kept = held.saturating_sub((held + coming) / 2);
         self.batch = Some(Batch { queue, packets: self.drop_batch - 1, kept });
         self.codel(queue).on_overflow();
         Some(Victim::Head(queue))
@@ -140,29 +110,25 @@ impl QueueDiscipline for FqCoDel {
         Some(Victim::Head(queue))
     }
 
-    fn next_queue(&mut self, _now: Instant, waiting: &Waiting) -> u16 {
-        let codels = &mut self.codels;
-        let on_empty = |queue: u16| codels.get_mut(usize::from(queue)).into_iter().for_each(CoDelState::on_empty);
-        self.rounds.next(waiting, on_empty).unwrap_or_default()
+    fn on_idle(&mut self, queue: u16) {
+        self.codels.get_mut(usize::from(queue)).into_iter().for_each(CoDelState::on_empty);
     }
 
     fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
         let config = self.config;
-        let verdict = match self.codel(departure.queue).on_departure(&config, departure) {
+        match self.codel(departure.queue).on_departure(&config, departure) {
             Verdict::Pass => config.at_threshold(departure.sojourn, departure.ecn),
             verdict => verdict,
-        };
-        if verdict != Verdict::Drop {
-            self.rounds.charge(departure.queue, departure.bytes);
         }
-        verdict
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::Instant;
+
     use super::*;
-    use crate::queue::{Backlog, Codepoint, Head};
+    use crate::queue::{Backlog, Codepoint, Head, QueueDiscipline};
 
     fn arrival(flow: u16) -> Arrival {
         crate::queue::tests::arrival(Instant::ZERO, flow, 1000)
@@ -194,7 +160,7 @@ mod tests {
                 lost += 1;
                 next = queue.surplus(backlog.waiting());
             }
-            assert_eq!((lost, queue.codels[2].count), (dropped, dropped));
+            assert_eq!((lost, queue.policy.codels[2].count), (dropped, dropped));
         }
     }
 

@@ -3,20 +3,23 @@
 //! Queues and turns are those of FQ-CoDel (`deficit_rounds.rs`), and each queue has a PIE of its own (`pie_state.rs`),
 //! which decides when a packet comes. A packet that exceeds the limit of all queues together is dropped.
 
-use rand_core::SeedableRng;
+use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 
-use super::deficit_rounds::{DeficitRounds, InTurns, flows_option, quantum_option};
+use super::deficit_rounds::DeficitRounds;
+use super::fair_queue::{FairPolicy, FairQueue, flows_option, quantum_option};
 use super::pie_state::{PieConfig, PieState, pie_options};
-use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Waiting};
-use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+use super::{Arrival, Departure, Limit, Place, Verdict};
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 /// FQ-PIE.
+pub type FqPie = FairQueue<Pies>;
+
+/// The PIEs of [`FqPie`], one for each queue.
 #[derive(Clone, Debug)]
-pub struct FqPie {
+pub struct Pies {
     config: PieConfig,
-    rounds: DeficitRounds,
     queues: Vec<FlowQueue>,
     /// Bytes that wait in all queues.
     held: u64,
@@ -33,13 +36,9 @@ struct FlowQueue {
 /// As `tc fq_pie`: 1024 queues, a quantum of a full-sized packet.
 impl Default for FqPie {
     fn default() -> Self {
-        Self {
-            config: PieConfig::default(),
-            rounds: DeficitRounds::new(1024, true),
-            queues: Vec::new(),
-            held: 0,
-            random: Pcg64Mcg::seed_from_u64(0),
-        }
+        let random = Pcg64Mcg::seed_from_u64(0);
+        let policy = Pies { config: PieConfig::default(), queues: Vec::new(), held: 0, random };
+        Self { rounds: DeficitRounds::new(1024, true), policy }
     }
 }
 
@@ -52,29 +51,20 @@ impl Catalogued for FqPie {
     };
 
     const OPTIONS: &'static [Attribute<Self>] = pie_options![
+        policy.config;
         flows_option(),
         quantum_option(),
         Attribute::integer(
             "ecn_prob",
             "the highest drop probability, in percent, at which packets are marked instead of dropped",
             [1, 100],
-            |queue| queue.config.ecn_percent.into(),
-            |queue, percent| queue.config.ecn_percent = percent as u32,
+            |queue| queue.policy.config.ecn_percent.into(),
+            |queue, percent| queue.policy.config.ecn_percent = percent as u32,
         ),
     ];
 }
 
-impl InTurns for FqPie {
-    fn rounds(&self) -> &DeficitRounds {
-        &self.rounds
-    }
-
-    fn rounds_mut(&mut self) -> &mut DeficitRounds {
-        &mut self.rounds
-    }
-}
-
-impl FqPie {
+impl Pies {
     fn queue(&mut self, number: u16) -> &mut FlowQueue {
         let number = usize::from(number);
         if self.queues.len() <= number {
@@ -85,53 +75,36 @@ impl FqPie {
     }
 }
 
-impl QueueDiscipline for FqPie {
-    fn begin(&mut self, seed: u64) {
-        self.random = Pcg64Mcg::seed_from_u64(seed);
+impl FairPolicy for Pies {
+    fn begin(&mut self, random: &mut Pcg64Mcg) {
+        self.random = Pcg64Mcg::seed_from_u64(random.next_u64());
     }
 
-    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        let full = place.full_packet();
-        self.config.full_packet = full;
-        self.rounds.fit(full);
-        Ok(())
+    fn fit(&mut self, rounds: &mut DeficitRounds, place: &Place) {
+        self.config.full_packet = place.full_packet();
+        rounds.fit(self.config.full_packet);
     }
 
     fn usual_limit(&self) -> Option<Limit> {
         Some(Limit::Packets(10_240))
     }
 
-    fn acts_on_departure(&self) -> bool {
-        true
-    }
-
-    fn reads_flow(&self) -> bool {
-        true
-    }
-
-    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        let (number, config) = (self.rounds.queue_for(arrival), self.config);
-        let FlowQueue { mut pie, held } = *self.queue(number);
+    fn on_arrival(&mut self, arrival: &Arrival, own: u16) -> Verdict {
+        let config = self.config;
+        let FlowQueue { mut pie, held } = *self.queue(own);
         let packet = (arrival.at, arrival.bytes, arrival.ecn, held);
         let verdict = pie.on_arrival(&config, packet, &mut self.random);
-        self.queue(number).pie = pie;
+        self.queue(own).pie = pie;
         verdict
     }
 
-    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
-        let number = self.rounds.join(arrival);
-        self.held += u64::from(arrival.bytes);
-        self.queue(number).held += u64::from(arrival.bytes);
-        number
-    }
-
-    fn next_queue(&mut self, _now: Instant, waiting: &Waiting) -> u16 {
-        self.rounds.next(waiting, |_| {}).unwrap_or_default()
+    fn on_join(&mut self, queue: u16, bytes: u32) {
+        self.held += u64::from(bytes);
+        self.queue(queue).held += u64::from(bytes);
     }
 
     fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
         let config = self.config;
-        self.rounds.charge(departure.queue, departure.bytes);
         self.held = departure.waiting.bytes();
         let queue = self.queue(departure.queue);
         queue.held = departure.waiting.queue(departure.queue).bytes;
@@ -139,7 +112,7 @@ impl QueueDiscipline for FqPie {
         Verdict::Pass
     }
 
-    fn on_empty(&mut self, _at: Instant) {
+    fn on_empty(&mut self) {
         // The link has failed and dropped what waited, of which a discipline learns no more than this.
         if self.held > 0 {
             self.held = 0;
@@ -154,12 +127,12 @@ mod tests {
 
     use super::*;
     use crate::queue::tests::arrival;
-    use crate::queue::{Backlog, Codepoint, Head};
+    use crate::queue::{Backlog, Codepoint, Head, QueueDiscipline};
 
     #[test]
     fn a_flow_that_sends_too_much_loses_packets_and_one_that_does_not_loses_none() {
         let (mut queue, mut backlog) = (FqPie::default(), Backlog::default());
-        queue.begin(1);
+        queue.begin_with(&mut Pcg64Mcg::seed_from_u64(1));
         let (mut dropped, mut left) = ([0, 0], [0, 0]);
         for us in 0..20_000_000_u64 {
             let at = Instant::ZERO + Duration::from_micros(us);

@@ -11,7 +11,7 @@
 //! | what | where |
 //! |---|---|
 //! | a discipline | `NAME.rs`; all as one type: [`Discipline`], here |
-//! | turns of flows by bytes, which all fair queueing has | `deficit_rounds.rs` |
+//! | what all fair queueing has: flows that take turns by bytes | `fair_queue.rs`, with the turns of `deficit_rounds.rs` |
 //! | the state of CoDel and of PIE for one queue or flow | `codel_state.rs`, `pie_state.rs` |
 //! | RED's average during idle times | `idle_ageing.rs` |
 //! | the waiting packets of a discipline that acts on departure | `backlog.rs` |
@@ -23,6 +23,7 @@ mod deficit_rounds;
 mod drop_tail;
 mod drr;
 mod dual_pi2;
+mod fair_queue;
 mod fq;
 mod fq_codel;
 mod fq_pie;

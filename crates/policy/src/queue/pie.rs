@@ -41,7 +41,7 @@ impl Catalogued for Pie {
         source: "RFC 8033; Linux sch_pie",
     };
 
-    const OPTIONS: &'static [Attribute<Self>] = pie_options![];
+    const OPTIONS: &'static [Attribute<Self>] = pie_options![config];
 }
 
 impl QueueDiscipline for Pie {

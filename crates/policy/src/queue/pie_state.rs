@@ -56,49 +56,49 @@ impl Default for PieConfig {
     }
 }
 
-/// The options of a discipline whose field `config` is a [`PieConfig`], and others.
+/// The options of a discipline, and others. `$config` is its field that is a [`PieConfig`].
 macro_rules! pie_options {
-    ($($others:expr),* $(,)?) => {
+    ($($config:ident).+ $(; $($others:expr),* $(,)?)?) => {
         &[
             Attribute::positive_duration(
                 "target",
                 "the waiting time that the probability aims for",
-                |queue| queue.config.target,
-                |queue, target| queue.config.target = target,
+                |queue| queue.$($config).+.target,
+                |queue, target| queue.$($config).+.target = target,
             ),
             Attribute::positive_duration(
                 "tupdate",
                 "the time between two computations of the probability",
-                |queue| queue.config.tupdate,
-                |queue, tupdate| queue.config.tupdate = tupdate,
+                |queue| queue.$($config).+.tupdate,
+                |queue, tupdate| queue.$($config).+.tupdate = tupdate,
             ),
             Attribute::integer(
                 "alpha",
                 "the weight of the difference from the target, in 1/16 per second",
                 [0, 32],
-                |queue| queue.config.alpha.into(),
-                |queue, alpha| queue.config.alpha = alpha as u32,
+                |queue| queue.$($config).+.alpha.into(),
+                |queue, alpha| queue.$($config).+.alpha = alpha as u32,
             ),
             Attribute::integer(
                 "beta",
                 "the weight of the change of the waiting time, in 1/16 per second",
                 [0, 32],
-                |queue| queue.config.beta.into(),
-                |queue, beta| queue.config.beta = beta as u32,
+                |queue| queue.$($config).+.beta.into(),
+                |queue, beta| queue.$($config).+.beta = beta as u32,
             ),
             Attribute::flag(
                 "bytemode",
                 "whether small packets are dropped less often",
-                |queue| queue.config.bytemode,
-                |queue, bytemode| queue.config.bytemode = bytemode,
+                |queue| queue.$($config).+.bytemode,
+                |queue, bytemode| queue.$($config).+.bytemode = bytemode,
             ),
             Attribute::flag(
                 "ecn",
                 $crate::queue::ECN_DOC,
-                |queue| queue.config.ecn,
-                |queue, ecn| queue.config.ecn = ecn,
+                |queue| queue.$($config).+.ecn,
+                |queue, ecn| queue.$($config).+.ecn = ecn,
             ),
-            $($others),*
+            $($($others),*)?
         ]
     };
 }

@@ -7,15 +7,19 @@
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Duration;
 
-use super::deficit_rounds::{DeficitRounds, InTurns, flows_option, quantum_option};
-use super::{Arrival, Departure, Limit, Place, QueueDiscipline, Verdict, Victim, Waiting};
-use crate::catalogue::{Attribute, Catalogued, Conflict, Description};
+use super::deficit_rounds::DeficitRounds;
+use super::fair_queue::{FairPolicy, FairQueue, flows_option, quantum_option};
+use super::{Arrival, Limit, Verdict, Victim, Waiting};
+use crate::catalogue::{Attribute, Catalogued, Description};
 
 /// Stochastic fairness queueing.
+pub type Sfq = FairQueue<Stochastic>;
+
+/// The hashes of [`Sfq`], and the limit of each queue.
 #[derive(Clone, Debug)]
-pub struct Sfq {
+pub struct Stochastic {
     /// Most packets of a queue.
     depth: u32,
     /// The time after which flows are hashed anew; zero for never.
@@ -23,13 +27,13 @@ pub struct Sfq {
     seed: u64,
     /// How often they were hashed anew.
     epoch: u64,
-    rounds: DeficitRounds,
 }
 
 /// As `tc sfq`: 1024 queues of up to 127 packets.
 impl Default for Sfq {
     fn default() -> Self {
-        Self { depth: 127, perturb: Duration::ZERO, seed: 0, epoch: 0, rounds: DeficitRounds::new(1024, false) }
+        let policy = Stochastic { depth: 127, perturb: Duration::ZERO, seed: 0, epoch: 0 };
+        Self { rounds: DeficitRounds::new(1024, false), policy }
     }
 }
 
@@ -48,26 +52,16 @@ impl Catalogued for Sfq {
             "depth",
             "the most packets of a flow that wait",
             [1, 1_000_000],
-            |queue| queue.depth.into(),
-            |queue, packets| queue.depth = packets as u32,
+            |queue| queue.policy.depth.into(),
+            |queue, packets| queue.policy.depth = packets as u32,
         ),
         Attribute::duration(
             "perturb",
             "the time after which flows are hashed anew, which may reorder their packets; 0 stands for never",
-            |queue| queue.perturb,
-            |queue, time| queue.perturb = time,
+            |queue| queue.policy.perturb,
+            |queue, time| queue.policy.perturb = time,
         ),
     ];
-}
-
-impl Sfq {
-    /// The packet with the hash that its flow has now.
-    fn hashed(&self, arrival: &Arrival) -> Arrival {
-        match self.epoch {
-            0 => *arrival,
-            epoch => Arrival { flow: mixed(self.seed ^ epoch << 16 ^ u64::from(arrival.flow)), ..*arrival },
-        }
-    }
 }
 
 /// 16 bits that depend on every bit of `n` (the finaliser of SplitMix64).
@@ -77,58 +71,36 @@ fn mixed(n: u64) -> u16 {
     (n ^ n >> 31) as u16
 }
 
-impl InTurns for Sfq {
-    fn rounds(&self) -> &DeficitRounds {
-        &self.rounds
-    }
-
-    fn rounds_mut(&mut self) -> &mut DeficitRounds {
-        &mut self.rounds
-    }
-}
-
-impl QueueDiscipline for Sfq {
-    fn begin_with(&mut self, random: &mut Pcg64Mcg) {
+impl FairPolicy for Stochastic {
+    fn begin(&mut self, random: &mut Pcg64Mcg) {
         if !self.perturb.is_zero() {
             self.seed = random.next_u64();
         }
-    }
-
-    fn fit(&mut self, place: &Place) -> Result<(), Conflict> {
-        self.rounds.fit(place.full_packet());
-        Ok(())
     }
 
     fn usual_limit(&self) -> Option<Limit> {
         Some(Limit::Packets(127))
     }
 
-    fn acts_on_departure(&self) -> bool {
-        true
+    fn hashed(&self, arrival: &Arrival) -> Arrival {
+        match self.epoch {
+            0 => *arrival,
+            epoch => Arrival { flow: mixed(self.seed ^ epoch << 16 ^ u64::from(arrival.flow)), ..*arrival },
+        }
     }
 
-    fn reads_flow(&self) -> bool {
-        true
-    }
-
-    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+    fn on_arrival(&mut self, arrival: &Arrival, _own: u16) -> Verdict {
         if !self.perturb.is_zero() {
             self.epoch = arrival.at.as_nanos() / self.perturb.as_nanos();
         }
         Verdict::Pass
     }
 
-    fn queue_of(&mut self, arrival: &Arrival) -> u16 {
-        let hashed = self.hashed(arrival);
-        self.rounds.join(&hashed)
+    fn admits(&self, own: u16, waiting: &Waiting) -> bool {
+        waiting.queue(own).packets < self.depth
     }
 
-    fn admits(&self, arrival: &Arrival, waiting: &Waiting) -> bool {
-        waiting.queue(self.rounds.queue_for(&self.hashed(arrival))).packets < self.depth
-    }
-
-    fn victim(&mut self, arrival: &Arrival, waiting: &Waiting) -> Option<Victim> {
-        let own = self.rounds.queue_for(&self.hashed(arrival));
+    fn victim(&mut self, _arrival: &Arrival, own: u16, waiting: &Waiting) -> Option<Victim> {
         let after = waiting.queue(own).packets + 1;
         if after > self.depth {
             return None;
@@ -136,26 +108,20 @@ impl QueueDiscipline for Sfq {
         let longest = waiting.occupied().max_by_key(|(_, queue)| queue.packets);
         longest.filter(|(_, queue)| queue.packets > after).map(|(number, _)| Victim::Tail(number))
     }
-
-    fn next_queue(&mut self, _now: Instant, waiting: &Waiting) -> u16 {
-        self.rounds.next(waiting, |_| {}).unwrap_or_default()
-    }
-
-    fn on_departure(&mut self, departure: &Departure<'_>) -> Verdict {
-        self.rounds.charge(departure.queue, departure.bytes);
-        Verdict::Pass
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::Instant;
+
     use super::*;
     use crate::queue::tests::arrival;
-    use crate::queue::{Backlog, Codepoint, Head};
+    use crate::queue::{Backlog, Codepoint, Head, QueueDiscipline};
 
     #[test]
     fn the_queue_with_most_packets_loses_its_last_or_the_one_that_comes() {
-        let (mut sfq, mut backlog) = (Sfq { depth: 3, ..Sfq::default() }, Backlog::default());
+        let (mut sfq, mut backlog) = (Sfq::default(), Backlog::default());
+        sfq.policy.depth = 3;
         for flow in [0, 30_000, 30_000, 30_000] {
             let queue = sfq.queue_of(&arrival(Instant::ZERO, flow, 1000));
             backlog.push(queue, Head { came: Instant::ZERO, bytes: 1000, ecn: Codepoint::NotEct }, ());
@@ -171,7 +137,8 @@ mod tests {
 
     #[test]
     fn two_flows_of_one_queue_are_hashed_anew_after_the_time_of_perturb() {
-        let mut sfq = Sfq { perturb: Duration::from_secs(10), ..Sfq::default() };
+        let mut sfq = Sfq::default();
+        sfq.policy.perturb = Duration::from_secs(10);
         sfq.begin_with(&mut Pcg64Mcg::new(1));
         // 64 hashes next to each other are one queue of 1024.
         let mut queues = |second: u64| {
