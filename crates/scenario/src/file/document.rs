@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toml_edit::{Document as Toml, DocumentMut};
+use toml_edit::{Document as Toml, DocumentMut, Table};
 
 use super::dotted_path::{DottedPath, parse_assignment};
 use super::node::{Node, Value};
@@ -30,9 +30,29 @@ pub struct Document {
     pub(crate) traces: BTreeMap<String, &'static str>,
     /// Which files it may name.
     pub(crate) reach: Reach,
-    text: DocumentMut,
+    text: Text,
     /// Whether the command line has taken a path out of the sweep.
     pub(crate) has_ended_sweep: bool,
+}
+
+/// The text with its layout. Most documents are never changed, and need no copy that can be.
+#[derive(Clone, Debug)]
+enum Text {
+    AsRead(Toml<String>),
+    Changed(DocumentMut),
+}
+
+impl Text {
+    /// The table of the top level, to change it.
+    fn table_mut(&mut self) -> &mut Table {
+        if let Self::AsRead(toml) = self {
+            *self = Self::Changed(toml.clone().into_mut());
+        }
+        match self {
+            Self::Changed(text) => text.as_table_mut(),
+            Self::AsRead(_) => unreachable!("it was just converted"),
+        }
+    }
 }
 
 /// Which files a scenario may name: traces and tables of sizes.
@@ -94,7 +114,7 @@ impl Document {
         // A missing key of the top level is reported at the first byte, not for the whole text.
         root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        let (custom, text) = (CustomAlgorithms::default(), toml.into_mut());
+        let (custom, text) = (CustomAlgorithms::default(), Text::AsRead(toml));
         let (traces, reach) = (BTreeMap::new(), Reach::Any);
         Ok(Self { name, path: path.to_owned(), custom, root, traces, reach, text, has_ended_sweep: false })
     }
@@ -103,9 +123,9 @@ impl Document {
     /// fails, it is a string. If PATH is swept, it is removed from the sweep.
     pub fn set(&mut self, option: &str, assignment: &str) -> Result<(), Problem> {
         let (path, node, value) = parse_assignment(option, assignment)?;
-        self.has_ended_sweep |= drop_axis(&path, &mut self.root, self.text.as_table_mut())?;
+        self.has_ended_sweep |= drop_axis(&path, &mut self.root, self.text.table_mut())?;
         path.assign(&mut self.root, node)?;
-        path.assign_text(self.text.as_table_mut(), value);
+        path.assign_text(self.text.table_mut(), value);
         Ok(())
     }
 
@@ -137,7 +157,10 @@ impl Document {
 
     /// The scenario's text with all changes of the command line; comments are kept.
     pub fn text(&self) -> String {
-        self.text.to_string()
+        match &self.text {
+            Text::AsRead(toml) => toml.clone().into_mut().to_string(),
+            Text::Changed(text) => text.to_string(),
+        }
     }
 
     /// The directory that paths in the scenario are relative to.
