@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use subflow_linux::{ConnectionInfo, Stream, SubflowInfo};
+use subflow_network::Network;
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Figures, PathFigures};
@@ -69,6 +70,8 @@ impl Record {
     }
 }
 
+/// The number of TCP among the protocols of IP.
+const IPPROTO_TCP: u8 = 6;
 /// More packets than a congestion window of a run can have: 1.5 GB.
 const MOST_CWND: u32 = 1 << 20;
 
@@ -135,6 +138,21 @@ impl KernelEnd {
             datagrams: udp.then(|| [count(&self.datagrams[0]), count(&self.datagrams[1])]),
         }
     }
+}
+
+/// The figures of a kernel with the ends that hosts have, where a middlebox has translated those that the kernel knows.
+pub(super) fn with_original_ends(mut figures: Figures, network: &Network) -> Figures {
+    figures.paths.iter_mut().for_each(|path| path.ends = original_ends(path.ends, network));
+    figures
+}
+
+/// The ends of a connection of TCP as hosts have them.
+pub(super) fn original_ends(ends: Ends, network: &Network) -> Ends {
+    if !network.has_middleboxes() {
+        return ends;
+    }
+    let original = |end| network.original_end(IPPROTO_TCP, end);
+    Ends { local: original(ends.local), remote: original(ends.remote) }
 }
 
 /// The ends of a subflow in the type of our stack.

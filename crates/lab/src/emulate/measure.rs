@@ -3,14 +3,14 @@
 use std::sync::PoisonError;
 
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
-use subflow_network::DuplexLink;
+use subflow_network::{DuplexLink, Network};
 use subflow_policy::catalogue::Catalogue;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{InterfaceIndex, Scenario};
 use subflow_transport::{Endpoint, EndpointId, Figures};
 
 use super::hosts::KernelHosts;
-use super::kernel_end::KernelEnd;
+use super::kernel_end::{KernelEnd, original_ends, with_original_ends};
 use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::unopened::{opened, unopened};
@@ -53,10 +53,10 @@ impl Baseline {
     }
 
     /// Adds the part of receivers on kernels.
-    pub(super) fn with_kernel_ends(mut self, kernels: Vec<Option<FlowBaseline>>) -> Self {
+    pub(super) fn with_kernel_ends(mut self, kernels: Vec<Option<FlowBaseline>>, network: &Network) -> Self {
         for (baseline, kernel) in self.flows.iter_mut().zip(kernels) {
             if let Some(kernel) = kernel {
-                *baseline = kernel;
+                *baseline = kernel.with_ends(|ends| original_ends(ends, network));
             }
         }
         self
@@ -174,7 +174,8 @@ fn figures(
     if let (Some(figures), [_, Some(end)], Some(_)) = (&mut receiver, ends, &kernel.flow.read) {
         figures.delivered = end.bytes_read();
     }
-    let of_kernel = |end: Option<&KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+    let network = emulator.network();
+    let of_kernel = |end: Option<&KernelEnd>| end.map(|end| with_original_ends(end.figures(kernel.is_udp()), network));
     [sender.or_else(|| of_kernel(kernel.sender())), receiver.or_else(|| of_kernel(kernel.receiver()))]
 }
 

@@ -171,8 +171,8 @@ fn emulate_drawn(
             device_was_asked_for: machinery.device.is_some(),
             real_time_priority: driven.real_time_priority,
         };
-        let baseline = driven.baseline.with_kernel_ends(kernel_baseline);
         let mut emulator = driven.emulator;
+        let baseline = driven.baseline.with_kernel_ends(kernel_baseline, emulator.network());
         capture.map_or(Ok(()), |capture| capture.finish(emulator.parts().0))?;
         check_size(emulator.parts().0, &links)?;
         emulator.userspace().world.nodes.check_flows()?;

@@ -7,7 +7,7 @@ use subflow_scenario::Scenario;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{Endpoint, PathState};
 
-use super::kernel_end::ends;
+use super::kernel_end::{KernelEnd, ends, original_ends, with_original_ends};
 use super::kernel_flow::KernelFlow;
 use super::measure::our_ends;
 use super::userspace::RealWorld;
@@ -49,7 +49,9 @@ impl Sampled<'_> {
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let kernel = &self.flows[index];
             let [our_sender, our_receiver] = our_ends(emulator, self.scenario, index);
-            let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+            let figures = |end: Option<&KernelEnd>| {
+                end.map(|end| with_original_ends(end.figures(kernel.is_udp()), emulator.network()))
+            };
             let from = our_sender.map(Endpoint::figures).or_else(|| figures(kernel.sender()));
             let to = our_receiver.map(Endpoint::figures).or_else(|| figures(kernel.receiver()));
             if flow.group.is_some() {
@@ -64,7 +66,8 @@ impl Sampled<'_> {
                 (Some(sender), _) => series.sample_sender(sender, at, |ends, _| delivered(ends)),
                 (None, Some(sender)) => {
                     for (number, subflow) in sender.open_subflows() {
-                        let state = state_of(number, &subflow);
+                        let ends = original_ends(ends(&subflow), emulator.network());
+                        let state = state_of(number, ends, &subflow);
                         match flow.protocol.mptcp() {
                             Some(_) => series.push_subflow(delivered(state.ends), &state, at),
                             None => series.push_own_path(&state, at),
@@ -80,10 +83,10 @@ impl Sampled<'_> {
 }
 
 /// The state of a subflow from the kernel's figures.
-fn state_of(number: usize, subflow: &SubflowInfo) -> PathState {
+fn state_of(number: usize, ends: Ends, subflow: &SubflowInfo) -> PathState {
     PathState {
         number,
-        ends: ends(subflow),
+        ends,
         cwnd: subflow.cwnd.into(),
         ssthresh: subflow.ssthresh.map(f64::from),
         in_flight: subflow.in_flight.into(),

@@ -61,6 +61,13 @@ impl FlowBaseline {
             subflows,
         }
     }
+
+    /// The same with other ends of subflows.
+    #[cfg(all(target_os = "linux", feature = "linux"))]
+    pub(crate) fn with_ends(self, of: impl Fn(Ends) -> Ends) -> Self {
+        let subflows = self.subflows.into_iter().map(|(ends, bytes)| (of(ends), bytes)).collect();
+        Self { subflows, ..self }
+    }
 }
 
 /// A flow after its run.
