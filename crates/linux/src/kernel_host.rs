@@ -30,11 +30,21 @@ pub struct KernelSettings {
     /// Settings below `/proc/sys/net`, with their values. Settings that this kernel does not have are reported by
     /// [`KernelHost::unknown_settings`].
     pub sysctls: Vec<(String, String)>,
+    /// The existing namespace that becomes the host, as [`Namespace::join`] takes it. Settings of the kernel stay as they
+    /// are in it. Default: a new one.
+    pub namespace: Option<String>,
 }
 
 impl Default for KernelSettings {
     fn default() -> Self {
-        Self { device: DeviceKind::default(), mtu: 1500, initial_window: 10, minimum_rto_ms: 200, sysctls: Vec::new() }
+        Self {
+            device: DeviceKind::default(),
+            mtu: 1500,
+            initial_window: 10,
+            minimum_rto_ms: 200,
+            sysctls: Vec::new(),
+            namespace: None,
+        }
     }
 }
 
@@ -45,6 +55,8 @@ pub struct KernelHost {
     devices: Vec<String>,
     addresses: Vec<HostAddress>,
     unknown_settings: Vec<String>,
+    /// Whether the namespace stays when this is dropped, and has settings of its own.
+    is_joined: bool,
 }
 
 /// An address with its route.
@@ -80,21 +92,11 @@ impl KernelHost {
         interfaces: &[KernelInterface],
         settings: &KernelSettings,
     ) -> Result<(Self, Vec<Device>)> {
-        let namespace = Namespace::create(name)?;
+        let joined = settings.namespace.as_deref();
+        let namespace = joined.map_or_else(|| Namespace::create(name), |existing| Namespace::join(name, existing))?;
         let (ends, devices, addresses, unknown_settings) = namespace.run(|| {
             let devices = device_names(interfaces, &present_devices()?);
-            let mut unknown = Vec::new();
-            for (name, value) in COMMON_SYSCTLS {
-                if Sysctl(name).exists() {
-                    Sysctl(name).write(value)?;
-                }
-            }
-            for (name, value) in &settings.sysctls {
-                match Sysctl(name).exists() {
-                    true => Sysctl(name).write(value)?,
-                    false => unknown.push(name.clone()),
-                }
-            }
+            let unknown = if joined.is_none() { apply(&settings.sysctls)? } else { Vec::new() };
             let mut control = RouteControl::open()?;
             control.set_up(LOOPBACK, None, None)?;
             let (mut ends, mut addresses) = (Vec::new(), Vec::new());
@@ -102,12 +104,12 @@ impl KernelHost {
                 ends.push(Device::create(settings.device, device)?);
                 addresses.extend(connect(&mut control, position, interface, device, settings)?);
             }
-            if let Ok(mut path_manager) = MptcpPathManager::open() {
+            if let (None, Ok(mut path_manager)) = (joined, MptcpPathManager::open()) {
                 path_manager.set_limits(MAX_SUBFLOWS, MAX_SUBFLOWS)?;
             }
             Ok((ends, devices, addresses, unknown))
         })?;
-        Ok((Self { namespace, devices, addresses, unknown_settings }, ends))
+        Ok((Self { namespace, devices, addresses, unknown_settings, is_joined: joined.is_some() }, ends))
     }
 
     /// The namespace.
@@ -163,6 +165,40 @@ impl KernelHost {
     }
 }
 
+impl Drop for KernelHost {
+    fn drop(&mut self) {
+        if !self.is_joined {
+            return;
+        }
+        // Addresses and routes go with the devices, rules do not. It fails only if the namespace has lost them already.
+        let _ = self.namespace.run(|| {
+            let mut control = RouteControl::open()?;
+            for HostAddress { route, table, .. } in &self.addresses {
+                let _ = control.remove_rule(*table, route.source);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Applies the settings of every host and these in the calling thread's namespace. Returns those that this kernel does
+/// not have.
+fn apply(sysctls: &[(String, String)]) -> Result<Vec<String>> {
+    for (name, value) in COMMON_SYSCTLS {
+        if Sysctl(name).exists() {
+            Sysctl(name).write(value)?;
+        }
+    }
+    let mut unknown = Vec::new();
+    for (name, value) in sysctls {
+        match Sysctl(name).exists() {
+            true => Sysctl(name).write(value)?,
+            false => unknown.push(name.clone()),
+        }
+    }
+    Ok(unknown)
+}
+
 /// The outcome without this error.
 fn unless(harmless: ErrorKind, outcome: Result<()>) -> Result<()> {
     match outcome {
@@ -192,11 +228,18 @@ fn connect(
         };
         // One table per address, because a route also contains the source address.
         let table = FIRST_TABLE + (position * 256 + number) as u32;
-        control.add_route_from(table, &route)?;
+        // In a namespace that stays, a killed process has left its rule.
+        unless(ErrorKind::AlreadyExists, control.add_route_from(table, &route))?;
         let is_main = position == 0 && !main_families.contains(&source.is_ipv4());
         if is_main {
             main_families.push(source.is_ipv4());
-            control.add_main_route(&route)?;
+            control.add_main_route(&route).map_err(|error| match (&settings.namespace, &error) {
+                (Some(existing), Error::System { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
+                    let missing = format!("the network namespace {existing:?} has a default route already");
+                    Error::missing(missing, "remove it, or start the container without a network (--network none)")
+                }
+                _ => error,
+            })?;
         }
         addresses.push(HostAddress { route, table, is_main });
     }

@@ -36,15 +36,28 @@ impl Namespace {
     /// Creates the namespace `subflow-PID.START-NAME`. START is the start time of the process in clock ticks since
     /// boot.
     pub fn create(name: &str) -> Result<Self> {
-        let process = std::process::id();
-        let missing = || {
-            Error::missing("/proc does not show the start time of this process", "mount it: mount -t proc proc /proc")
-        };
-        let started = started(process).ok_or_else(missing)?;
-        Self::create_named(Maker { process, started }.name_of(name))
+        let new = || sys::new_network_namespace().during(|| "cannot create a network namespace".into());
+        Self::create_named(name_here(name)?, new)
     }
 
-    fn create_named(name: String) -> Result<Self> {
+    /// Gives an existing network namespace such a name, too: that which is `existing`, as `ip netns` lists it, or that of
+    /// the process with this number. It stays when the name is removed.
+    pub fn join(name: &str, existing: &str) -> Result<Self> {
+        let is_process = existing.bytes().all(|byte| byte.is_ascii_digit());
+        let path = if is_process { format!("/proc/{existing}/ns/net").into() } else { path_of(existing) };
+        let file = File::open(&path).map_err(|error| {
+            let missing = format!("there is no network namespace {existing:?} ({}: {error})", path.display());
+            Error::missing(missing, "`ip netns` lists the names; a number is that of a process, such as a container's")
+        })?;
+        let enter = move || {
+            rustix::thread::move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
+                .during(|| format!("cannot enter the network namespace {}", path.display()))
+        };
+        Self::create_named(name_here(name)?, enter)
+    }
+
+    /// Makes `name` the name of the namespace that `enter` moves its thread into.
+    fn create_named(name: String, enter: impl FnOnce() -> Result<()> + Send) -> Result<Self> {
         fs::create_dir_all(FOLDER).during(|| format!("cannot create {FOLDER}"))?;
         let path = path_of(&name);
         match OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -54,7 +67,7 @@ impl Namespace {
         }
         // A separate thread enters the namespace, so that no other thread leaves its own.
         let made = in_thread(|| {
-            sys::new_network_namespace().during(|| "cannot create a network namespace".into())?;
+            enter()?;
             let handle = File::open(THREAD_NAMESPACE).during(|| format!("cannot open {THREAD_NAMESPACE}"))?;
             // Locked before it is visible. The lock ends with the handle, however the process ends.
             flock(&handle, FlockOperation::NonBlockingLockShared)
@@ -95,6 +108,15 @@ impl Namespace {
             work()
         })
     }
+}
+
+/// The name of this process's namespace for the host `name`.
+fn name_here(name: &str) -> Result<String> {
+    let process = std::process::id();
+    let missing =
+        || Error::missing("/proc does not show the start time of this process", "mount it: mount -t proc proc /proc");
+    let started = started(process).ok_or_else(missing)?;
+    Ok(Maker { process, started }.name_of(name))
 }
 
 impl Drop for Namespace {
@@ -277,7 +299,9 @@ mod tests {
             return;
         }
         let nobody = Maker { process: u32::MAX, started: std::process::id().into() };
-        let namespace = Namespace::create_named(nobody.name_of("held")).expect("a namespace");
+        let namespace =
+            Namespace::create_named(nobody.name_of("held"), || Ok(sys::new_network_namespace().expect("root may")))
+                .expect("a namespace");
         let (name, path) = (namespace.name().to_owned(), path_of(namespace.name()));
         assert!(!nobody.lives() && !is_left_over(&name, &path));
         // A killed process leaves the name, but no handle.
@@ -286,6 +310,24 @@ mod tests {
         assert!(is_left_over(&name, &path));
         drop(namespace);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_namespace_that_was_joined_stays_when_its_second_name_is_removed() {
+        if !subflow_prerequisite::network_namespaces() {
+            return;
+        }
+        let first = Namespace::create("joined").expect("a namespace");
+        let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).expect("it is there"));
+        let own = inode(&path_of(first.name()));
+        let second = Namespace::join("joined-again", first.name()).expect("it is there");
+        assert_eq!(inode(&path_of(second.name())), own);
+        drop(second);
+        assert_eq!(inode(&path_of(first.name())), own);
+        let by_process = Namespace::join("joined-by-number", &std::process::id().to_string()).expect("this process");
+        assert_eq!(inode(&path_of(by_process.name())), inode(Path::new("/proc/self/ns/net")));
+        let missing = Namespace::join("joined-nothing", "no-such-namespace").expect_err("there is none").to_string();
+        assert!(missing.contains("there is no network namespace \"no-such-namespace\""), "{missing}");
     }
 
     #[test]

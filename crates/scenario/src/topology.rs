@@ -13,6 +13,8 @@ pub struct Host {
     pub interfaces: Vec<Interface>,
     /// Whose stack it runs on Linux.
     pub stack: HostStack,
+    /// On Linux, the network namespace that it is: a name, or the number of a process in it. Default: a new one.
+    pub namespace: Option<String>,
 }
 
 impl Host {

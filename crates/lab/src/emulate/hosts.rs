@@ -39,7 +39,8 @@ impl KernelHosts {
                 addresses: interface.addresses.clone(),
             };
             let interfaces: Vec<KernelInterface> = host.interfaces.iter().map(interface).collect();
-            let settings = KernelSettings { device, ..plans[index].settings.clone() };
+            let namespace = host.namespace.clone();
+            let settings = KernelSettings { device, namespace, ..plans[index].settings.clone() };
             let (kernel, ends) = KernelHost::create(&host.name, &interfaces, &settings)?;
             ports.extend(run.interfaces[index].iter().zip(ends).map(|(&id, end)| (HostId::from_index(index), id, end)));
             hosts.push(Some(kernel));

@@ -56,6 +56,13 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         return Ok(Plan::default());
     }
     let name = &scenario.hosts[host].name;
+    let is_joined = scenario.hosts[host].namespace.is_some();
+    if is_joined && has_mptcp(scenario, host) {
+        return Err(RunError::Scenario(format!(
+            "hosts.{name}.namespace: an end of an MPTCP flow takes settings of its kernel, which an existing namespace \
+             keeps; leave out the namespace, or run a program in place of the flow"
+        )));
+    }
     let mut stack: Option<(Stack<'_>, &Flow)> = None;
     for flow in &scenario.flows {
         let Some(own) = own_stack(flow, host) else { continue };
@@ -80,6 +87,9 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         plan.settings.sysctls.push(set("pm_type", has_mptcp(scenario, host)));
         plan.notes =
             fixed(tcp, hystart).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
+    }
+    if is_joined {
+        plan.notes = vec![format!("{name}: an existing namespace keeps its settings")];
     }
     fit_sctp(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
     fit_packets(scenario, host, stack.is_some() || has_sctp(scenario, host), &mut plan.settings.mtu)?;

@@ -13,6 +13,7 @@ const RTM_NEWADDR: u16 = 20;
 const RTM_DELADDR: u16 = 21;
 const RTM_NEWROUTE: u16 = 24;
 const RTM_NEWRULE: u16 = 32;
+const RTM_DELRULE: u16 = 33;
 
 pub(super) const IFF_UP: u32 = 1;
 pub(super) const IFF_NOARP: u32 = 0x80;
@@ -160,12 +161,14 @@ impl RouteControl {
     /// Adds the default route `route` for packets with its source address, by a rule and a separate routing table.
     pub fn add_route_from(&mut self, table: u32, route: &Route) -> Result<()> {
         self.set_default_route(CREATE, table, route)?;
-        let bytes = octets(route.source);
-        let fixed = [family(route.source), 0, 8 * bytes.len() as u8, 0, 0, 0, 0, FR_ACT_TO_TBL, 0, 0, 0, 0];
-        let request = Request::new(RTM_NEWRULE, CREATE, &fixed)
-            .attribute(FRA_SRC, &bytes)
-            .attribute(FRA_TABLE, &table.to_ne_bytes());
+        let request = about_rule(RTM_NEWRULE, CREATE, table, route.source);
         self.0.ask(request, || format!("cannot add a rule for packets from {}", route.source)).map(drop)
+    }
+
+    /// Removes the rule that [`add_route_from`](Self::add_route_from) added.
+    pub fn remove_rule(&mut self, table: u32, source: IpAddr) -> Result<()> {
+        let request = about_rule(RTM_DELRULE, 0, table, source);
+        self.0.ask(request, || format!("cannot remove the rule for packets from {source}")).map(drop)
     }
 
     /// Adds the default route `route` for packets without a source address.
@@ -198,6 +201,13 @@ impl RouteControl {
             });
         self.0.ask(request, || format!("cannot add a route from {}", route.source)).map(drop)
     }
+}
+
+/// About the rule by which packets from `source` take the routes of `table`.
+fn about_rule(kind: u16, flags: u16, table: u32, source: IpAddr) -> Request {
+    let bytes = octets(source);
+    let fixed = [family(source), 0, 8 * bytes.len() as u8, 0, 0, 0, 0, FR_ACT_TO_TBL, 0, 0, 0, 0];
+    Request::new(kind, flags, &fixed).attribute(FRA_SRC, &bytes).attribute(FRA_TABLE, &table.to_ne_bytes())
 }
 
 fn about_address(kind: u16, flags: u16, interface: u32, address: IpAddr) -> Request {

@@ -25,7 +25,8 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Collector) -> Option<(Vec<H
     for (name, entry) in &entries {
         let (interfaces, interface_places) = problems.keep(interfaces(entry))?.into_iter().unzip();
         let stack = problems.keep(stack(entry))?;
-        hosts.push(Host { name: (*name).to_owned(), interfaces, stack });
+        let namespace = problems.keep(namespace(entry, stack))?;
+        hosts.push(Host { name: (*name).to_owned(), interfaces, stack, namespace });
         places.push(interface_places);
     }
     Some((hosts, places))
@@ -45,6 +46,26 @@ fn stack(host: &Field<'_>) -> Result<HostStack, Problem> {
     match host.value() {
         Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("a stack", &HOST_STACKS),
         _ => Ok(HostStack::default()),
+    }
+}
+
+/// An existing network namespace, by its name or a process in it.
+fn namespace(host: &Field<'_>, stack: HostStack) -> Result<Option<String>, Problem> {
+    if !matches!(host.value(), Value::Table(_)) {
+        return Ok(None);
+    }
+    let Some(given) = host.section(&schema::HOST)?.given("namespace") else { return Ok(None) };
+    let expected =
+        "the name of a network namespace, as `ip netns` lists it, or the number of a process in one, as text";
+    let text = given.string(expected)?;
+    if text.is_empty() || text.starts_with('.') || text.contains(['/', '\0']) {
+        return Err(given.expected(expected));
+    }
+    match stack {
+        HostStack::Kernel => Ok(Some(text.to_owned())),
+        HostStack::Subflow => Err(given
+            .problem("this host has `stack = \"subflow\"`, expected one with the kernel's stack")
+            .label("our stack is in no network namespace")),
     }
 }
 

@@ -59,7 +59,8 @@ impl Topology {
         for name in &generated.shape.hosts {
             let interface =
                 Interface { name: "eth".to_owned(), addresses: Vec::new(), gateways: Vec::new(), backup: false };
-            let host = Host { name: name.clone(), interfaces: vec![interface], stack: HostStack::default() };
+            let (interfaces, stack) = (vec![interface], HostStack::default());
+            let host = Host { name: name.clone(), interfaces, stack, namespace: None };
             self.hosts.push(name, host);
             self.interface_places.push(vec![place.clone()]);
         }

@@ -35,6 +35,13 @@ pub(crate) static HOST: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             Default::of("'kernel'"),
             "the TCP and MPTCP implementation of the host with `--on linux`; the simulator always runs that of Subflow",
         ),
+        optional(
+            "namespace",
+            "text",
+            "a new one",
+            "with `--on linux` and `subflow up`, the network namespace that the host is: a name as `ip netns` lists it, or \
+             the number of a process in it, such as a container's. It keeps its settings",
+        ),
         optional("tcp", "a table", "those of the scenario", "TCP switches of this host"),
         optional("mptcp", "a table", "those of the scenario", "MPTCP switches of this host"),
         optional("sctp", "a table", "those of the scenario", "SCTP switches of this host"),

@@ -24,6 +24,16 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
          [\"eth\"]\n\n[routers]\ninternet = {}\nfar = {}\n[links.far]\nbetween = [\"isle\", \"far\"]\nrate = \"1 \
          Mbit/s\"",
     ),
+    (
+        "a namespace that is a path",
+        "phone = [\"wifi\", \"lte\"]",
+        "phone = { interfaces = [\"wifi\", \"lte\"], namespace = \"/run/netns/blue\" }",
+    ),
+    (
+        "a namespace for our stack",
+        "phone = [\"wifi\", \"lte\"]",
+        "phone = { interfaces = [\"wifi\", \"lte\"], stack = \"subflow\", namespace = \"blue\" }",
+    ),
     ("unknown profile", "[hosts]", "profile = \"linux-6.1\"\n[hosts]"),
     ("unknown topology", "[hosts]", "[topology]\nkind = \"fat-trie\"\nrate = \"1 Gbit/s\"\n\n[hosts]"),
     ("a fat tree of an odd k", "[hosts]", "[topology]\nkind = \"fat-tree\"\nk = 5\nrate = \"1 Gbit/s\"\n\n[hosts]"),

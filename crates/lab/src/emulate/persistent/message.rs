@@ -117,7 +117,7 @@ pub struct Emulation {
     pub late_p99_us: f64,
     /// The largest lateness, in microseconds.
     pub late_max_us: f64,
-    /// Packets that links do not carry: fragments, and neither TCP nor UDP nor SCTP nor ICMP.
+    /// Packets that links do not carry: fragments, and those that are neither TCP nor UDP nor SCTP, such as `ping`'s.
     pub ignored_packets: u64,
     /// Why the network was not as the scenario says; empty if it was.
     pub objections: Vec<String>,

@@ -123,8 +123,7 @@ fn host_names(scenario: &Scenario) -> String {
 fn add_endpoints(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Result<()> {
     let flags = |backup| EndpointFlags { subflow: true, fullmesh: true, backup, ..EndpointFlags::default() };
     for (index, host) in scenario.hosts.iter().enumerate() {
-        let Some(kernel) = hosts.get(index).filter(|_| !has_mptcp(scenario, index) && has_several_addresses(host))
-        else {
+        let Some(kernel) = hosts.get(index).filter(|_| !has_mptcp(scenario, index) && takes_endpoints(host)) else {
             continue;
         };
         kernel.with_path_manager(|path_manager| {
@@ -140,6 +139,8 @@ fn add_endpoints(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Res
     Ok(())
 }
 
-fn has_several_addresses(host: &Host) -> bool {
-    host.stack == HostStack::Kernel && host.interfaces.iter().map(|known| known.addresses.len()).sum::<usize>() > 1
+/// Whether a host has several addresses, and a namespace whose settings are ours.
+fn takes_endpoints(host: &Host) -> bool {
+    let is_ours = host.stack == HostStack::Kernel && host.namespace.is_none();
+    is_ours && host.interfaces.iter().map(|known| known.addresses.len()).sum::<usize>() > 1
 }
