@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def test_programs_run_in_hosts_and_links_change(scenario: subflow.Scenario) -> N
         with pytest.raises(KeyError, match="expected one of client, server"):
             net["router"]
         waiting = net["server"].popen(["sleep", "1000"])
+        while not [program for host in net.status()["hosts"] for program in host["programs"]]:
+            time.sleep(0.05)
         waiting.terminate()
         assert waiting.wait(60) == 143
     assert not (Path("/run/subflow") / f"network-{net.name}").exists()
