@@ -79,6 +79,8 @@ pub struct RetransmissionsByReason {
     pub timeouts: u64,
     /// Window reductions after miss indications.
     pub fast_recoveries: u64,
+    /// Fast retransmissions: one for each SACK and path (Linux `SctpFastRetransmits`).
+    pub fast_retransmits: u64,
 }
 
 /// An open path at one time, as seen by one end.

@@ -315,6 +315,9 @@ pub struct Retransmitted {
     pub timeouts: u64,
     /// Number of fast recoveries: of window reductions after miss indications (section 7.2.4).
     pub fast_recoveries: u64,
+    /// Number of fast retransmissions: one for each SACK and path, however many chunks (Linux `SctpFastRetransmits`).
+    #[serde(default)]
+    pub fast_retransmits: u64,
 }
 
 impl core::ops::AddAssign for Retransmitted {
@@ -323,6 +326,7 @@ impl core::ops::AddAssign for Retransmitted {
         self.timeout += other.timeout;
         self.timeouts += other.timeouts;
         self.fast_recoveries += other.fast_recoveries;
+        self.fast_retransmits += other.fast_retransmits;
     }
 }
 

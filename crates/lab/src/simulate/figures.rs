@@ -211,8 +211,8 @@ fn protocol_fields(flow: &Flow) -> FlowResult {
 }
 
 fn by_reason(reasons: RetransmissionsByReason) -> Retransmitted {
-    let RetransmissionsByReason { fast, timeout, timeouts, fast_recoveries } = reasons;
-    Retransmitted { fast, timeout, timeouts, fast_recoveries }
+    let RetransmissionsByReason { fast, timeout, timeouts, fast_recoveries, fast_retransmits } = reasons;
+    Retransmitted { fast, timeout, timeouts, fast_recoveries, fast_retransmits }
 }
 
 fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {

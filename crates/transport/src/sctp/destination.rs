@@ -34,6 +34,9 @@ pub struct DestinationCounters {
     pub chunks_lost: u64,
     /// T3-rtx expirations.
     pub timeouts: u64,
+    /// Fast retransmissions as Linux counts them (`SctpFastRetransmits`): one for each SACK whose misses made chunks be
+    /// sent again that were sent there.
+    pub fast_retransmits: u64,
     /// Entries into fast recovery.
     pub fast_recoveries: u64,
     /// User data acknowledged that was sent there last.

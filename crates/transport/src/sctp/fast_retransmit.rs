@@ -34,6 +34,9 @@ impl Association {
             }
         }
         if indicated != 0 {
+            for index in (0..self.destinations.len()).filter(|index| indicated >> index & 1 == 1) {
+                self.destinations[index].counters.fast_retransmits += 1;
+            }
             self.enter_recovery(indicated, now);
         }
     }

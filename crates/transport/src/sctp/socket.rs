@@ -201,6 +201,7 @@ impl Association {
             timeout: counters.timeout_retransmissions,
             timeouts: counters.timeouts,
             fast_recoveries: counters.fast_recoveries,
+            fast_retransmits: counters.fast_retransmits,
         };
         let path = self.congestion().path(index);
         PathFigures {

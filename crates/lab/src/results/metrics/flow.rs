@@ -216,6 +216,12 @@ const RETRANSMITTED: &[Metric] = &[
         Some(flow.retransmitted?.fast_recoveries)
     })
     .csv(14),
+    Metric::count(
+        "fast_retransmits",
+        "",
+        "SCTP: fast retransmissions, one for each SACK and path (Linux SctpFastRetransmits).",
+        |flow| Some(flow.retransmitted?.fast_retransmits),
+    ),
 ];
 
 /// Those of a group of flows, in the order in which summaries show them.
@@ -302,5 +308,11 @@ const SUBFLOW_RETRANSMITTED: &[OfSubflow] = &[
         Some(of.retransmitted?.fast_recoveries)
     })
     .csv(14),
+    OfSubflow::count(
+        "fast_retransmits",
+        "",
+        "SCTP: fast retransmissions, one for each SACK and path (Linux SctpFastRetransmits).",
+        |of| Some(of.retransmitted?.fast_retransmits),
+    ),
     OfSubflow::count("timeouts", "", "SCTP: retransmission timeouts.", |of| Some(of.retransmitted?.timeouts)).csv(15),
 ];

@@ -65,7 +65,17 @@ fn a_lost_packet_is_sent_again_after_three_misses() {
     let took = pair.transfer(CLIENT, 200_000);
     let counters = *pair.sctp(CLIENT).destinations()[0].counters();
     assert_eq!((counters.fast_retransmissions, counters.timeouts), (1, 0), "{counters:?}");
+    assert_eq!(counters.fast_retransmits, 1, "{counters:?}");
     assert!(took < ms(1000), "no timeout: {took}");
+}
+
+#[test]
+fn chunks_that_one_sack_shows_lost_are_one_fast_retransmission() {
+    let mut pair = Setup::sctp(1).connected();
+    pair.tamper_sctp(drop_data(CLIENT, &[10, 11]));
+    pair.transfer(CLIENT, 200_000);
+    let counters = *pair.sctp(CLIENT).destinations()[0].counters();
+    assert_eq!((counters.fast_retransmissions, counters.fast_retransmits), (2, 1), "{counters:?}");
 }
 
 #[test]
