@@ -46,6 +46,8 @@ pub struct Flow {
     pub read: Option<Reading>,
     /// When the flow opens its connection.
     pub start: Duration,
+    /// The time from there to the first data.
+    pub send_after: Duration,
     /// When it stops to send, where it does before the run ends; after `start`.
     pub stop: Option<Duration>,
 }
@@ -54,6 +56,11 @@ impl Flow {
     /// Its name in the scenario file, which all flows of a group have in common.
     pub fn key(&self) -> &str {
         self.group.as_deref().unwrap_or(&self.name)
+    }
+
+    /// When it begins to send.
+    pub fn sends_from(&self) -> Duration {
+        self.start.saturating_add(self.send_after)
     }
 
     /// The index of the host that sends the flow's data: the one that responds, of requests and responses.

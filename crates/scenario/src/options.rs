@@ -3,7 +3,7 @@
 use subflow_policy::catalogue::{Catalogue, Choice, Description, Domain, Setting, Value};
 use subflow_quantity::Ratio;
 
-use crate::file::{Field, Problem, list};
+use crate::file::{Field, Problem, Value as Toml, list};
 use crate::table::{Default, FieldSchema, Kind, TableSchema};
 
 /// An option, or a switch, that algorithms have in common.
@@ -123,26 +123,31 @@ fn decimal(ratio: Ratio) -> String {
     }
 }
 
-/// Reads a value that depends on the link which has the algorithm: a length of its queue, or a file.
-pub(crate) type OfLink<'r> = &'r dyn Fn(&Field<'_>) -> Result<Value, Problem>;
+/// Reads a value that depends on where the algorithm is: a length of a link's queue, a file, or the number of paths of a
+/// flow.
+pub(crate) type OfPlace<'r> = &'r dyn Fn(&Field<'_>) -> Result<Value, Problem>;
 
-/// Where there is no link.
-pub(crate) fn of_no_link(field: &Field<'_>) -> Result<Value, Problem> {
-    Err(field.problem("it is known for a link only"))
+/// Where there is no such place.
+pub(crate) fn of_no_place(field: &Field<'_>) -> Result<Value, Problem> {
+    Err(field.problem("it is known for a link or a flow only"))
 }
 
 /// The value of an option.
-pub(crate) fn parse(field: &Field<'_>, domain: &Domain, of_link: OfLink<'_>) -> Result<Value, Problem> {
+pub(crate) fn parse(field: &Field<'_>, domain: &Domain, of_place: OfPlace<'_>) -> Result<Value, Problem> {
     Ok(match domain {
         Domain::Boolean => Value::Boolean(field.boolean()?),
         Domain::Integer(range) => Value::Integer(field.integer(range.clone())?),
+        Domain::Subflows(range) => match field.value() {
+            Toml::String(_) => of_place(field)?,
+            _ => Value::Integer(field.integer(range.clone())?),
+        },
         Domain::Ratio(range) => Value::Ratio(field.ratio(range.clone(), || takes(domain))?),
         Domain::Fraction => Value::Fraction(field.fraction()?),
         Domain::Weight => Value::Fraction(field.weight()?),
         Domain::Duration => Value::Duration(field.duration()?),
         Domain::PositiveDuration => Value::Duration(field.positive_duration()?),
         Domain::Probability => Value::Probability(field.quantity("a probability such as \"10 %\"")?),
-        Domain::QueueLength | Domain::Pattern => of_link(field)?,
+        Domain::QueueLength | Domain::Pattern => of_place(field)?,
         Domain::Name(names) => {
             let choice = |description: &Description| Choice { description: *description, value: description.name };
             Value::Name(field.choice("one of the choices", &names.iter().map(choice).collect::<Vec<_>>())?)

@@ -63,7 +63,9 @@ impl Side<'_> {
             Err(error) => return Err(error),
         };
         self.end.observe(stream.watch()?);
+        let may_send = self.sleep_until(Instant::ZERO + self.flow.flow.sends_from());
         let outcome = match self.flow.flow.traffic {
+            _ if !may_send => Ok(()),
             Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
             Traffic::RequestResponse { count, think, .. } => self.send_requests(&stream, count, think),
             Traffic::OnOff { .. } => Ok(()),

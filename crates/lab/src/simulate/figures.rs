@@ -89,7 +89,7 @@ impl MeasuredFlow<'_> {
     /// Its figures for a run that ended at `end`.
     pub(crate) fn result(&self, scenario: &Scenario, baseline: &FlowBaseline, end: Instant) -> FlowResult {
         let flow = self.flow;
-        let started = Instant::ZERO + flow.start;
+        let started = Instant::ZERO + flow.sends_from();
         let from = started.max(Instant::ZERO + scenario.measure_from);
         let stopped = flow.stop.map_or(end, |stop| Instant::ZERO + stop).min(end);
         let span = self.completed_at.unwrap_or(stopped).since(from);

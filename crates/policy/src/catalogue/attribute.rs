@@ -61,6 +61,7 @@ pub struct Attribute<T: 'static> {
 enum Access<T: 'static> {
     Boolean(fn(&T) -> bool, fn(&mut T, bool)),
     Integer([u64; 2], fn(&T) -> u64, fn(&mut T, u64)),
+    Subflows([u64; 2], fn(&T) -> u64, fn(&mut T, u64)),
     Ratio([Ratio; 2], fn(&T) -> Ratio, fn(&mut T, Ratio)),
     Fraction(fn(&T) -> f64, fn(&mut T, f64)),
     Weight(fn(&T) -> f64, fn(&mut T, f64)),
@@ -98,6 +99,18 @@ impl<T: 'static> Attribute<T> {
         set: fn(&mut T, u64),
     ) -> Self {
         Self::new(key, doc, Access::Integer(bounds, get, set))
+    }
+
+    /// A number of subflows from the first to the second of `bounds`, or that of disjoint paths: who knows the network
+    /// sets the number.
+    pub const fn subflows(
+        key: &'static str,
+        doc: &'static str,
+        bounds: [u64; 2],
+        get: fn(&T) -> u64,
+        set: fn(&mut T, u64),
+    ) -> Self {
+        Self::new(key, doc, Access::Subflows(bounds, get, set))
     }
 
     /// A ratio from the first to the second of `bounds`, each a numerator and a denominator.
@@ -193,6 +206,7 @@ impl<T: 'static> Attribute<T> {
         let (domain, value) = match self.access {
             Access::Boolean(get, _) => (Domain::Boolean, Value::Boolean(get(of))),
             Access::Integer([least, most], get, _) => (Domain::Integer(least..=most), Value::Integer(get(of))),
+            Access::Subflows([least, most], get, _) => (Domain::Subflows(least..=most), Value::Integer(get(of))),
             Access::Ratio([least, most], get, _) => (Domain::Ratio(least..=most), Value::Ratio(get(of))),
             Access::Fraction(get, _) => (Domain::Fraction, Value::Fraction(get(of))),
             Access::Weight(get, _) => (Domain::Weight, Value::Fraction(get(of))),
@@ -210,7 +224,9 @@ impl<T: 'static> Attribute<T> {
     fn set(&self, of: &mut T, value: Value) -> bool {
         match (&self.access, value) {
             (Access::Boolean(_, set), Value::Boolean(value)) => set(of, value),
-            (Access::Integer([least, most], _, set), Value::Integer(value)) if (*least..=*most).contains(&value) => {
+            (Access::Integer(bounds, _, set) | Access::Subflows(bounds, _, set), Value::Integer(value))
+                if (bounds[0]..=bounds[1]).contains(&value) =>
+            {
                 set(of, value);
             }
             (Access::Ratio([least, most], _, set), Value::Ratio(value)) if (*least..=*most).contains(&value) => {

@@ -59,6 +59,9 @@ pub enum Domain {
     Boolean,
     /// A whole number in this range.
     Integer(RangeInclusive<u64>),
+    /// A number of subflows in this range, or `"disjoint-paths"`, which stands for the number of paths without a common
+    /// link.
+    Subflows(RangeInclusive<u64>),
     /// A ratio in this range.
     Ratio(RangeInclusive<Ratio>),
     /// A number from 0 to 1.
@@ -85,6 +88,9 @@ impl fmt::Display for Domain {
         match self {
             Self::Boolean => f.write_str("true or false"),
             Self::Integer(range) => write!(f, "a whole number from {} to {}", range.start(), range.end()),
+            Self::Subflows(range) => {
+                write!(f, "a whole number from {} to {}, or \"disjoint-paths\"", range.start(), range.end())
+            }
             Self::Ratio(range) => write!(f, "a ratio from {} to {}", range.start(), range.end()),
             Self::Fraction => f.write_str("a number from 0 to 1"),
             Self::Weight => f.write_str("a number above 0, at most 1"),

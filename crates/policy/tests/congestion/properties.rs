@@ -156,7 +156,7 @@ fn chosen(name: &str, draws: &[prop::sample::Index]) -> Algorithm {
     settings.zip(draws).fold(algorithm.clone(), |algorithm, (setting, draw)| {
         let value = match &setting.domain {
             Domain::Boolean => Value::Boolean(draw.index(2) == 1),
-            Domain::Integer(range) => {
+            Domain::Integer(range) | Domain::Subflows(range) => {
                 let numbers = range.end() - range.start() + 1;
                 Value::Integer(range.start() + draw.index(numbers as usize) as u64)
             }

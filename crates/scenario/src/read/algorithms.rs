@@ -1,7 +1,7 @@
 //! `congestion = …`, `scheduler = …`, `path_manager = …`, `bottleneck = …`: a name, or a table with a name and options.
 
 use subflow_policy::bottleneck::BottleneckDetection;
-use subflow_policy::catalogue::{Catalogue, Conflict};
+use subflow_policy::catalogue::{Catalogue, Conflict, Value as OptionValue};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::{Scheduler, Scheduling};
@@ -9,7 +9,7 @@ use subflow_transport::mptcp::Bottleneck;
 
 use crate::CustomAlgorithms;
 use crate::file::{Field, Problem, Section, Value, list};
-use crate::options::{self, OfLink};
+use crate::options::{self, OfPlace};
 use crate::schema::{self, COUPLINGS, Coupling};
 use crate::table::TableSchema;
 
@@ -34,24 +34,30 @@ pub(super) fn scheduler(
     algorithm(&field, "the name of a packet scheduler", &custom.schedulers, (&schema::SCHEDULER, "name"))
 }
 
-/// The path manager of a flow whose connections have at most `most` subflows.
+/// The path manager of a flow whose connections have at most `most` subflows, over so many disjoint `paths`.
 pub(super) fn path_manager(
     section: &Section<'_>,
     default: &PathManagement,
     custom: &CustomAlgorithms,
     most: usize,
+    paths: &dyn Fn() -> usize,
 ) -> Result<PathManagement, Problem> {
     let Some(field) = section.given("path_manager") else { return Ok(default.clone()) };
-    let table = (&*schema::PATH_MANAGER, "name");
-    let manager = algorithm(&field, "the name of a path manager", &custom.path_managers, table)?;
-    if matches!(field.value(), Value::Table(_)) {
-        let section = field.section(&schema::PATH_MANAGER)?;
-        for key in ["subflows_per_pair", "n"] {
-            if let Some(field) = section.given(key)
-                && matches!(field.value(), Value::Integer(count) if usize::try_from(*count).is_ok_and(|n| n > most))
-            {
-                return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
-            }
+    let what = "the name of a path manager";
+    if !matches!(field.value(), Value::Table(_)) {
+        return named(&field, what, &custom.path_managers);
+    }
+    let section = field.section(&schema::PATH_MANAGER)?;
+    let number = |field: &Field<'_>| match field.string("a number, or \"disjoint-paths\"")? {
+        "disjoint-paths" => Ok(OptionValue::Integer(paths().min(most) as u64)),
+        _ => Err(field.expected("a whole number, or \"disjoint-paths\"")),
+    };
+    let manager = in_section(&section, &section.required("name")?, what, &custom.path_managers, &number)?;
+    for key in ["subflows_per_pair", "n"] {
+        if let Some(field) = section.given(key)
+            && matches!(field.value(), Value::Integer(count) if usize::try_from(*count).is_ok_and(|n| n > most))
+        {
+            return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
         }
     }
     Ok(manager)
@@ -87,7 +93,7 @@ fn algorithm<A: Catalogue>(
         return named(field, what, custom);
     }
     let section = field.section(table)?;
-    in_section(&section, &section.required(name_key)?, what, custom, &options::of_no_link)
+    in_section(&section, &section.required(name_key)?, what, custom, &options::of_no_place)
 }
 
 /// The algorithm that `name` names, with the options that the section gives.
@@ -96,7 +102,7 @@ pub(super) fn in_section<A: Catalogue>(
     name: &Field<'_>,
     what: &str,
     custom: &[A],
-    of_link: OfLink<'_>,
+    of_place: OfPlace<'_>,
 ) -> Result<A, Problem> {
     let mut algorithm = named(name, what, custom)?;
     let own = algorithm.options();
@@ -107,7 +113,7 @@ pub(super) fn in_section<A: Catalogue>(
             false => section.given(option.key),
         };
         if let Some(field) = given {
-            let value = options::parse(&field, &option.domain, of_link)?;
+            let value = options::parse(&field, &option.domain, of_place)?;
             algorithm = algorithm.with(option.key, value).map_err(|refused| field.problem(refused))?;
         }
     }

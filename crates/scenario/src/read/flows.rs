@@ -12,6 +12,7 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic};
 
 use super::algorithms;
+use super::disjoint;
 use super::ends::Ports;
 use super::groups::Numbers;
 use super::reachability::{Connected, Islands};
@@ -126,7 +127,7 @@ impl FlowReader<'_> {
         }
         let Connected { from, to, addresses } =
             self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
-        let (start, stop) = self.times(&section)?;
+        let (start, send_after, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
             None => (automatic(to.host)?, field.place().clone()),
@@ -150,6 +151,7 @@ impl FlowReader<'_> {
             )?,
             read: reading::read(&section, kind.is_udp())?,
             start,
+            send_after,
             stop,
         };
         reliability::refuse_what_cannot_end(&flow, &section, self.stacks)?;
@@ -157,24 +159,31 @@ impl FlowReader<'_> {
         Ok(ReadFlow { flow, port_place, numbers })
     }
 
-    fn times(&self, section: &Section<'_>) -> Result<(Duration, Option<Duration>), Problem> {
+    /// When the connection is opened, the time from there to its first data, and when it stops to send.
+    fn times(&self, section: &Section<'_>) -> Result<(Duration, Duration, Option<Duration>), Problem> {
         let start_field = section.value("start");
         let start = start_field.duration()?;
         self.run.check_before_end(&start_field, start)?;
-        match (section.given("stop"), section.given("duration")) {
+        let after_field = section.value("send_after");
+        let send_after = after_field.duration()?;
+        let first = start.saturating_add(send_after);
+        self.run.check_before_end(&after_field, first)?;
+        let stop = match (section.given("stop"), section.given("duration")) {
             (Some(_), Some(duration)) => {
-                Err(duration.problem("found stop and duration, expected one of them").label("one too many"))
+                return Err(duration.problem("found stop and duration, expected one of them").label("one too many"));
             }
             (Some(stop_field), None) => {
                 let stop = stop_field.duration()?;
-                match stop > start {
-                    true => Ok((start, Some(stop))),
-                    false => Err(stop_field.expected(&format!("a time after the flow's start, {start}"))),
+                if stop <= first {
+                    let begins = if send_after.is_zero() { "start" } else { "first data" };
+                    return Err(stop_field.expected(&format!("a time after the flow's {begins}, {first}")));
                 }
+                Some(stop)
             }
-            (None, Some(duration)) => Ok((start, Some(start.saturating_add(duration.positive_duration()?)))),
-            (None, None) => Ok((start, None)),
-        }
+            (None, Some(duration)) => Some(first.saturating_add(duration.positive_duration()?)),
+            (None, None) => None,
+        };
+        Ok((start, send_after, stop))
     }
 
     /// The primary path of an SCTP flow.
@@ -242,7 +251,7 @@ impl FlowReader<'_> {
         let bottleneck = algorithms::bottleneck(section, &scheduler)?;
         let default = &self.stacks.profile(from.host).stack.mptcp.congestion;
         let congestion = algorithms::congestion(section, default, self.custom)?;
-        let path_manager = self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?;
+        let path_manager = self.path_manager(section, ends, from_stack.mptcp.max_subflows)?;
         let subflows = self.subflows(section, ends, from_stack.mptcp.max_subflows)?;
         let to_stack = self.stacks.stack(section, to.host)?;
         let config = |stack: &Stack| {
@@ -263,10 +272,12 @@ impl FlowReader<'_> {
         algorithms::scheduler(section, default, self.custom)
     }
 
-    /// The path manager of a flow from `host`. Some path managers require gateways.
-    fn path_manager(&self, section: &Section<'_>, host: usize, most: usize) -> Result<PathManagement, Problem> {
+    /// The path manager of a flow between `ends`. Some path managers require gateways.
+    fn path_manager(&self, section: &Section<'_>, ends: Connected, most: usize) -> Result<PathManagement, Problem> {
+        let host = ends.from.host;
         let default = &self.stacks.profile(host).stack.mptcp.path_manager;
-        let manager = algorithms::path_manager(section, default, self.custom, most)?;
+        let paths = || disjoint::number_of_paths(self.topology, ends.from, ends.to);
+        let manager = algorithms::path_manager(section, default, self.custom, most, &paths)?;
         let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
         match section.given("path_manager") {
             Some(field) if manager.name() == "binder" && !has_gateways => {

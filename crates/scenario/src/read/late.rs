@@ -9,7 +9,8 @@ use crate::{Scenario, schema};
 /// Ends of a flow after that of the run, unless somebody else, such as `--set`, shortened the run for once.
 pub(super) fn ends(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
     let end = scenario.duration;
-    let start = flow.given("start").and_then(|start| start.duration().ok()).unwrap_or_default();
+    let time = |key| flow.given(key).and_then(|time| time.duration().ok()).unwrap_or_default();
+    let start: Duration = time("start").saturating_add(time("send_after"));
     let run = root.section(&schema::ROOT).ok().and_then(|top| top.given("duration"));
     let is_late = |key: &str, time: Duration| match key {
         "until" => time >= end,

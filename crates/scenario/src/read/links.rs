@@ -268,7 +268,7 @@ fn middleboxes(field: &Field<'_>) -> Result<Vec<PlacedMiddlebox>, Problem> {
 fn placed_middlebox(field: &Field<'_>) -> Result<PlacedMiddlebox, Problem> {
     let section = field.section(&schema::MIDDLEBOX)?;
     let middlebox: Middlebox =
-        algorithms::in_section(&section, &section.required("kind")?, "a middlebox", &[], &options::of_no_link)?;
+        algorithms::in_section(&section, &section.required("kind")?, "a middlebox", &[], &options::of_no_place)?;
     Ok(PlacedMiddlebox {
         middlebox,
         directions: section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?,

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod axes;
+mod disjoint;
 mod effect;
 mod ends;
 mod flows;

@@ -21,6 +21,7 @@ const NOT_WITH_UDP: &[&str] = &[
     "mptcp",
     "sctp",
     "quic",
+    "send_after",
 ];
 
 /// Rejects a congestion control that is computed from delivery rates, which SCTP and QUIC do not measure.

@@ -111,6 +111,12 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "when arrivals without a count end, from the start of the run",
         ),
         value("start", "a duration", "'0 s'", "when the (first) connection is opened, from the start of the run"),
+        value(
+            "send_after",
+            "a duration",
+            "'0 s'",
+            "the time from the opening of the connection to its first data; goodput and completion are counted from there",
+        ),
         optional("stop", "a duration", "the end of the run", "when sending ends, from the start of the run"),
         optional(
             "duration",

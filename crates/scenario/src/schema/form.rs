@@ -181,11 +181,12 @@ pub(super) fn forms(field: &FieldSchema) -> Vec<Form> {
     }
 }
 
-/// "a whole number …" with its bounds, perhaps with `, or "unlimited"`.
+/// "a whole number …" with its bounds, perhaps with `, or "unlimited"` or another word.
 fn whole_number(words: &str) -> Option<Vec<Form>> {
-    let (number, unlimited) = match words.strip_suffix(", or \"unlimited\"") {
-        Some(number) => (number, Some(Word("unlimited"))),
-        None => (words, None),
+    let (number, word) = match words.strip_suffix('"').and_then(|words| words.split_once(", or \"")) {
+        Some((number, "unlimited")) => (number, Some(Word("unlimited"))),
+        Some((number, "disjoint-paths")) => (number, Some(Word("disjoint-paths"))),
+        _ => (words, None),
     };
     let bounds = number.strip_prefix("a whole number").or_else(|| number.strip_prefix("a number"))?;
     let (low, high) = match bounds {
@@ -196,7 +197,7 @@ fn whole_number(words: &str) -> Option<Vec<Form>> {
             (low.parse().ok()?, high.parse().ok()?)
         }
     };
-    Some([Integer(low, high)].into_iter().chain(unlimited).collect())
+    Some([Integer(low, high)].into_iter().chain(word).collect())
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use subflow_transport::{
 };
 
 use crate::file::{Field, Problem, Section};
-use crate::options::{self, Shared, of_no_link, parse, shared};
+use crate::options::{self, Shared, of_no_place, parse, shared};
 use crate::table::{Default, FieldSchema, Kind, TableSchema};
 
 /// The configurations of one host, with the algorithms that its flows use unless they name others.
@@ -192,7 +192,7 @@ fn congestion_rows() -> Vec<Switch<Stack>> {
     let row = |switch: &'static Shared| {
         let (schema, usual) = (switch.schema(), &switch.of[0].1.value);
         let read = |field: &Field<'_>, stack: &mut Stack| {
-            stack.congestion_switches.insert(switch.key, parse(field, switch.domain(), &of_no_link)?);
+            stack.congestion_switches.insert(switch.key, parse(field, switch.domain(), &of_no_place)?);
             Ok(())
         };
         let value = move |stack: &Stack| options::literal(stack.congestion_switches.get(switch.key).unwrap_or(usual));

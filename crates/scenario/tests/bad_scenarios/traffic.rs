@@ -109,6 +109,13 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("MPTCP keys of a flow that forgot to say so", "protocol = \"mptcp\"\n", "scheduler = \"ll\"\n"),
     ("start after the end", "send = ", "start = \"31 s\"\nsend = "),
     ("stop before the start", "send = ", "start = \"5 s\"\nstop = \"4 s\"\nsend = "),
+    ("first data after the end", "send = ", "send_after = \"31 s\"\nsend = "),
+    ("stop before the first data", "send = ", "send_after = \"5 s\"\nstop = \"4 s\"\nsend = "),
+    (
+        "a number of subflows in unknown words",
+        "send = ",
+        "path_manager = { name = \"ndiffports\", n = \"all-paths\" }\nsend = ",
+    ),
     ("a port out of bounds", "send = ", "port = 70000\nsend = "),
     ("a fraction of a packet", "send = ", "tcp = { initial_window = 1.5 }\nsend = "),
     ("an unknown way to grow SCTP's windows", "send = ", "sctp = { window_growth = \"cuc2\" }\nsend = "),

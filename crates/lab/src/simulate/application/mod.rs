@@ -135,7 +135,7 @@ impl Application {
             Stage::Running => match self.flow.traffic {
                 Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
                 Traffic::RequestResponse { .. } => self.send_request(nodes, network),
-                Traffic::Bulk { .. } => {}
+                Traffic::Bulk { bytes } => self.begin_bulk(nodes, network, bytes),
             },
             Stage::Stopped => {}
         }
@@ -187,19 +187,29 @@ impl Application {
         nodes.register(network, from.host, endpoint, index);
         self.from = Some(endpoint);
         self.plan_subflows(nodes, now, endpoint);
-        let socket = nodes.transport_mut(from.host).endpoint_mut(endpoint);
-        match self.flow.traffic {
-            Traffic::Bulk { bytes } => self.write_bulk(socket, bytes),
-            Traffic::OnOff { .. } => self.begin_datagrams(now),
-            Traffic::RequestResponse { .. } => {}
-        }
+        self.begin_datagrams(now);
         if self.reads(true) {
             self.begin_reading(nodes, network, Arrival { node: from.host, endpoint, connecting: true });
         }
         match self.flow.traffic {
             Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
-            _ => self.sleep_until(network, None),
+            Traffic::Bulk { bytes } if self.flow.send_after.is_zero() => self.begin_bulk(nodes, network, bytes),
+            Traffic::Bulk { .. } => self.sleep_until(network, Some(self.sends_from())),
+            Traffic::RequestResponse { .. } => self.sleep_until(network, None),
         }
+    }
+
+    /// When it begins to send.
+    fn sends_from(&self) -> Instant {
+        Instant::ZERO + self.flow.sends_from()
+    }
+
+    /// Writes the first data of a transfer.
+    fn begin_bulk(&mut self, nodes: &mut Nodes, network: &mut Network, bytes: Option<u64>) {
+        if let Some(endpoint) = self.from {
+            self.write_bulk(nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint), bytes);
+        }
+        self.sleep_until(network, None);
     }
 
     fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
@@ -254,7 +264,9 @@ impl Application {
             Event::Writable => {
                 let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 match self.flow.traffic {
-                    Traffic::Bulk { bytes } if connecting => self.write_bulk(socket, bytes),
+                    Traffic::Bulk { bytes } if connecting && network.now() >= self.sends_from() => {
+                        self.write_bulk(socket, bytes);
+                    }
                     Traffic::RequestResponse { .. } => self.write_message(socket, connecting, 0),
                     _ => {}
                 }

@@ -46,10 +46,11 @@ impl Requests {
 }
 
 impl Application {
-    /// The connection is established: the first request goes.
+    /// The connection is established: the first request goes, as soon as the flow sends.
     pub(super) fn begin_requests(&mut self, nodes: &mut Nodes, network: &mut Network) {
         if self.requests.is_some() {
-            self.send_request(nodes, network);
+            let pause = self.sends_from().since(network.now());
+            self.send_request_after(nodes, network, pause);
         }
     }
 
