@@ -1,7 +1,15 @@
 //! What is in the program, so that the page works offline: its files, and the examples of its gallery.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
 use serde::Serialize;
+use serde_json::Value;
 use subflow_report::PALETTE;
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::Plan;
+
+use crate::picture::Picture;
 
 /// The page itself.
 pub(crate) const PAGE: &str = include_str!("page/index.html");
@@ -12,11 +20,12 @@ type Asset = (&'static str, &'static str, &'static str);
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-const ASSETS: [Asset; 18] = [
+const ASSETS: [Asset; 20] = [
     // The colours of the page are those of the report beside it.
     ("palette.css", STYLE, PALETTE),
     ("main.css", STYLE, include_str!("page/main.css")),
     ("editor.css", STYLE, include_str!("page/editor.css")),
+    ("lessons.css", STYLE, include_str!("page/lessons.css")),
     ("main.js", SCRIPT, include_str!("page/main.js")),
     ("server.js", SCRIPT, include_str!("page/server.js")),
     ("elements.js", SCRIPT, include_str!("page/elements.js")),
@@ -32,7 +41,22 @@ const ASSETS: [Asset; 18] = [
     ("history.js", SCRIPT, include_str!("page/history.js")),
     ("share.js", SCRIPT, include_str!("page/share.js")),
     ("gallery.js", SCRIPT, include_str!("page/gallery.js")),
+    ("lessons.js", SCRIPT, include_str!("page/lessons.js")),
 ];
+
+/// The networks of the cards, by name.
+pub(crate) fn card_pictures() -> &'static Value {
+    static PICTURES: OnceLock<Value> = OnceLock::new();
+    PICTURES.get_or_init(|| {
+        let picture = |card: &Card| {
+            let document = Document::parse(Path::new("example.toml"), card.text.to_owned()).ok()?;
+            let plan = Plan::read(document).ok()?;
+            let picture = serde_json::to_value(Picture::of(&plan.points[0].scenario)).ok()?;
+            Some((card.name.to_owned(), picture))
+        };
+        Value::Object(CARDS.iter().filter_map(picture).collect())
+    })
+}
 
 /// The type and the content of the file with this name.
 pub(crate) fn asset(name: &str) -> Option<(&'static str, &'static str)> {
@@ -95,14 +119,20 @@ pub(crate) const CARDS: &[Card] = cards![
         "on_off: longer pauses";
     "openflow-diamond", "Do two subflows take disjoint paths?",
         "[routing]: shortest path for both, and compare";
+    "lugowski2017", "Is coupled congestion control fair to Reno in a queue of 50 packets?",
+        "links.shaped.queue.up.limit: what do longer queues do to the shares?";
+    "lima2017", "One subflow for each path, or all combinations of addresses?",
+        "flows.upload.scheduler: does it change which of the two is ahead?";
+    "leitner2019", "May SCTP's windows grow for each destination, without CUC?",
+        "links.path2.loss: what if only one path loses packets?";
+    "multiflow2016", "How fast is a file over a ring if ECMP does not know its subflows?",
+        "routing.mode: multiflow and disjoint place them on both ways";
+    "red2018", "Which subflows should be coupled: all, or those that share a bottleneck?",
+        "links.ns-b.delay: when does the detector err?";
 ];
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use subflow_scenario::file::Document;
-
     use super::*;
     use crate::check::{Draft, Opened};
     use crate::limits::Limits;
@@ -152,8 +182,20 @@ mod tests {
     }
 
     #[test]
+    fn every_card_has_a_network_and_every_publication_a_card() {
+        for card in CARDS {
+            let picture = &card_pictures()[card.name];
+            assert!(picture["links"].as_array().is_some_and(|links| !links.is_empty()), "{}: {picture}", card.name);
+        }
+        for paper in ["lugowski2017", "lima2017", "leitner2019", "multiflow2016", "red2018"] {
+            assert!(CARDS.iter().any(|card| card.name == paper), "{paper}");
+        }
+    }
+
+    #[test]
     fn the_hints_name_keys_that_their_scenarios_have() {
-        for card in CARDS.iter().filter(|card| card.hint.starts_with("links.")) {
+        let keys = ["links.", "flows.", "routing."];
+        for card in CARDS.iter().filter(|card| keys.iter().any(|key| card.hint.starts_with(key))) {
             let path = card.hint.split(':').next().unwrap_or_default();
             let document = Document::parse(Path::new("card.toml"), card.text.to_owned()).expect("TOML");
             assert!(document.leaves().iter().any(|leaf| leaf.path == path), "{}: {path}", card.name);

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::assets::CARDS;
 use crate::check::Opened;
+use crate::lessons::lesson;
 use crate::limits::Limits;
 use crate::moments::Moments;
 
@@ -123,7 +124,11 @@ impl Finished {
                 Some(saved(name, "application/json", json))
             }
             "scenario.toml" => Some(saved(name, "application/toml; charset=utf-8", plan.document.text())),
-            _ => None,
+            _ => {
+                let lesson = lesson(name.strip_prefix("lesson-")?.strip_suffix(".json")?)?;
+                let measured = serde_json::to_string(&lesson.measured(plan, experiment)).expect("plain data");
+                Some(([(header::CONTENT_TYPE, "application/json")], measured).into_response())
+            }
         }
     }
 }

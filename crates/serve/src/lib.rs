@@ -10,6 +10,7 @@
 //! | the files of the page, the cards of its gallery | `assets.rs`, `page/`, `gallery/` |
 //! | a text, checked: problems, values with their places, the network | `check.rs`, `picture.rs` |
 //! | a run in the background, its progress and its end | `run.rs`, `lines.rs`; what it may take: `limits.rs` |
+//! | lessons: a scenario, a question, and figures that decide the answers | `lessons/` |
 //! | what the page shows of an instant of a run | `moments.rs` |
 //! | two variants of a scenario as one experiment | `variants.rs` |
 //! | what requests share; results that are kept, and what can be saved of them | `kept.rs` |
@@ -21,6 +22,7 @@ mod access;
 mod assets;
 mod check;
 mod kept;
+mod lessons;
 mod limits;
 mod lines;
 mod moments;

@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use subflow_scenario::schema::json_schema;
 
 use crate::access::{Access, guard};
-use crate::assets::{CARDS, PAGE, asset};
+use crate::assets::{CARDS, PAGE, asset, card_pictures};
 use crate::check::{Draft, Opened};
 use crate::kept::Shared;
+use crate::lessons::lessons;
 use crate::limits::Limits;
 use crate::run;
 
@@ -27,6 +28,7 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
         .route("/{token}/", get(page))
         .route("/{token}/start.json", get(start))
         .route("/{token}/schema.json", get(schema))
+        .route("/{token}/pictures.json", get(pictures))
         .route("/{token}/check", post(check))
         .route("/{token}/run", post(begin))
         .route("/{token}/results/{number}/{file}", get(results))
@@ -58,7 +60,16 @@ async fn start(State(shared): State<Arc<Shared>>) -> Response {
         "text": text,
         "limits": { "points": plan.points, "runs": runs, "seconds": time.as_secs_f64() },
         "cards": CARDS,
+        "lessons": lessons(),
     }))
+}
+
+/// The networks of the examples.
+async fn pictures() -> Response {
+    match tokio::task::spawn_blocking(card_pictures).await {
+        Ok(pictures) => in_json(pictures),
+        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the examples cannot be drawn\n").into_response(),
+    }
 }
 
 async fn schema() -> Response {

@@ -4,6 +4,7 @@ import { button, delayed, find, make, session, startTheme } from "./elements.js"
 import { Editor } from "./editor.js";
 import { openGallery } from "./gallery.js";
 import { Runs, Undo } from "./history.js";
+import { Lessons } from "./lessons.js";
 import { Moment } from "./moment.js";
 import { NetworkPicture } from "./picture.js";
 import { Pins } from "./pins.js";
@@ -34,6 +35,10 @@ const picture = new NetworkPicture(find("picture"), (change) => {
 }, (path) => { showTab("text"); pins.pin(path); });
 const results = new Results((time) => moment.goTo(time));
 const runs = new Runs(open);
+const lessons = new Lessons(({ name, scenario, key, values }) => {
+  pins.only(key, values);
+  open({ a: scenario, name });
+});
 const later = delayed(checkAndRun);
 
 function renew(wait) {
@@ -146,6 +151,7 @@ function done({ number, runs: count, flows }, texts, ms) {
   page.number = number;
   results.load(number);
   moment.load(number, !find("view-picture").hidden);
+  lessons.note(number, texts.a);
   const headline = flows.map(({ flow, goodput_mbps: mbps, completion_s: s }) =>
     `${flow} ${mbps.toPrecision(4)} Mbit/s${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
   say(`${count} ${count === 1 ? "run" : "runs"} in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`,
@@ -196,7 +202,11 @@ function listen() {
       find(`tab-${other}`).focus();
     });
   }
-  find("open-gallery").addEventListener("click", () => openGallery(page.cards, ({ name, text }) => open({ a: text, name })));
+  find("open-lessons").addEventListener("click", () => lessons.open());
+  find("open-gallery").addEventListener("click", () => openGallery(page.cards, ({ name, text }) => {
+    lessons.close();
+    open({ a: text, name });
+  }));
   find("open-history").addEventListener("click", () => runs.open(variants.texts));
   find("open-share").addEventListener("click", () => openShare({
     name: page.name, texts: variants.texts, assignments: assignments(), repeat: +find("repeat").value,
@@ -223,6 +233,8 @@ async function begin() {
   const before = session.read("path") === begun.path ? session.read("texts") : null;
   session.write("path", begun.path);
   page.name = begun.name;
+  const lesson = lessons.load(begun.lessons, !shared && before !== null);
+  if (lesson) pins.only(lesson.key, lesson.values);
   open(shared ?? before ?? { a: begun.text });
 }
 

@@ -43,6 +43,15 @@ export function arrange({ hosts, routers, links, flows }) {
   return { places, height: 90 + last * ROW };
 }
 
+/** The class with the colour of a link: one for each interface of a host that has several. */
+export function colourOf({ hosts }, { ends }) {
+  for (const { node, interface: name } of ends) {
+    const host = hosts.find((one) => one.name === node);
+    if (host && host.interfaces.length > 1) return `c${host.interfaces.indexOf(name) % COLOURS}`;
+  }
+  return "";
+}
+
 /** The picture. `edit` gets a function that changes a text, and returns the new one. */
 export class NetworkPicture {
   constructor(container, edit, pin) {
@@ -91,7 +100,7 @@ export class NetworkPicture {
 
   line(line) {
     const { link } = line;
-    const colour = this.colourOf(link);
+    const colour = colourOf(this.picture, link);
     line.path = draw("path", { class: `link ${colour}` });
     line.text = draw("text", { class: "of-link" });
     const rows = [link.name, ...this.words(link)];
@@ -108,15 +117,6 @@ export class NetworkPicture {
       if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(); }
     });
     return line.group;
-  }
-
-  // One colour for each interface of a host that has several.
-  colourOf({ ends }) {
-    for (const { node, interface: name } of ends) {
-      const host = this.picture.hosts.find((one) => one.name === node);
-      if (host && host.interfaces.length > 1) return `c${host.interfaces.indexOf(name) % COLOURS}`;
-    }
-    return "";
   }
 
   words({ name, up, down }) {

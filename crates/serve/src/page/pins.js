@@ -33,6 +33,7 @@ export class Pins {
     this.pins = [];
     this.values = [];
     this.schema = null;
+    this.asked = null;
     this.place = find("pins");
   }
 
@@ -41,20 +42,32 @@ export class Pins {
     this.values = values;
     this.schema = schema;
     this.paint();
+    if (this.asked) this.pin(this.asked.path, this.asked.values);
+  }
+
+  /** Pins nothing but one key, with these values, as soon as the text has it. */
+  only(path, values) {
+    this.pins = [];
+    this.asked = { path, values };
+    this.paint(true);
   }
 
   find(path) {
     return this.values.find((value) => value.path === path);
   }
 
-  pin(path) {
+  /** Pins a key, with these values, or with those around its own or that the schema has. */
+  pin(path, values = null) {
     const found = this.find(path);
-    if (!found || this.pins.some((pin) => pin.path === path)) return;
+    if (!found) return;
+    this.asked = null;
+    if (this.pins.some((pin) => pin.path === path)) return;
     const number = quantity(found.value);
-    const choices = this.schema.values(path.split(".")).filter((value) => typeof value === typeof found.value);
+    const choices = values ?? this.schema.values(path.split(".")).filter((value) => typeof value === typeof found.value);
     const kind = choices.length > 1 && !(number && typeof found.value !== "boolean") ? "choice" : number ? "slider" : null;
     if (!kind) return;
-    this.pins.push({ path, kind, choices, scale: kind === "slider" ? scale(number) : [], unit: number?.unit, sweep: false });
+    const steps = () => values?.map((value) => quantity(value).number) ?? scale(number);
+    this.pins.push({ path, kind, choices, scale: kind === "slider" ? steps() : [], unit: number?.unit, sweep: false });
     this.paint(true);
   }
 

@@ -12,6 +12,12 @@ const post = (address, body, signal) => fetch(address, {
 export const start = async () => json(await fetch("start.json"));
 export const schema = async () => json(await fetch("schema.json"));
 
+/** The networks of the examples, by name. */
+export const pictures = async () => json(await fetch("pictures.json"));
+
+/** The figures of a lesson in results: `{ value, figures }` for each value of its key. */
+export const measured = async (number, lesson) => json(await fetch(resultsFile(number, `lesson-${lesson}.json`)));
+
 /** Problems, values with their places, and what a text describes. */
 export const check = async (draft, signal) => json(await post("check", draft, signal));
 

@@ -8,6 +8,7 @@ mod desk;
 #[allow(dead_code, reason = "the tests of the report also print and drag")]
 mod devtools;
 mod editing;
+mod lessons;
 mod looks;
 mod tools;
 

@@ -34,6 +34,8 @@ fn a_run_ends_with_results_whose_report_and_files_can_be_had() {
     assert!((told - goodput / 2.0).abs() < 1e-6, "{told} {goodput}");
     assert!(file("results.csv").body.starts_with("run,seed,"));
     assert_eq!(file("scenario.toml").status, 200);
+    assert_eq!(file("lesson-rtt.json").json(), json!([]), "the scenario is that of no lesson");
+    assert_eq!(file("lesson-none.json").status, 404);
 }
 
 #[test]
