@@ -6,6 +6,7 @@
 //! | runs in the background, Ctrl-C, progress | `run.rs` |
 //! | exceptions | `error.rs` |
 //! | results, and how a notebook shows them | `results.rs`; figures for matplotlib: `figure.rs` |
+//! | the component of notebooks | `explore.rs`, `page/`, `../subflow/_explore.py` |
 //! | two results, baselines, precision | `comparison.rs`; the methods: `crates/lab/src/comparison/` |
 //! | how tables are handed to other libraries | `table.rs`; which columns they have: `crates/store/src/tables/` |
 //! | algorithms written in Python | the table at the top of `algorithms/mod.rs` |
@@ -18,6 +19,7 @@ mod algorithms;
 mod comparison;
 mod environment;
 mod error;
+mod explore;
 mod figure;
 mod openflow;
 mod results;
@@ -44,6 +46,8 @@ mod _native {
     use super::error::StoreError;
     #[pymodule_export]
     use super::error::{Problem, RunError, ScenarioError};
+    #[pymodule_export]
+    use super::explore::{explore_scripts, explore_style, scenario_schema};
     #[pymodule_export]
     use super::openflow::{FirstPacket, Flow, Placement, read_frame};
     #[pymodule_export]

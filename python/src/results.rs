@@ -10,14 +10,14 @@ use subflow_lab::output::{to_csv, to_text};
 use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::{Baseline, Experiment};
 use subflow_report::output::to_json;
-use subflow_report::{of_experiment, tables_of_experiment};
+use subflow_report::{of_experiment, of_experiment_in_frame, tables_of_experiment};
 use subflow_scenario::file::{did_you_mean, list};
 use subflow_scenario::sweep::Plan;
 use subflow_store::tables;
 
 use crate::comparison::{parsed, unusable};
-use crate::figure;
 use crate::table::Table;
+use crate::{explore, figure};
 
 /// What the runs of a scenario measured.
 ///
@@ -209,6 +209,28 @@ impl Results {
     #[pyo3(signature = (figure, ax=None))]
     fn plot<'py>(&self, py: Python<'py>, figure: &str, ax: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         py.import("subflow._plot")?.call_method1("draw", (self.figure(py, figure)?, ax))
+    }
+
+    /// Show the results in a notebook, with points of the sweep to select.
+    ///
+    /// It takes anywidget: ``pip install 'subflow[explore]'``.
+    ///
+    /// Returns
+    /// -------
+    /// Explorer
+    ///     A widget. Its ``selected`` is the table ``flows`` of the selected points.
+    fn explore<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("subflow._explore")?.call_method1("explore_results", (slf,))
+    }
+
+    /// The report for a frame of another page.
+    fn _frame(&self, py: Python<'_>) -> String {
+        py.detach(|| of_experiment_in_frame(&self.plan, &self.experiment))
+    }
+
+    /// The flows of the runs of these points.
+    fn _flows_at(&self, py: Python<'_>, points: Vec<usize>) -> Table {
+        py.detach(|| explore::flows_at(&self.experiment, &points))
     }
 
     /// The results as ``subflow run --format json`` prints them.

@@ -17,7 +17,7 @@ use crate::algorithms::{self, Classes};
 use crate::error::{not_valid, refused};
 use crate::results::Results;
 use crate::run::SeriesOf;
-use crate::{run, value};
+use crate::{explore, run, value};
 
 /// A scenario: hosts, links, flows, and what to vary.
 ///
@@ -338,6 +338,33 @@ impl Scenario {
         self.plan(py, self.document.clone())?;
         let (own, folder) = self.place();
         py.import("subflow._network")?.call_method1("build", (self.text(), folder, own, name, programs))
+    }
+
+    /// Run the scenario and show it in a notebook, with sliders and choices for its values.
+    ///
+    /// A value that is changed there runs the scenario again, in this process; *sweep* runs it with several values. It takes
+    /// anywidget: ``pip install 'subflow[explore]'``.
+    ///
+    /// Parameters
+    /// ----------
+    /// **options
+    ///     Arguments of ``run``, such as ``repeat=5``.
+    ///
+    /// Returns
+    /// -------
+    /// Explorer
+    ///     A widget with the last ``results``, the ``scenario`` that gave them, and ``selected``, the table ``flows`` of
+    ///     the selected points.
+    #[pyo3(signature = (**options))]
+    fn explore<'py>(slf: &Bound<'py, Self>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let options = options.cloned().unwrap_or_else(|| PyDict::new(py));
+        py.import("subflow._explore")?.call_method1("explore_scenario", (slf, options))
+    }
+
+    /// Path and value, in JSON, of each value of the text.
+    fn _values(&self) -> Vec<(String, String)> {
+        explore::values(&self.document)
     }
 
     /// The scenario's name: the name of its file without the extension.

@@ -86,7 +86,8 @@ export class Lessons {
     const number = this.lessons.indexOf(lesson);
     const answers = lesson.answers.map(({ text }, index) => make("label", {},
       make("input", {
-        type: "radio", name: "answer", value: index, onchange: () => { this.chosen = index; this.verdict.hidden = true; },
+        type: "radio", name: "answer", value: index,
+        onchange: () => { this.chosen = index; this.verdict.hidden = true; },
       }),
       make("span", {}, text)));
     this.table = make("table", { id: "measured" });
@@ -95,12 +96,14 @@ export class Lessons {
       make("div", { className: "row" }, make("ol", { className: "steps", "aria-label": "Lessons" }, ...steps),
         make("span", { className: "spring" }),
         button("begin again", () => this.open(lesson.name), { id: "begin-lesson" }),
-        button("close", () => { this.close(); find("open-lessons").focus(); }, { id: "close-lesson", "aria-label": "Close the lesson" })),
+        button("close", () => { this.close(); find("open-lessons").focus(); },
+          { id: "close-lesson", "aria-label": "Close the lesson" })),
       make("h2", {}, `${number + 1}. ${lesson.title}`), make("p", {}, lesson.text),
       make("p", {}, "Change ", make("code", {}, lesson.key),
         ` from ${lesson.before} to ${lesson.after}, in the text or with the control below it. Try other values, too.`),
       this.table, make("fieldset", {}, make("legend", {}, lesson.question), ...answers),
-      make("div", { className: "row" }, button("Check the answer", () => this.judge(), { id: "judge", className: "primary" })),
+      make("div", { className: "row" },
+        button("Check the answer", () => this.judge(), { id: "judge", className: "primary" })),
       this.verdict);
     this.paintRows();
   }
@@ -114,7 +117,8 @@ export class Lessons {
     const head = make("tr", {}, make("th", { scope: "col" }, key),
       ...figures.map(({ label, unit }) => make("th", { scope: "col" }, unit ? `${label} (${unit})` : label)));
     const row = (value) => make("tr", { className: value === before || value === after ? "asked" : "" },
-      make("th", { scope: "row" }, value), ...this.rows.get(value).map((figure) => make("td", { className: "n" }, rounded(figure))));
+      make("th", { scope: "row" }, value),
+      ...this.rows.get(value).map((figure) => make("td", { className: "n" }, rounded(figure))));
     this.table.replaceChildren(make("caption", {}, order.length ? "measured until now" : "nothing was measured yet"),
       make("thead", {}, head), make("tbody", {}, ...order.map(row)));
   }
@@ -132,7 +136,9 @@ export class Lessons {
     const [before, after] = [lesson.before, lesson.after].map((value) => this.rows.get(value));
     const missing = !before ? lesson.before : !after ? lesson.after : null;
     if (missing) return this.say("", `It is not measured yet: set ${lesson.key} to ${missing}.`);
-    if ([...before, ...after].includes(null)) return this.say("", "This scenario lacks a figure of the lesson: begin again.");
+    if ([...before, ...after].includes(null)) {
+      return this.say("", "This scenario lacks a figure of the lesson: begin again.");
+    }
     const found = ratios(before, after);
     const seen = lesson.figures.map(({ label, unit }, index) => make("li", {},
       `${label}: ${rounded(before[index])} → ${rounded(after[index])} ${unit}, ${rounded(found[index])} times as much`));

@@ -27,14 +27,14 @@ export function scale({ number, unit }) {
 
 /** Pins of one text. `change` gets a path and a new value in TOML; `swept` is called when sweeps change. */
 export class Pins {
-  constructor(change, swept) {
+  constructor(change, swept, place = find("pins")) {
     this.change = change;
     this.swept = swept;
     this.pins = [];
     this.values = [];
     this.schema = null;
     this.asked = null;
-    this.place = find("pins");
+    this.place = place;
   }
 
   /** The values of the text as it is now. */

@@ -3,10 +3,10 @@
 import { find, make } from "./elements.js";
 import { resultsFile } from "./server.js";
 
-/** The frames. `pointed` gets the instant, in seconds, that the reader points to in a figure over time. */
+/** The frames in `place`. `pointed` gets the instant, in seconds, that the reader points to in a figure over time. */
 export class Results {
-  constructor(pointed) {
-    this.place = find("frames");
+  constructor(pointed, place = find("frames")) {
+    this.place = place;
     this.theme = "system";
     this.shown = null;
     this.next = null;
@@ -19,12 +19,10 @@ export class Results {
     });
   }
 
-  /** Loads the report of results; the one before stays until it is there. */
-  load(number) {
+  /** Loads the report of results, from the server unless it is given; the one before stays until it is there. */
+  load(number, content = { src: resultsFile(number, "frame") }) {
     this.next?.remove();
-    this.next = make("iframe", {
-      className: "coming", title: "The report of the results", src: resultsFile(number, "frame"),
-    });
+    this.next = make("iframe", { className: "coming", title: "The report of the results", ...content });
     this.next.setAttribute("sandbox", "allow-scripts allow-downloads");
     this.place.append(this.next);
     this.place.dataset.number = number;

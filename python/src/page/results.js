@@ -1,0 +1,1 @@
+../../../crates/serve/src/page/results.js
