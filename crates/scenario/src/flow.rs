@@ -110,7 +110,7 @@ impl Flow {
             Protocol::Tcp(ends) => Some(&ends.from.congestion),
             Protocol::Mptcp(mptcp) => Some(&mptcp.ends.from.congestion),
             Protocol::Sctp(sctp) => Some(&sctp.ends.from.congestion),
-            Protocol::Quic(ends) => Some(&ends.from.congestion),
+            Protocol::Quic(quic) => Some(&quic.ends.from.congestion),
             Protocol::Udp => None,
         }
     }
@@ -131,8 +131,8 @@ pub enum Protocol {
     Mptcp(Mptcp),
     /// SCTP, with or without concurrent multipath transfer.
     Sctp(Sctp),
-    /// QUIC over one path.
-    Quic(PerEnd<Arc<quic::Config>>),
+    /// QUIC, over one path or several.
+    Quic(Quic),
     /// Datagrams, no control.
     Udp,
 }
@@ -144,6 +144,7 @@ impl Protocol {
             Self::Tcp(_) => "tcp",
             Self::Mptcp(_) => "mptcp",
             Self::Sctp(_) => "sctp",
+            Self::Quic(quic) if quic.is_multipath() => "mpquic",
             Self::Quic(_) => "quic",
             Self::Udp => "udp",
         }
@@ -159,9 +160,23 @@ impl Protocol {
         if let Self::Sctp(sctp) = self { Some(sctp) } else { None }
     }
 
-    /// The configuration of each end, if it is a QUIC flow.
-    pub fn quic(&self) -> Option<&PerEnd<Arc<quic::Config>>> {
-        if let Self::Quic(ends) = self { Some(ends) } else { None }
+    /// The flow, if it is a QUIC flow.
+    pub fn quic(&self) -> Option<&Quic> {
+        if let Self::Quic(quic) = self { Some(quic) } else { None }
+    }
+
+    /// What several paths of QUIC have in addition.
+    fn multipath_quic(&self) -> Option<&quic::MultipathConfig> {
+        self.quic()?.ends.from.multipath.as_ref()
+    }
+
+    /// Subflows or paths that the opening end makes by itself, next to those of the path manager.
+    pub fn subflows(&self) -> &[SubflowPlan] {
+        match self {
+            Self::Mptcp(mptcp) => &mptcp.subflows,
+            Self::Quic(quic) => &quic.subflows,
+            Self::Tcp(_) | Self::Sctp(_) | Self::Udp => &[],
+        }
     }
 
     /// Whether it sends datagrams, without a connection.
@@ -183,18 +198,20 @@ impl Protocol {
         match self {
             Self::Mptcp(mptcp) => Some(&mptcp.ends.from.scheduler),
             Self::Sctp(sctp) => sctp.scheduler.as_ref(),
-            Self::Tcp(_) | Self::Quic(_) | Self::Udp => None,
+            Self::Quic(_) => self.multipath_quic().map(|multipath| &multipath.scheduler),
+            Self::Tcp(_) | Self::Udp => None,
         }
     }
 
     /// The path manager of both ends.
     pub fn path_manager(&self) -> Option<&PathManagement> {
-        self.mptcp().map(|mptcp| &mptcp.ends.from.path_manager)
+        let of_mptcp = self.mptcp().map(|mptcp| &mptcp.ends.from.path_manager);
+        of_mptcp.or_else(|| self.multipath_quic().map(|multipath| &multipath.path_manager))
     }
 
     /// Whether a connection may use all interfaces of its hosts, not only those that the flow names.
     pub fn is_multipath(&self) -> bool {
-        matches!(self, Self::Mptcp(_) | Self::Sctp(_))
+        matches!(self, Self::Mptcp(_) | Self::Sctp(_)) || self.multipath_quic().is_some()
     }
 
     /// The largest IP packet of a connection at [`Flow::from`], in bytes; `None` for datagrams.
@@ -203,7 +220,7 @@ impl Protocol {
             Self::Tcp(ends) => Some(ends.from.config.mtu.into()),
             Self::Mptcp(mptcp) => Some(mptcp.ends.from.tcp.mtu.into()),
             Self::Sctp(sctp) => Some(sctp.ends.from.mtu),
-            Self::Quic(ends) => Some(ends.from.mtu),
+            Self::Quic(quic) => Some(quic.ends.from.mtu),
             Self::Udp => None,
         }
     }
@@ -216,16 +233,19 @@ pub(crate) enum ProtocolName {
     Mptcp,
     Sctp,
     Quic,
+    Mpquic,
     Udp,
 }
 
 impl ProtocolName {
-    pub(crate) const ALL: [Choice<Self>; 5] = [
+    pub(crate) const ALL: [Choice<Self>; 6] = [
         Choice::new("tcp", Self::Tcp, "one connection over one path").source("RFC 9293"),
         Choice::new("mptcp", Self::Mptcp, "one connection over several subflows").source("RFC 8684"),
         Choice::new("sctp", Self::Sctp, "one association over one path, or with cmt over several at once")
             .source("RFC 9260"),
         Choice::new("quic", Self::Quic, "one stream of a connection over one path").source("RFC 9000"),
+        Choice::new("mpquic", Self::Mpquic, "one stream of a QUIC connection over several paths")
+            .source("draft-ietf-quic-multipath-21"),
         Choice::new("udp", Self::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
     ];
 
@@ -236,6 +256,7 @@ impl ProtocolName {
             Self::Mptcp => &["path_manager", "bottleneck", "coupling", "subflows", "mptcp"],
             Self::Sctp => &["primary", "sctp"],
             Self::Quic => &["quic"],
+            Self::Mpquic => &["path_manager", "bottleneck", "coupling", "subflows", "quic"],
             Self::Tcp | Self::Udp => &[],
         }
     }
@@ -276,6 +297,22 @@ pub struct Sctp {
     pub ends: PerEnd<Arc<sctp::Config>>,
     /// The scheduler that the scenario names. Ends with concurrent multipath transfer distribute data by it.
     pub scheduler: Option<Scheduling>,
+}
+
+/// A QUIC flow.
+#[derive(Clone, Debug)]
+pub struct Quic {
+    /// The configuration of each end.
+    pub ends: PerEnd<Arc<quic::Config>>,
+    /// Paths that the opening end opens by itself, next to those of the path manager; none with one path.
+    pub subflows: Vec<SubflowPlan>,
+}
+
+impl Quic {
+    /// Whether its connections have several paths.
+    pub fn is_multipath(&self) -> bool {
+        self.ends.from.multipath.is_some()
+    }
 }
 
 /// A subflow named in the scenario, opened as soon as the connection is established.

@@ -66,7 +66,7 @@ use subflow_quantity::Duration;
 
 pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
-pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Sctp, SubflowPlan, Traffic};
+pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Quic, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
 pub use program::{After, Program, ProgramCommand};
 pub(crate) use read::{Traces, idle_axes, without_effect};

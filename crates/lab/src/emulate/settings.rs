@@ -28,9 +28,10 @@ pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
     // The kernel has no QUIC, and ours has no cipher.
     if let Some(flow) = scenario.flows.iter().find(|flow| flow.protocol.quic().is_some()) {
         return Err(RunError::Scenario(format!(
-            "{}: found the protocol quic, which the simulator alone has; leave out --on linux, or give the flow the \
+            "{}: found the protocol {}, which the simulator alone has; leave out --on linux, or give the flow the \
              protocol tcp, mptcp or sctp",
-            flow.key()
+            flow.key(),
+            flow.protocol.name()
         )));
     }
     refuse_open_loops(scenario)?;

@@ -72,9 +72,14 @@ pub(super) fn listener(
             }
             Some(Listener::Sctp(Arc::new(config)))
         }
-        Protocol::Quic(ends) => {
-            let mut config = side.of(ends).as_ref().clone();
+        Protocol::Quic(quic) => {
+            let mut config = side.of(&quic.ends).as_ref().clone();
             config.congestion.begin(end);
+            if let Some(multipath) = &mut config.multipath {
+                multipath.scheduler.begin(end);
+                multipath.path_manager.begin(end);
+                multipath.backup_addresses = backups;
+            }
             Some(Listener::Quic(Arc::new(config)))
         }
         Protocol::Udp => None,

@@ -24,6 +24,11 @@ impl FlowBuilder {
         Self::of("sctp", from, to)
     }
 
+    /// A QUIC connection over several paths.
+    pub fn mpquic(from: &str, to: &str) -> Self {
+        Self::of("mpquic", from, to)
+    }
+
     /// A QUIC connection.
     pub fn quic(from: &str, to: &str) -> Self {
         Self::of("quic", from, to)

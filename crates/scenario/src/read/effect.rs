@@ -91,12 +91,13 @@ fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &st
         return;
     }
     let others = protocols.iter().filter(|other| other.value != kind).flat_map(|other| other.value.own_keys());
+    let others: BTreeSet<&str> = others.copied().filter(|key| !kind.own_keys().contains(key)).collect();
     let why = protocols
         .iter()
         .filter(|own| own.value == kind)
         .map(|own| format!("the flow's protocol is {}", own.description.name));
     let why: String = why.collect();
-    let keys = others.map(|key| (*key, why.as_str()));
+    let keys = others.into_iter().map(|key| (key, why.as_str()));
     let scheduler = if kind.has_one_path() {
         Some(("scheduler", why.as_str()))
     } else {

@@ -4,8 +4,8 @@ use core::cmp::Ordering;
 use std::sync::Arc;
 
 use subflow_policy::congestion::Algorithm;
-use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::path_manager::{MAX_SUBFLOWS, PathManagement};
+use subflow_policy::scheduler::{Scheduler, Scheduling};
 use subflow_quantity::Duration;
 use subflow_transport::sctp::config::Distribution;
 use subflow_transport::tcp::TcpOptions;
@@ -29,7 +29,7 @@ use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::flow::ProtocolName;
 use crate::switches::Stack;
 use crate::switches::sctp::is_multipath;
-use crate::{CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PerEnd, Protocol, Sctp, SubflowPlan, schema};
+use crate::{CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, schema};
 
 /// Reads flows; nodes and stacks have been read before.
 struct FlowReader<'a> {
@@ -234,14 +234,41 @@ impl FlowReader<'_> {
             }
             ProtocolName::Mptcp => Protocol::Mptcp(self.mptcp(section, ends)?),
             ProtocolName::Quic => {
-                let congestion = congestion(&profile.stack.quic.congestion)?;
-                refuse_rate_based(section, &congestion, "QUIC")?;
-                let config = |stack: &Stack| {
-                    Arc::new(quic::Config { congestion: stack.switched(&congestion), ..stack.quic.clone() })
-                };
-                Protocol::Quic(PerEnd { from: config(&*stack(from)?), to: config(&*stack(to)?) })
+                Protocol::Quic(Quic { ends: self.quic(section, ends, None)?, subflows: Vec::new() })
             }
+            ProtocolName::Mpquic => Protocol::Quic(self.mpquic(section, ends)?),
         })
+    }
+
+    fn quic(
+        &self,
+        section: &Section<'_>,
+        ends: Connected,
+        multipath: Option<&quic::MultipathConfig>,
+    ) -> Result<PerEnd<Arc<quic::Config>>, Problem> {
+        let default = &self.stacks.profile(ends.from.host).stack.quic.congestion;
+        let congestion = algorithms::congestion(section, default, self.custom)?;
+        refuse_rate_based(section, &congestion, "QUIC")?;
+        let config = |end: InterfaceIndex| {
+            let stack = self.stacks.stack(section, end.host)?;
+            let congestion = stack.switched(&congestion);
+            Ok(Arc::new(quic::Config { congestion, multipath: multipath.cloned(), ..stack.quic.clone() }))
+        };
+        Ok(PerEnd { from: config(ends.from)?, to: config(ends.to)? })
+    }
+
+    fn mpquic(&self, section: &Section<'_>, ends: Connected) -> Result<Quic, Problem> {
+        let scheduler = self.scheduler(section, ends.from.host)?;
+        if let (true, Some(field)) = (scheduler.repeats(), section.given("scheduler")) {
+            return Err(field
+                .problem(format!("{} sends copies of data, which mpquic does not", scheduler.name()))
+                .help("give the flow the protocol mptcp, or another scheduler, such as ll"));
+        }
+        let path_manager = self.path_manager(section, ends.from.host, MAX_SUBFLOWS)?;
+        let mut multipath = quic::MultipathConfig::new(scheduler, path_manager);
+        multipath.bottleneck = algorithms::bottleneck(section, &multipath.scheduler)?;
+        let subflows = self.subflows(section, ends, MAX_SUBFLOWS)?;
+        Ok(Quic { ends: self.quic(section, ends, Some(&multipath))?, subflows })
     }
 
     fn mptcp(&self, section: &Section<'_>, ends: Connected) -> Result<Mptcp, Problem> {

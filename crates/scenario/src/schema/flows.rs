@@ -16,7 +16,7 @@ use crate::table::{Default, TableSchema, named, optional, required, value, word}
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[flows.NAME]",
     doc: "One connection. At most one of `send`, `on_off` and `requests` sets its traffic; without them TCP, MPTCP, \
-          SCTP and QUIC send without end. UDP needs `on_off`.",
+          SCTP and QUIC, over one path or several, send without end. UDP needs `on_off`.",
     fields: vec![
         required(
             "from",
@@ -38,7 +38,7 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "the name of a packet scheduler, or a table with a name and options",
             Scheduling::ALL.to_vec(),
             Default::described("that of the profile; with SCTP the path with the most free window"),
-            "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
+            "the packet scheduler of both ends (MPTCP, MPQUIC, and SCTP with cmt)",
         ),
         optional(
             "primary",
@@ -51,7 +51,7 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "the name of a path manager, or a table with a name and options",
             PathManagement::ALL.to_vec(),
             Default::described("that of the profile"),
-            "the path manager of both ends (MPTCP)",
+            "the path manager of both ends (MPTCP, MPQUIC); a server of MPQUIC opens no paths",
         ),
         named(
             "bottleneck",
@@ -60,19 +60,19 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             Default::described(
                 "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
             ),
-            "how subflows that share a bottleneck are detected (MPTCP)",
+            "how subflows that share a bottleneck are detected (MPTCP, MPQUIC)",
         ),
         word(
             "coupling",
             &COUPLINGS,
             Default::of("'connection'"),
-            "which subflows a coupled congestion control couples (MPTCP)",
+            "which subflows a coupled congestion control couples (MPTCP, MPQUIC)",
         ),
         optional(
             "subflows",
             "a list of tables",
             "only those of the path manager",
-            "additional subflows, opened when the connection is established (MPTCP)",
+            "additional subflows, opened when the connection is established (MPTCP, MPQUIC)",
         ),
         optional(
             "send",

@@ -136,8 +136,8 @@ fn whole_milliseconds(notation: Notation<Duration>) -> Notation<Duration> {
 pub(crate) static TABLE: LazyLock<TableSchema> = LazyLock::new(|| {
     table(
         "[quic], [hosts.NAME.quic], [flows.NAME.quic]",
-        "Switches of QUIC, with the same priorities as those of TCP. A flow's data is one stream of a connection over \
-         one path.",
+        "Switches of QUIC, with the same priorities as those of TCP. A flow's data is one stream of a connection, over \
+         one path with the protocol quic and over several with mpquic.",
         &SWITCHES,
         &profiles::default().stack,
     )

@@ -293,8 +293,7 @@ impl Application {
 
     /// Requests the subflows that the scenario names.
     fn plan_subflows(&self, nodes: &mut Nodes, now: Instant, endpoint: EndpointId) {
-        let Some(mptcp) = self.flow.protocol.mptcp() else { return };
-        for plan in &mptcp.subflows {
+        for plan in self.flow.protocol.subflows() {
             let [local, remote] = plan.addresses;
             let remote = SocketAddr::new(remote, self.flow.port);
             let host = nodes.transport_mut(self.flow.from.host);
