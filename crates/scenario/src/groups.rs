@@ -17,8 +17,8 @@ pub struct FlowGroup {
     pub flows: Range<usize>,
     /// When the first flow starts.
     pub start: Duration,
-    /// The time from the start of a flow to that of the next one.
-    pub arrivals: Period,
+    /// The time from the start of a flow to that of the next one; `None` if the scenario has the start of each.
+    pub arrivals: Option<Period>,
     /// What each flow sends, if that is drawn.
     pub sizes: Option<SizeDistribution>,
     /// The end of a group whose number of flows is drawn, too. Before that, it has its first flow only.
@@ -50,10 +50,11 @@ impl FlowGroup {
         let mut start = self.start;
         let mut starts = std::iter::from_fn(|| {
             let this = start;
-            start = start.saturating_add(self.arrivals.draw(&mut gaps));
+            start = start.saturating_add(self.arrivals?.draw(&mut gaps));
             Some(this)
         });
         let mut drawn: Vec<Flow> = match &self.open_end {
+            None if self.arrivals.is_none() => flows.to_vec(),
             None => {
                 let later = |flow: &Flow, start: Duration| {
                     let stop = flow.stop.map(|stop| start.saturating_add(stop - flow.start));

@@ -43,6 +43,7 @@ mod csv_table;
 mod custom;
 pub mod file;
 mod flow;
+mod flow_list;
 mod groups;
 pub mod input;
 mod measurement;

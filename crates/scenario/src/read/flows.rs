@@ -13,7 +13,7 @@ use subflow_transport::{mptcp, quic};
 
 use super::algorithms;
 use super::disjoint;
-use super::ends::Ports;
+use super::ends::{HostEnd, Ports};
 use super::groups::Numbers;
 use super::reachability::{Connected, Islands};
 use super::reading;
@@ -32,21 +32,21 @@ use crate::switches::sctp::is_multipath;
 use crate::{CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, schema};
 
 /// Reads flows; nodes and stacks have been read before.
-struct FlowReader<'a> {
-    topology: &'a Topology,
+pub(super) struct FlowReader<'a> {
+    pub(super) topology: &'a Topology,
     stacks: &'a Stacks<'a>,
     islands: Islands,
     run: &'a RunLength,
     custom: &'a CustomAlgorithms,
-    traces: &'a Traces,
+    pub(super) traces: &'a Traces,
 }
 
 /// A flow of the file.
-struct ReadFlow {
-    flow: Flow,
+pub(super) struct ReadFlow {
+    pub(super) flow: Flow,
     /// What specifies its port.
     port_place: Place,
-    numbers: Numbers,
+    pub(super) numbers: Numbers,
 }
 
 /// All flows without those that have problems, and what is drawn for them in each run.
@@ -83,6 +83,25 @@ pub(super) fn read(
             };
             ports.automatic(index, host).ok_or_else(none_left)
         };
+        match problems.keep(reader.pairs(name, entry)) {
+            None => {
+                index += 1;
+                continue;
+            }
+            Some(None) => {}
+            Some(Some(pairs)) => {
+                let made = reader.read_pairs(name, entry, &pairs, (index, flows.len()), &mut port);
+                index += pairs.len();
+                let Some((many, group)) = problems.keep(made) else { continue };
+                index += many.len() - pairs.len();
+                for flow in &many {
+                    problems.keep(ports.take(topology, entry, (flow.to.host, flow.port), entry.place()));
+                }
+                flows.extend(many);
+                groups.push(group);
+                continue;
+            }
+        }
         let read = problems.keep(reader.read(name, entry, |host| port(index, host)));
         let Some(ReadFlow { flow, port_place, numbers }) = read else {
             index += 1;
@@ -114,11 +133,22 @@ impl FlowReader<'_> {
         automatic: impl FnOnce(usize) -> Result<u16, Problem>,
     ) -> Result<ReadFlow, Problem> {
         let section = field.section(&schema::FLOW)?;
+        let (from, to) = (section.required("from")?, section.required("to")?);
+        let (from_end, to_end) = (self.topology.host_end(&from)?, self.topology.host_end(&to)?);
+        self.between(name, field, [(from_end, &from), (to_end, &to)], automatic)
+    }
+
+    /// The flow between two hosts, or interfaces, which these fields name.
+    pub(super) fn between(
+        &self,
+        name: &str,
+        field: &Field<'_>,
+        [(from_end, from_field), (to_end, to_field)]: [(HostEnd, &Field<'_>); 2],
+        automatic: impl FnOnce(usize) -> Result<u16, Problem>,
+    ) -> Result<ReadFlow, Problem> {
+        let section = field.section(&schema::FLOW)?;
         let kind = section.value("protocol").choice("a protocol", &ProtocolName::ALL)?;
         refuse_strays(&section, kind)?;
-
-        let (from_field, to_field) = (section.required("from")?, section.required("to")?);
-        let (from_end, to_end) = (self.topology.host_end(&from_field)?, self.topology.host_end(&to_field)?);
         if from_end.host == to_end.host {
             return Err(to_field
                 .problem("the flow goes from a host to itself")
@@ -126,7 +156,7 @@ impl FlowReader<'_> {
                 .also(from_field.place(), "from here"));
         }
         let Connected { from, to, addresses } =
-            self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+            self.islands.connect(self.topology, (from_end, from_field), (to_end, to_field))?;
         let (start, send_after, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),

@@ -39,6 +39,7 @@ impl Numbers {
         let arrivals = section.given("arrivals");
         let until = section.given("until");
         let number = match (count, &arrivals, &until) {
+            (None, Some(_), _) if section.given("pairs").is_some() => Number::One,
             (None, Some(arrivals), _) => open_end(arrivals, until.as_ref(), duration, start)?,
             (Some(_), _, Some(until)) => {
                 return Err(until
@@ -71,6 +72,38 @@ impl Numbers {
         Ok(Self { number, arrivals, sizes })
     }
 
+    /// How often each pair of `pairs` has a flow.
+    pub(super) fn of_each_pair(&self) -> usize {
+        self.most()
+    }
+
+    /// The flows of pairs, each of which `flow` makes of its number, and what is drawn for them in each run. They are
+    /// from `position` on in the scenario.
+    pub(super) fn of_pairs(
+        self,
+        name: &str,
+        position: usize,
+        (flows, have_starts): (Vec<Flow>, bool),
+    ) -> (Vec<Flow>, FlowGroup) {
+        let start = flows.iter().map(|flow| flow.start).min().unwrap_or_default();
+        let later = |(number, flow): (usize, Flow)| {
+            let gap = self.arrivals.mean().saturating_mul(number as u64);
+            let stop = flow.stop.map(|stop| stop.saturating_add(gap));
+            let name = format!("{name}.{}", number + 1);
+            Flow { name, group: Some(flow.name.clone()), start: flow.start.saturating_add(gap), stop, ..flow }
+        };
+        let flows: Vec<Flow> = flows.into_iter().enumerate().map(later).collect();
+        let group = FlowGroup {
+            name: name.to_owned(),
+            flows: position..position + flows.len(),
+            start,
+            arrivals: (!have_starts).then_some(self.arrivals),
+            sizes: self.sizes,
+            open_end: None,
+        };
+        (flows, group)
+    }
+
     /// The number of flows, or more.
     pub(super) fn most(&self) -> usize {
         match self.number {
@@ -97,7 +130,7 @@ impl Numbers {
             name: first.name.clone(),
             flows: position..position + flows,
             start: first.start,
-            arrivals: self.arrivals,
+            arrivals: Some(self.arrivals),
             sizes,
             open_end: None,
         };

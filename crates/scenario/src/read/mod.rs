@@ -13,6 +13,7 @@ mod late;
 mod links;
 mod loss;
 mod network;
+mod pairs;
 mod programs;
 mod queue;
 mod reachability;

@@ -12,6 +12,7 @@ use subflow_policy::catalogue::Choice;
 use crate::conditions::Conditions;
 use crate::csv_table::{Cause, LineError};
 use crate::file::{Document, Field, Problem, Reach, Section, Value};
+use crate::flow_list::FlowList;
 use crate::measurement::Columns;
 use crate::{SizeTable, input, schema};
 
@@ -38,6 +39,7 @@ pub(crate) struct Traces {
     loss: RefCell<BTreeMap<String, Arc<Arc<[bool]>>>>,
     conditions: RefCell<BTreeMap<String, Arc<Conditions>>>,
     sizes: RefCell<BTreeMap<String, Arc<SizeTable>>>,
+    flow_lists: RefCell<BTreeMap<String, Arc<FlowList>>>,
     /// SHA-256 of each file.
     digests: RefCell<BTreeMap<String, [u8; 32]>>,
 }
@@ -53,6 +55,7 @@ impl Traces {
             loss: RefCell::default(),
             conditions: RefCell::default(),
             sizes: RefCell::default(),
+            flow_lists: RefCell::default(),
             digests: RefCell::default(),
         }
     }
@@ -90,6 +93,11 @@ impl Traces {
     /// The distribution of sizes in the file that `field` names.
     pub(super) fn sizes(&self, field: &Field<'_>) -> Result<Arc<SizeTable>, Problem> {
         self.read(field, "a path", &self.sizes, LastLine::MayBreakOff, SizeTable::parse)
+    }
+
+    /// The list of flows in the file that `field` names.
+    pub(super) fn flow_list(&self, field: &Field<'_>) -> Result<Arc<FlowList>, Problem> {
+        self.read(field, "a path", &self.flow_lists, LastLine::MustEnd, FlowList::parse)
     }
 
     /// What `parse` makes of the file that `field` names, unless it is `known` already.

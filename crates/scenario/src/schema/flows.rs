@@ -21,10 +21,10 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         required(
             "from",
             "a host, or \"host.interface\"",
-            "the host that opens the connection and sends; without an interface, its first one from which the other \
+            "the host that opens the connection and sends, or with `pairs` those that match; without an interface, its first one from which the other \
              end can be reached, or, when the connection is opened, the first one that the host then has (`[[timeline]]`)",
         ),
-        required("to", "a host, or \"host.interface\"", "the host at the other end"),
+        required("to", "a host, or \"host.interface\"", "the host at the other end, or with `pairs` those that match"),
         word("protocol", &ProtocolName::ALL, Default::of("'tcp'"), "the transport protocol"),
         named(
             "congestion",
@@ -89,6 +89,17 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "how the application reads that receives the data: at a rate, with pauses. What it has not read fills the \
              receive window (not over UDP)",
         ),
+        named(
+            "pairs",
+            "\"permutation\", \"random\", \"all-to-one\", \"all-to-all\", \"stride N\", or the path of a list of flows",
+            Choice::descriptions(&PATTERNS),
+            Default::described("one pair"),
+            "which hosts that match `from` send to which that match `to`, where `*` in both stands for any letters: a flow for \
+             each pair, as a group. What is random is drawn from `pairs_seed`, and the same in all repetitions. A list is CSV with the columns from, to and, if they differ, bytes and start_s (in seconds, after `start`), a \
+             connection matrix of htsim (.cm), or a flow file of HPCC; hosts are names, or numbers from 0 among those that \
+             match",
+        ),
+        value("pairs_seed", "a whole number", "1", "the seed of `pairs` that are random"),
         optional(
             "count",
             "a whole number from 1 to 50000",
@@ -330,6 +341,25 @@ pub(crate) static PERIOD: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     doc: "A duration that is drawn at random each time.",
     fields: vec![required("exponential", "a duration above zero", "the mean of an exponential distribution")],
 });
+
+/// Which of many hosts send to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    Permutation,
+    Random,
+    AllToOne,
+    AllToAll,
+    Stride,
+}
+
+pub(crate) const PATTERNS: [Choice<Pattern>; 5] = [
+    Choice::new("permutation", Pattern::Permutation, "each host sends to one other, and receives from one at most"),
+    Choice::new("random", Pattern::Random, "each host sends to any other one"),
+    Choice::new("all-to-one", Pattern::AllToOne, "all hosts send to the same one (incast)"),
+    Choice::new("all-to-all", Pattern::AllToAll, "each host sends to each other one"),
+    Choice::new("stride", Pattern::Stride, "\"stride N\": each host sends to the Nth after it")
+        .source("Al-Fares et al., SIGCOMM 2008, section 5.2"),
+];
 
 /// Which subflows of a connection coupled congestion control couples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,6 +68,10 @@ const FORMS: &[(&str, &[Form])] = &[
     ("\"host.interface\"", &[Text]),
     ("\"host.interface\" of the host that the flow goes to", &[Text]),
     ("\"peer-window\", \"infinite\" or a size", &[Word("peer-window"), Word("infinite"), Size]),
+    (
+        "\"permutation\", \"random\", \"all-to-one\", \"all-to-all\", \"stride N\", or the path of a list of flows",
+        &[Text],
+    ),
     ("a duration", &[Duration]),
     ("a duration above zero", &[Duration]),
     ("a duration above zero such as \"30 s\"", &[Duration]),

@@ -19,8 +19,8 @@ pub(crate) use crate::axes::AXIS_UNITS;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
-    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, READ, REQUESTS, SCHEDULER,
-    SIZES, SUBFLOW,
+    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PATTERNS, PAUSE, PERIOD, Pattern, READ,
+    REQUESTS, SCHEDULER, SIZES, SUBFLOW,
 };
 pub use general::Sampling;
 pub(crate) use general::{

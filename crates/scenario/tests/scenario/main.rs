@@ -7,5 +7,6 @@ mod effect;
 mod groups;
 mod json_schema;
 mod measured_traces;
+mod pairs;
 mod reach;
 mod reference;
