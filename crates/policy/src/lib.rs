@@ -23,9 +23,11 @@
 //!
 //! [`congestion`] decides how windows grow and shrink, [`scheduler`] which subflow carries which data, [`path_manager`]
 //! which subflows are opened, [`bottleneck`] which of them queue at the same link, [`routing`] which path their packets
-//! take, [`queue`] which packets a link drops, marks or sends next. Transports and networks call these algorithms; time
-//! is an argument. [`catalogue`] describes them by name, [`custom`] lets other crates add theirs.
+//! take, [`queue`] which packets a link drops, marks or sends next, [`adaptation`] which quality a video player requests.
+//! Transports, networks and applications call these algorithms; time is an argument. [`catalogue`] describes them by name,
+//! [`custom`] lets other crates add theirs.
 
+pub mod adaptation;
 pub mod bottleneck;
 pub mod catalogue;
 pub mod congestion;

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::stream;
 use subflow_policy::catalogue::Choice;
@@ -15,8 +14,7 @@ use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic, sctp, tcp};
 
-use crate::random::uniform;
-use crate::{InterfaceIndex, Reading, SizeDistribution};
+use crate::{InterfaceIndex, Period, Reading, SizeDistribution, Video};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug)]
@@ -70,7 +68,12 @@ impl Flow {
 
     /// Whether the data are responses, so that the end that was connected to sends them.
     pub fn is_answered(&self) -> bool {
-        matches!(self.traffic, Traffic::RequestResponse { .. })
+        matches!(self.traffic, Traffic::RequestResponse { .. } | Traffic::Video(_))
+    }
+
+    /// What its player plays, if it streams.
+    pub fn video(&self) -> Option<&Video> {
+        if let Traffic::Video(video) = &self.traffic { Some(video) } else { None }
     }
 
     /// The time after which its exchanges are late.
@@ -93,9 +96,18 @@ impl Flow {
     /// The sizes of its exchanges in the run with `seed`, in order; `None` if it has no exchanges. Both ends draw the
     /// same.
     pub fn exchange_sizes(&self, seed: u64) -> Option<ExchangeSizes> {
-        let Traffic::RequestResponse { request, response, .. } = &self.traffic else { return None };
-        let rng = stream(seed, &format!("exchanges of {}", self.name));
-        Some(ExchangeSizes { request: request.clone(), response: response.clone(), rng })
+        let rng = || stream(seed, &format!("exchanges of {}", self.name));
+        match &self.traffic {
+            Traffic::RequestResponse { request, response, .. } => {
+                Some(ExchangeSizes { request: request.clone(), response: response.clone(), rng: rng() })
+            }
+            // The player chooses the sizes of responses.
+            Traffic::Video(video) => {
+                let [request, response] = [video.request, video.largest()].map(SizeDistribution::Constant);
+                Some(ExchangeSizes { request, response, rng: rng() })
+            }
+            Traffic::Bulk { .. } | Traffic::OnOff { .. } => None,
+        }
     }
 
     /// Whether data may be delivered before earlier data, or earlier data never (SCTP's unordered messages and partial
@@ -366,6 +378,8 @@ pub enum Traffic {
         /// An exchange that takes longer is late.
         deadline: Option<Duration>,
     },
+    /// Chunks of a video, which a player at [`Flow::from`] requests one after the other over one connection. Not for UDP.
+    Video(Video),
 }
 
 /// The sizes of a flow's exchanges in one run, one after the other. They do not end.
@@ -389,27 +403,5 @@ impl ExchangeSizes {
     /// The next exchange.
     pub fn draw(&mut self) -> Exchange {
         Exchange { request: self.request.draw(&mut self.rng), response: self.response.draw(&mut self.rng) }
-    }
-}
-
-/// A length of time that is always the same, or drawn anew each time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
-    /// Always this long.
-    Constant(Duration),
-    /// Exponentially distributed with this mean.
-    Exponential(Duration),
-}
-
-impl Period {
-    /// A length of time by the distribution.
-    pub fn draw(self, rng: &mut impl RngCore) -> Duration {
-        match self {
-            Self::Constant(span) => span,
-            Self::Exponential(mean) => {
-                // Inverse transform; libm's logarithm is the same on every machine.
-                Duration::from_secs_f64(-libm::log(uniform(rng)) * mean.as_secs_f64())
-            }
-        }
     }
 }

@@ -60,6 +60,7 @@ mod switches;
 mod table;
 mod timeline;
 mod topology;
+mod video;
 
 use subflow_network::RoutingConfig;
 pub use subflow_policy::catalogue::Description;
@@ -67,15 +68,17 @@ use subflow_quantity::Duration;
 
 pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
-pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Period, Protocol, Quic, Sctp, SubflowPlan, Traffic};
+pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
 pub use program::{After, Program, ProgramCommand};
+pub use random::Period;
 pub(crate) use read::{Traces, idle_axes, without_effect};
 pub use reading::{Pause, PauseBegin, Reading};
 pub use size_table::SizeTable;
 pub use sizes::SizeDistribution;
 pub use timeline::{HostEvent, LinkEvent};
 pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
+pub use video::Video;
 
 /// One experiment with every value settled: what one run needs but for its seed.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Random draws that are the same on every machine.
 
 use rand_core::RngCore;
+use subflow_quantity::Duration;
 
 /// A random number above 0, at most 1, with 53 random bits.
 pub(crate) fn uniform(rng: &mut impl RngCore) -> f64 {
@@ -30,4 +31,33 @@ pub(crate) fn shuffle(places: &mut [u64], rng: &mut impl RngCore) {
 pub(crate) fn standard_normal(rng: &mut impl RngCore) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(uniform(rng)));
     radius * libm::cos(core::f64::consts::TAU * uniform(rng))
+}
+
+/// A length of time that is always the same, or drawn anew each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// Always this long.
+    Constant(Duration),
+    /// Exponentially distributed with this mean.
+    Exponential(Duration),
+}
+
+impl Period {
+    /// A length of time by the distribution.
+    pub fn draw(self, rng: &mut impl RngCore) -> Duration {
+        match self {
+            Self::Constant(span) => span,
+            Self::Exponential(mean) => {
+                // Inverse transform; libm's logarithm is the same on every machine.
+                Duration::from_secs_f64(-libm::log(uniform(rng)) * mean.as_secs_f64())
+            }
+        }
+    }
+
+    /// Its mean.
+    pub fn mean(self) -> Duration {
+        match self {
+            Self::Constant(duration) | Self::Exponential(duration) => duration,
+        }
+    }
 }

@@ -54,5 +54,7 @@ mod tests {
         let reading = Reading { rate: None, buffer: 1000, pauses: vec![at, after(2500), after(9000)] };
         assert_eq!([reading.most(0, 400), reading.most(0, 4000)], [400, 1000]);
         assert_eq!([reading.most(2000, 4000), reading.most(2500, 4000)], [500, 1000]);
+        assert_eq!(reading.most(2000, 0), 0, "nothing has arrived");
+        assert_eq!(reading.most(8999, 4000), 1, "one byte before the last pause");
     }
 }

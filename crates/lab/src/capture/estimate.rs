@@ -182,6 +182,10 @@ impl Stream {
                 let all = |each: &SizeDistribution| count.map(|count| u128::from(each.mean()) * u128::from(count));
                 vec![stream(&from, &to, all(request)), stream(&to, &from, all(response))]
             }
+            Traffic::Video(video) => {
+                let all = |each: u64| video.chunks().map(|chunks| u128::from(each) * u128::from(chunks));
+                vec![stream(&from, &to, all(video.request)), stream(&to, &from, all(video.largest()))]
+            }
             &Traffic::OnOff { rate, packet, on, off } => {
                 let active = flow.stop.unwrap_or(scenario.duration) - flow.start;
                 let payload = carried(&Service::Rate(rate), active) as f64 * share(on, off);

@@ -152,6 +152,7 @@ fn flow_result(
         receiver,
         completed_at: completed_at.or(application.completed_at),
         exchanges: exchanges_of(kernel, &exchanges, application),
+        player: application.player(),
         delays: None,
     };
     let mut result = measured.result(scenario, baseline, end);

@@ -35,6 +35,12 @@ pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
         )));
     }
     refuse_open_loops(scenario)?;
+    if let Some(flow) = scenario.flows.iter().find(|flow| flow.video().is_some()) {
+        return Err(RunError::Scenario(format!(
+            "{}: video is for the simulator alone; leave out --on linux, or run a player and a server as programs",
+            flow.key()
+        )));
+    }
     (0..scenario.hosts.len()).map(|host| plan(scenario, host)).collect()
 }
 

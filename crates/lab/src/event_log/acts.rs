@@ -29,6 +29,13 @@ pub(crate) enum Act {
         /// When the request was sent.
         started_at: Instant,
     },
+    /// Its playback begins.
+    PlaybackBegins,
+    /// Its playback goes on after a stall.
+    PlaybackResumes {
+        /// When the buffer was empty.
+        stalled_since: Instant,
+    },
     /// It does not read.
     ReadingPaused {
         /// When it reads again.
@@ -52,6 +59,12 @@ impl EventLog {
                 self.write(at, event!("application:exchange_completed"), None, |line, _| {
                     line.number(member!("exchange"), number).number(member!("bytes"), bytes);
                     line.exact_millis(member!("started_at"), started_at.as_nanos());
+                });
+            }
+            Act::PlaybackBegins => self.write(at, event!("application:playback_begun"), None, |_, _| {}),
+            Act::PlaybackResumes { stalled_since } => {
+                self.write(at, event!("application:playback_resumed"), None, |line, _| {
+                    line.exact_millis(member!("stalled_since"), stalled_since.as_nanos());
                 });
             }
             Act::ReadingPaused { until } => self.write(at, event!("application:reading_paused"), None, |line, _| {

@@ -64,7 +64,7 @@ fn has_part(flow: &FlowStatistics, part: Part) -> bool {
     match part {
         Part::Main => true,
         Part::Reinjections => of_part.any(|(_, summary)| summary.max > Some(0.0)),
-        Part::Exchanges | Part::Abandoned | Part::Datagrams => of_part.any(|(_, summary)| summary.n > 0),
+        Part::Exchanges | Part::Video | Part::Abandoned | Part::Datagrams => of_part.any(|(_, summary)| summary.n > 0),
     }
 }
 

@@ -24,8 +24,9 @@ pub struct Summarised {
 }
 
 /// The parts of a summary that have flows of some kinds only, with their titles and their names on a page.
-pub(super) const FLOW_PARTS: [(Part, &str, &str); 4] = [
+pub(super) const FLOW_PARTS: [(Part, &str, &str); 5] = [
     (Part::Exchanges, "Requests and their responses", "exchanges"),
+    (Part::Video, "Video", "video"),
     (Part::Abandoned, "Abandoned messages", "abandoned"),
     (Part::Datagrams, "Datagrams", "datagrams"),
     (Part::Reinjections, "Data sent again on another subflow", "reinjections"),
@@ -72,6 +73,7 @@ pub(super) fn has_part(flow: &FlowResult, part: Part) -> bool {
         Part::Main => true,
         Part::Reinjections => flow.reinjected_bytes > 0,
         Part::Exchanges => flow.exchanges.is_some(),
+        Part::Video => flow.video.is_some(),
         Part::Abandoned => flow.abandoned.is_some(),
         Part::Datagrams => flow.datagrams.is_some(),
     }

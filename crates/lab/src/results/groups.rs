@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use subflow_quantity::Duration;
 
+use super::VideoResult;
 use super::exchange::{Exchanges, figures_of};
 use super::run::{Abandoned, Datagrams, FlowResult, RunResult, SubflowResult, goodput_mbps};
 use crate::statistics::{jain_index, mean, quantile};
@@ -116,6 +117,7 @@ fn together(name: &str, flows: &[FlowResult], run: &RunResult) -> FlowResult {
         }
     }
     sum.exchanges = exchanges(flows, run);
+    sum.video = VideoResult::together(flows.iter().filter_map(|flow| flow.video.as_ref()));
     sum.subflows = subflows(flows, run);
     sum
 }

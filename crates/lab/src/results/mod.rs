@@ -15,6 +15,7 @@ mod run;
 mod sequence;
 mod series;
 mod stored;
+mod video;
 
 pub use differences::{Baseline, Better, Difference, Pairing};
 pub use exchange::{ExchangeResult, Exchanges};
@@ -32,6 +33,7 @@ pub use run::{
 pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};
 pub use stored::{InputError, StoredResults};
+pub use video::VideoResult;
 
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::{ExchangeResult, Exchanges, LinkResult, ProgramResult, Sequence, Series};
+use super::{ExchangeResult, Exchanges, LinkResult, ProgramResult, Sequence, Series, VideoResult};
 use crate::number;
 use crate::statistics::DurationSummary;
 
@@ -179,6 +179,9 @@ pub struct FlowResult {
     /// Exchanges of a request/response flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<Exchanges>,
+    /// What the player of a video flow has shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoResult>,
     /// Datagrams of a UDP flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Datagrams>,

@@ -8,7 +8,7 @@ use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Figures, RetransmissionsByReason};
 
-use super::application::ExchangeLog;
+use super::application::{ExchangeLog, Player};
 use super::flow_data::FlowDelays;
 use crate::results::{Abandoned, Datagrams, FlowResult, GroupMember, Retransmitted, SubflowResult, goodput_mbps};
 
@@ -81,6 +81,8 @@ pub(crate) struct MeasuredFlow<'a> {
     pub(crate) completed_at: Option<Instant>,
     /// Its exchanges, if it has any.
     pub(crate) exchanges: Option<&'a ExchangeLog>,
+    /// Its player, if it streams.
+    pub(crate) player: Option<&'a Player>,
     /// Delays of its data, if they were recorded.
     pub(crate) delays: Option<&'a FlowDelays>,
 }
@@ -102,6 +104,7 @@ impl MeasuredFlow<'_> {
             bytes_delivered: delivered,
             completion_s: self.completed_at.map(|at| at.since(started).as_secs_f64()),
             exchanges: self.exchanges.map(|log| log.figures(flow.deadline(), end)),
+            video: self.player.map(|player| player.result(end)),
             delay,
             reassembly_delay,
             ..protocol_fields(flow)
@@ -194,7 +197,7 @@ fn add_others(result: &mut FlowResult, others: &SubflowTotals, goodput_mbps: f64
 fn group_member(flow: &Flow) -> Option<GroupMember> {
     let send_bytes = match flow.traffic {
         Traffic::Bulk { bytes } => bytes,
-        Traffic::OnOff { .. } | Traffic::RequestResponse { .. } => None,
+        Traffic::OnOff { .. } | Traffic::RequestResponse { .. } | Traffic::Video(_) => None,
     };
     flow.group.clone().map(|name| GroupMember { name, start_s: flow.start.as_secs_f64(), send_bytes })
 }

@@ -112,6 +112,7 @@ impl Run {
                 receiver: receiver.map(|receiver| self.figures(receiver, index)),
                 completed_at: application.completed_at,
                 exchanges: application.exchanges(),
+                player: application.player(),
                 delays: self.world.nodes.data_record(index).filter(|_| series).map(DataRecord::delays),
             };
             measured.result(scenario, &baseline.flows[index], end)

@@ -18,3 +18,4 @@ mod readers;
 mod sctp;
 mod threads;
 mod unfinished;
+mod video;

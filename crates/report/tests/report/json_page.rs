@@ -46,6 +46,10 @@ to = "server"
 protocol = "sctp"
 send = "100 kB"
 sctp = { lifetime = "50 ms" }
+[flows.film]
+from = "client"
+to = "server"
+video = { ladder = ["100 kbit/s", "300 kbit/s"], chunk = "400 ms", buffer = "2 s", abr = "rate" }
 [flows.web]
 from = "client"
 to = "server"

@@ -34,6 +34,10 @@ from = "client"
 to = "server"
 protocol = "tcp"
 requests = { response = "5 kB", deadline = "100 ms" }
+[flows.film]
+from = "client"
+to = "server"
+video = { ladder = ["100 kbit/s", "300 kbit/s"], chunk = "400 ms", buffer = "2 s", abr = "rate" }
 [flows.web]
 from = "client"
 to = "server"

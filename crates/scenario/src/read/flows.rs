@@ -16,7 +16,6 @@ use super::disjoint;
 use super::ends::{HostEnd, Ports};
 use super::groups::Numbers;
 use super::reachability::{Connected, Islands};
-use super::reading;
 use super::reliability;
 use super::sizes;
 use super::stacks::Stacks;
@@ -179,7 +178,7 @@ impl FlowReader<'_> {
                 sizes.as_ref(),
                 self.traces,
             )?,
-            read: reading::read(&section, kind.is_udp())?,
+            read: traffic::reading(&section, kind.is_udp())?,
             start,
             send_after,
             stop,

@@ -17,7 +17,6 @@ mod pairs;
 mod programs;
 mod queue;
 mod reachability;
-mod reading;
 mod reliability;
 mod round_trips;
 mod routing;
@@ -30,6 +29,7 @@ mod timeline;
 mod topology;
 mod traces;
 mod traffic;
+mod video;
 
 use subflow_network::{RoutingConfig, longest_run};
 use subflow_quantity::Duration;

@@ -180,7 +180,7 @@ fn listed(
 ) -> Result<Vec<Pair>, Problem> {
     let list = traces.flow_list(field)?;
     let has_sizes = list.0.iter().any(|flow| flow.bytes.is_some());
-    let traffic = ["send", "requests", "on_off"].iter().find_map(|key| section.given(key));
+    let traffic = ["send", "requests", "video", "on_off"].iter().find_map(|key| section.given(key));
     if let (true, Some(traffic)) = (has_sizes, traffic) {
         let problem = traffic.problem("found what flows send, and a list of flows that has their sizes");
         return Err(problem.label("one too many").also(field.place(), "this list"));

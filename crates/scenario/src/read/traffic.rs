@@ -1,14 +1,14 @@
-//! What a flow sends: `send`, `on_off` or `requests`.
+//! What a flow sends (`send`, `on_off`, `requests` or `video`), and how it is read (`read`).
 
 use std::net::IpAddr;
 
 use subflow_quantity::Duration;
 
 use super::Traces;
-use super::sizes;
+use super::{sizes, video};
 use crate::file::{Field, Problem, Section, Value};
 use crate::size_table::MOST_BYTES;
-use crate::{Period, SizeDistribution, Traffic, schema};
+use crate::{Pause, PauseBegin, Period, Reading, SizeDistribution, Traffic, schema};
 
 /// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes.
 /// RFC 8200 allows IPv6 packets that are 40 bytes longer, but links support at most 65,535 bytes.
@@ -28,13 +28,13 @@ pub(super) fn read(
     sizes: Option<&SizeDistribution>,
     traces: &Traces,
 ) -> Result<Traffic, Problem> {
-    let given: Vec<_> = ["send", "on_off", "requests"].iter().filter_map(|key| section.given(key)).collect();
+    let given: Vec<_> = ["send", "on_off", "requests", "video"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
         return Err(second
             .problem("found two kinds of traffic, expected one")
             .label("one too many")
             .also(first.place(), "the other one")
-            .help("a flow has one of send, on_off and requests"));
+            .help("a flow has one of send, on_off, requests and video"));
     }
     if let Some(largest) = largest {
         return match (section.given("on_off"), given.first()) {
@@ -50,11 +50,14 @@ pub(super) fn read(
                 .help("for example on_off = { rate = \"5 Mbit/s\" }")),
         };
     }
+    if let Some(field) = section.given("video") {
+        return video::read(&field);
+    }
     match (section.given("on_off"), section.given("requests"), section.given("send")) {
         (Some(field), ..) => Err(field
             .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as they can")
             .label("not over this protocol")
-            .help("use send or requests, or protocol = \"udp\"")),
+            .help("use send, requests or video, or protocol = \"udp\"")),
         (None, Some(field), _) => requests(&field, traces),
         (None, None, Some(field)) => match sizes {
             Some(sizes) => Ok(Traffic::Bulk { bytes: Some(sizes.mean()) }),
@@ -127,11 +130,46 @@ pub(super) fn period(field: &Field<'_>) -> Result<Period, Problem> {
     }
 }
 
-impl Period {
-    /// Its mean.
-    pub fn mean(self) -> Duration {
-        match self {
-            Self::Constant(duration) | Self::Exponential(duration) => duration,
-        }
+/// How the application of the flow in `section` reads, if it does not read at once; `is_udp`: it receives datagrams.
+pub(super) fn reading(section: &Section<'_>, is_udp: bool) -> Result<Option<Reading>, Problem> {
+    let Some(field) = section.given("read") else { return Ok(None) };
+    if is_udp {
+        return Err(field
+            .problem("datagrams have no receive window that a slow reader could fill")
+            .label("not over UDP")
+            .help("drop the key, or choose another protocol"));
     }
+    let table = field.section(&schema::READ)?;
+    Ok(Some(Reading {
+        rate: table.given("rate").map(|rate| rate.rate()).transpose()?,
+        buffer: table.value("buffer").size(1..=1 << 30)?,
+        pauses: table.given("pause").map_or(Ok(Vec::new()), |pause| pauses(&pause))?,
+    }))
+}
+
+/// One pause, or a list of them.
+fn pauses(field: &Field<'_>) -> Result<Vec<Pause>, Problem> {
+    match field.value() {
+        Value::Array(_) => field.list("a list of tables")?.iter().map(pause).collect(),
+        _ => pause(field).map(|pause| vec![pause]),
+    }
+}
+
+fn pause(field: &Field<'_>) -> Result<Pause, Problem> {
+    let section = field.section(&schema::PAUSE)?;
+    let begin = match (section.given("at"), section.given("after")) {
+        (Some(at), None) => PauseBegin::At(at.duration()?),
+        (None, Some(after)) => PauseBegin::After(after.size(0..=MOST_BYTES)?),
+        (Some(_), Some(second)) => {
+            return Err(second.problem("found at and after, expected one of them").label("one too many"));
+        }
+        (None, None) => {
+            return Err(field
+                .problem("found no beginning of the pause, expected at or after")
+                .label("when does it begin?")
+                .help("for example { at = \"2 s\", for = \"500 ms\" }, or { after = \"1 MB\", for = \"500 ms\" }"));
+        }
+    };
+    let length: Duration = section.required("for")?.positive_duration()?;
+    Ok(Pause { begin, length })
 }

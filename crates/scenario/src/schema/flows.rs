@@ -15,8 +15,8 @@ use crate::table::{Default, TableSchema, named, optional, required, value, word}
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[flows.NAME]",
-    doc: "One connection. At most one of `send`, `on_off` and `requests` sets its traffic; without them TCP, MPTCP, \
-          SCTP and QUIC, over one path or several, send without end. UDP needs `on_off`.",
+    doc: "One connection. At most one of `send`, `on_off`, `requests` and `video` sets its traffic; without them TCP, \
+          MPTCP, SCTP and QUIC, over one path or several, send without end. UDP needs `on_off`.",
     fields: vec![
         required(
             "from",
@@ -77,11 +77,17 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional(
             "send",
             "a size such as \"100 MB\", \"unlimited\", or a table",
-            "'unlimited' unless on_off or requests is given",
+            "'unlimited' unless on_off, requests or video is given",
             "the amount to send, as fast as possible; a table is a distribution of sizes",
         ),
         optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
         optional("requests", "a table", "none", "requests and responses, in sequence"),
+        optional(
+            "video",
+            "a table",
+            "none",
+            "a video that the near end streams, chunk by chunk, in qualities that its player chooses",
+        ),
         optional(
             "read",
             "a table",
@@ -231,115 +237,6 @@ pub(crate) static SUBFLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema 
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
         value("backup", "true or false", "false", "whether it is used only if no other works"),
     ],
-});
-
-/// `on_off = { … }`.
-pub(crate) static ON_OFF: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.on_off = { … }",
-    doc: "UDP packets of one size at a constant rate while on, and no packets while off, starting with on. A period \
-          is a duration, or `{ exponential = \"1 s\" }`: drawn at random each time, with this mean.",
-    fields: vec![
-        required("rate", "a rate above zero", "the payload rate while on"),
-        value("packet", "a size from 1 to 65507 bytes, over IPv6 to 65487", "'1400 bytes'", "the payload of a packet"),
-        value("on", "a period", "'1 s'", "the period of sending"),
-        value("off", "a period", "'0 s'", "the period of silence; 0 s gives a constant bit rate"),
-    ],
-});
-
-/// `requests = { … }`.
-pub(crate) static REQUESTS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.requests = { … }",
-    doc: "Requests, each followed by a response, all over one connection: one after the other with pauses, or with `every` \
-          at times of their own.",
-    fields: vec![
-        value("request", "a size above zero, or a table", "'1 kB'", "the size of a request; a table is a distribution"),
-        required("response", "a size above zero, or a table", "the size of a response; a table is a distribution"),
-        optional("count", "a whole number, 1 or more", "as many as there is time for", "the number of exchanges"),
-        value("think", "a period", "'0 s'", "the pause between a response and the next request"),
-        optional(
-            "every",
-            "a period",
-            "after the response and the pause",
-            "the time from one request to the next, instead of think: requests wait for no response, and responses come \
-             in their order. The first one goes when the connection is established",
-        ),
-        optional(
-            "deadline",
-            "a duration above zero",
-            "no deadline",
-            "the time from a request to the end of its response after which an exchange is late; results have the share \
-             in time",
-        ),
-    ],
-});
-
-/// `read = { … }`.
-pub(crate) static READ: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.read = { … }",
-    doc: "How the application reads that receives the data: of requests, the one that reads the responses. Goodput, \
-          completion and exchanges count what it has read.",
-    fields: vec![
-        optional(
-            "rate",
-            "a rate above zero",
-            "as fast as data arrives",
-            "the rate of reading: after each read the application waits as long as the bytes take at this rate",
-        ),
-        value("buffer", "a size from 1 byte to 1 GiB", "'16 KiB'", "the most bytes that one read takes"),
-        optional("pause", "a table, or a list of tables", "none", "when the application does not read"),
-    ],
-});
-
-/// `pause = { … }` of `read`.
-pub(crate) static PAUSE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "flows.NAME.read.pause = { … }",
-    doc: "A time at which the application does not read. It begins at a time, or after an amount that was read.",
-    fields: vec![
-        optional("at", "a duration", "another beginning", "the beginning, from the start of the run"),
-        optional("after", "a size", "another beginning", "the number of bytes read at which it begins"),
-        required("for", "a duration above zero", "the length"),
-    ],
-});
-
-/// `send = { … }`, and `request` and `response` of `requests`.
-pub(crate) static SIZES: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "send, request or response = { … }",
-    doc: "Sizes that are drawn from the seed of each run: of transfers (`send`; each flow has its own), of requests and \
-          of responses (each has its own). A table has one of `exponential`, `pareto`, `lognormal`, `uniform` and \
-          `empirical`.",
-    fields: vec![
-        optional("exponential", "a size above zero", "another distribution", "exponential, with this mean"),
-        optional("pareto", "a size above zero", "another distribution", "Pareto, with this mean and a heavy tail"),
-        value("shape", "a ratio from 1.01 to 100", "1.5", "the tail index (pareto); the smaller, the heavier the tail"),
-        optional(
-            "most",
-            "a size above zero",
-            "no limit",
-            "the size to which larger draws are cut (pareto), which lowers the mean",
-        ),
-        optional("lognormal", "a size above zero", "another distribution", "log-normal, with this mean"),
-        value("sigma", "a ratio from 0 to 10", "1", "the standard deviation of the natural logarithm (lognormal)"),
-        optional(
-            "uniform",
-            "a list of two sizes",
-            "another distribution",
-            "any size from the first to the second, all equally probable",
-        ),
-        optional(
-            "empirical",
-            "a path",
-            "another distribution",
-            "measured sizes: lines of bytes and the probability of at most so many, as a fraction or per cent, the last \
-             one 1 or 100; between two lines sizes are uniform, and below the first line there are none unless it is 0 0",
-        ),
-    ],
-});
-
-/// `{ exponential = … }`.
-pub(crate) static PERIOD: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
-    path: "a period = { … }",
-    doc: "A duration that is drawn at random each time.",
-    fields: vec![required("exponential", "a duration above zero", "the mean of an exponential distribution")],
 });
 
 /// Which of many hosts send to which.

@@ -94,6 +94,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a list of names or tables, at least one", &[Interfaces]),
     ("a list of tables", &[Tables]),
     ("a list of words, or a line for the shell", &[Texts(1, MOST), Text]),
+    ("a list of rates", &[Texts(1, MOST)]),
     ("a list of two sizes", &[Texts(2, 2)]),
     ("a list of two ends, each \"host.interface\" or a router's name", &[Texts(2, 2)]),
     ("a loss model, one or { up, down }", &[Probability, Word("none"), Table]),

@@ -8,7 +8,7 @@ use super::form::{Form, forms};
 use super::{
     AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS,
     MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER, ROUTING,
-    SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, reference,
+    SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
@@ -41,6 +41,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("after", &AFTER),
         ("on_off", &ON_OFF),
         ("requests", &REQUESTS),
+        ("video", &VIDEO),
         ("read", &READ),
         ("pause", &PAUSE),
         ("send", &SIZES),

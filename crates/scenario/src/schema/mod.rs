@@ -12,6 +12,7 @@ mod network;
 mod programs;
 mod reference;
 mod topology;
+mod traffic;
 
 use std::sync::LazyLock;
 
@@ -19,8 +20,7 @@ pub(crate) use crate::axes::AXIS_UNITS;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
-    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, ON_OFF, PATH_MANAGER, PATTERNS, PAUSE, PERIOD, Pattern, READ,
-    REQUESTS, SCHEDULER, SIZES, SUBFLOW,
+    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, PATH_MANAGER, PATTERNS, Pattern, SCHEDULER, SUBFLOW,
 };
 pub use general::Sampling;
 pub(crate) use general::{
@@ -36,6 +36,8 @@ pub(crate) use topology::{
     DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, MIDDLEBOX, QUEUE,
     REORDER, TOKEN_BUCKET,
 };
+
+pub(crate) use traffic::{ON_OFF, PAUSE, PERIOD, READ, REQUESTS, SIZES, VIDEO};
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
@@ -63,6 +65,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &SUBFLOW,
         &ON_OFF,
         &REQUESTS,
+        &VIDEO,
         &READ,
         &PAUSE,
         &SIZES,

@@ -18,7 +18,7 @@ pub static IDENTITY: &[Metric] = &[
 
 /// In the order of the table `flows`.
 pub static FLOW: &[&[Metric]] =
-    &[DATA, GROUP_MEMBER, MESSAGES, EXCHANGES, DATAGRAMS, &DELAY, &REASSEMBLY_DELAY, RETRANSMITTED];
+    &[DATA, GROUP_MEMBER, MESSAGES, EXCHANGES, VIDEO, DATAGRAMS, &DELAY, &REASSEMBLY_DELAY, RETRANSMITTED];
 
 const DATA: &[Metric] = &[
     Metric::number("goodput_mbps", "Mbit/s", "Payload that the receiving application read, per time.", |flow| {
@@ -169,6 +169,57 @@ const EXCHANGES: &[Metric] = &[
         Better::Higher,
         ["Exchanges in time", "share in time"],
     ),
+];
+
+const VIDEO: &[Metric] = &[
+    Metric::number("video_startup_s", "s", "Video: time from the first request until playback began.", |flow| {
+        flow.video.as_ref()?.startup_s
+    })
+    .csv(29)
+    .summarised("video.startup_s")
+    .shown("startup s", "startup s", 3, Means::Interval)
+    .part(Part::Video)
+    .compared("video-startup", "time until a video begins", Better::Lower, ["Startup of videos", "startup"]),
+    Metric::count("video_stalls", "", "Video: how often playback stalled.", |flow| Some(flow.video.as_ref()?.stalls))
+        .csv(30)
+        .summarised("video.stalls")
+        .shown("stalls", "stalls", 0, Means::Mean)
+        .part(Part::Video)
+        .compared("video-stalls", "number of stalls of a video", Better::Lower, ["Stalls of videos", "stalls"]),
+    Metric::number("video_stalled_s", "s", "Video: time of stalls.", |flow| Some(flow.video.as_ref()?.stalled_s))
+        .csv(31)
+        .summarised("video.stalled_s")
+        .shown("stalled s", "stalled s", 3, Means::Interval)
+        .part(Part::Video)
+        .compared("video-stalled", "time in which a video stalls", Better::Lower, ["Time of stalls", "time of stalls"]),
+    Metric::number("video_quality_mbps", "Mbit/s", "Video: mean bit rate of the chunks that arrived.", |flow| {
+        flow.video.as_ref()?.quality_mbps
+    })
+    .csv(32)
+    .summarised("video.quality_mbps")
+    .shown("quality Mbit/s", "quality Mbit/s", 3, Means::Interval)
+    .part(Part::Video)
+    .compared("video-quality", "mean bit rate of a video", Better::Higher, ["Quality of videos", "mean bit rate"]),
+    Metric::count("video_switches", "", "Video: how often the quality changed.", |flow| {
+        Some(flow.video.as_ref()?.switches)
+    })
+    .csv(33)
+    .summarised("video.switches")
+    .shown("switches", "switches", 0, Means::Mean)
+    .part(Part::Video)
+    .compared(
+        "video-switches",
+        "number of changes of a video's quality",
+        Better::Lower,
+        ["Changes of quality", "changes of quality"],
+    ),
+    Metric::number("video_played_s", "s", "Video: content that was played.", |flow| {
+        Some(flow.video.as_ref()?.played_s)
+    })
+    .csv(34)
+    .summarised("video.played_s")
+    .shown("played s", "played s", 1, Means::Mean)
+    .part(Part::Video),
 ];
 
 const DATAGRAMS: &[Metric] = &[

@@ -75,6 +75,8 @@ pub enum Part {
     Reinjections,
     /// Requests and their responses.
     Exchanges,
+    /// Video players.
+    Video,
     /// Messages that SCTP has abandoned.
     Abandoned,
     /// Datagrams of UDP.

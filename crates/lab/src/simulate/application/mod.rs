@@ -4,11 +4,13 @@
 //! |---|---|
 //! | beginning and end of a flow, bulk transfers, and what calls the rest | here |
 //! | requests and responses | `requests.rs`; the record of each exchange: `exchange_log.rs` |
+//! | a video player | `player.rs` |
 //! | datagrams at a rate | `datagrams.rs` |
 //! | an application that reads at its own pace | `reader.rs` |
 
 mod datagrams;
 mod exchange_log;
+mod player;
 mod reader;
 mod requests;
 
@@ -26,7 +28,10 @@ use super::nodes::Nodes;
 
 use datagrams::Datagrams;
 pub(crate) use exchange_log::ExchangeLog;
-pub(crate) use reader::{Pace, Reader, Turn};
+pub(crate) use player::Player;
+pub(crate) use reader::Reader;
+#[cfg(all(target_os = "linux", feature = "linux"))]
+pub(crate) use reader::{Pace, Turn};
 use requests::Requests;
 
 /// The application at both ends of a flow, and the state of its traffic.
@@ -76,7 +81,8 @@ impl Application {
     /// The application of `flow` in the run with `seed`; `connect` configures its connecting end (`None` for UDP).
     pub(crate) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, seed: u64) -> Self {
         let rng = stream(seed, &format!("flow {}", flow.name));
-        let requests = flow.exchange_sizes(seed).map(Requests::new);
+        let player = flow.video().cloned().map(Player::new);
+        let requests = flow.exchange_sizes(seed).map(|sizes| Requests::new(sizes, player));
         Self {
             flow,
             requests,
@@ -107,6 +113,11 @@ impl Application {
         self.requests.as_ref().map(|requests| &requests.log)
     }
 
+    /// Its player, if it streams.
+    pub(crate) fn player(&self) -> Option<&Player> {
+        self.requests.as_ref()?.player.as_ref()
+    }
+
     /// Shows the waiting time of its exchanges during the run.
     pub(crate) fn show_exchanges(&mut self, clock: Arc<ExchangeClock>) {
         if let Some(requests) = &mut self.requests {
@@ -134,7 +145,7 @@ impl Application {
             Stage::Running if self.stop_is_due(network.now()) => self.stop(nodes),
             Stage::Running => match self.flow.traffic {
                 Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
-                Traffic::RequestResponse { .. } => self.send_request(nodes, network),
+                Traffic::RequestResponse { .. } | Traffic::Video(_) => self.send_request(nodes, network),
                 Traffic::Bulk { bytes } => self.begin_bulk(nodes, network, bytes),
             },
             Stage::Stopped => {}
@@ -195,7 +206,7 @@ impl Application {
             Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
             Traffic::Bulk { bytes } if self.flow.send_after.is_zero() => self.begin_bulk(nodes, network, bytes),
             Traffic::Bulk { .. } => self.sleep_until(network, Some(self.sends_from())),
-            Traffic::RequestResponse { .. } => self.sleep_until(network, None),
+            Traffic::RequestResponse { .. } | Traffic::Video(_) => self.sleep_until(network, None),
         }
     }
 
@@ -267,7 +278,7 @@ impl Application {
                     Traffic::Bulk { bytes } if connecting && network.now() >= self.sends_from() => {
                         self.write_bulk(socket, bytes);
                     }
-                    Traffic::RequestResponse { .. } => self.write_message(socket, connecting, 0),
+                    Traffic::RequestResponse { .. } | Traffic::Video(_) => self.write_message(socket, connecting, 0),
                     _ => {}
                 }
             }
@@ -305,8 +316,10 @@ impl Application {
     fn on_received(&mut self, nodes: &mut Nodes, network: &mut Network, at: Arrival) {
         match self.flow.traffic {
             Traffic::Bulk { bytes: Some(_) } if !at.connecting => self.completed_at = Some(network.now()),
-            Traffic::RequestResponse { .. } if at.connecting => self.on_response(nodes, network, at),
-            Traffic::RequestResponse { .. } => self.answer(nodes, at),
+            Traffic::RequestResponse { .. } | Traffic::Video(_) => match at.connecting {
+                true => self.on_response(nodes, network, at),
+                false => self.answer(nodes, at),
+            },
             Traffic::Bulk { .. } | Traffic::OnOff { .. } => {}
         }
     }

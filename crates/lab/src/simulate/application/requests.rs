@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use subflow_network::Network;
-use subflow_quantity::Duration;
-use subflow_scenario::{Exchange, ExchangeSizes, Traffic};
+use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{Exchange, ExchangeSizes, Period, Traffic};
 
 use super::exchange_log::ExchangeLog;
+use super::player::{Next, Playback, Player};
 use super::{Application, Arrival};
 use crate::event_log::Act;
 use crate::simulate::dialogue::{Dialogue, ExchangeClock};
@@ -21,15 +22,36 @@ pub(super) struct Requests {
     /// The end that answers.
     answering: Dialogue,
     pub(super) log: ExchangeLog,
+    /// What chooses the sizes of responses, of a video.
+    pub(super) player: Option<Player>,
     /// Shows the waiting time of the exchanges during the run.
     pub(super) clock: Option<Arc<ExchangeClock>>,
 }
 
 impl Requests {
     /// Before the first exchange.
-    pub(super) fn new(sizes: ExchangeSizes) -> Self {
+    pub(super) fn new(sizes: ExchangeSizes, player: Option<Player>) -> Self {
         let answering = Dialogue::new(sizes.clone());
-        Self { sizes, answered: 0, answering, log: ExchangeLog::default(), clock: None }
+        Self { sizes, answered: 0, answering, log: ExchangeLog::default(), player, clock: None }
+    }
+
+    /// The sizes of the next exchange at `now`, or when a player may request it.
+    fn next_sizes(&mut self, now: Instant) -> Result<Exchange, Option<Instant>> {
+        let Some(player) = &mut self.player else { return Ok(self.sizes.draw()) };
+        match player.next(now) {
+            Next::Request(response) => Ok(Exchange { request: player.request_bytes(), response }),
+            Next::Waits(until) => Err(Some(until)),
+            Next::Done => Err(None),
+        }
+    }
+
+    /// The bytes of the response to the request that has arrived.
+    fn response(&self) -> u64 {
+        match (&self.player, self.log.next()) {
+            // A player has one request under way, and this is the answer to it.
+            (Some(_), Some((exchange, _))) => exchange.response,
+            _ => self.answering.current().response,
+        }
     }
 
     /// The end of the next request in the stream of requests.
@@ -56,12 +78,16 @@ impl Application {
 
     /// Sends the next request, and sets the timer for the one after it if that waits for no response.
     pub(super) fn send_request(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (&Traffic::RequestResponse { count, every, .. }, Some(endpoint)) = (&self.flow.traffic, self.from) else {
-            return;
+        let (count, every) = match self.flow.traffic {
+            Traffic::RequestResponse { count, every, .. } => (count, every),
+            _ => (None, None),
         };
-        let Some(requests) = &mut self.requests else { return };
+        let (Some(requests), Some(endpoint)) = (&mut self.requests, self.from) else { return };
         let (now, node) = (network.now(), self.flow.from.host);
-        let sizes = requests.sizes.draw();
+        let sizes = match requests.next_sizes(now) {
+            Ok(sizes) => sizes,
+            Err(until) => return self.sleep_until(network, until),
+        };
         let is_first = requests.log.next().is_none();
         requests.log.ask(now, sizes);
         let (number, awaited) = (requests.log.asked(), requests.awaited());
@@ -89,7 +115,7 @@ impl Application {
     /// A whole request has arrived: the response goes.
     pub(super) fn answer(&mut self, nodes: &mut Nodes, at: Arrival) {
         let Some(requests) = &mut self.requests else { return };
-        let response = requests.answering.current().response;
+        let response = requests.response();
         requests.answering.advance();
         let next = requests.asked();
         self.await_bytes(nodes, (at.node, at.endpoint), at.connecting, next);
@@ -98,7 +124,10 @@ impl Application {
 
     /// The first byte of a response has arrived, or its last one.
     pub(super) fn on_response(&mut self, nodes: &mut Nodes, network: &mut Network, at: Arrival) {
-        let &Traffic::RequestResponse { count, think, every, .. } = &self.flow.traffic else { return };
+        let (count, think, every) = match self.flow.traffic {
+            Traffic::RequestResponse { count, think, every, .. } => (count, think, every),
+            _ => (None, Period::Constant(Duration::ZERO), None),
+        };
         let Some(requests) = &mut self.requests else { return };
         let Some((Exchange { response, .. }, has_begun)) = requests.log.next() else { return };
         let (now, number) = (network.now(), requests.log.completed() + 1);
@@ -115,10 +144,19 @@ impl Application {
             next_asked_at.into_iter().for_each(|asked_at| clock.ask(asked_at));
         }
         let awaited = requests.awaited();
+        let playback = requests.player.as_mut().map(|player| player.on_chunk(now, response, duration));
+        let is_last = count == Some(number) || requests.player.as_ref().is_some_and(Player::has_all);
         let act = Act::ExchangeCompleted { number, bytes: response, started_at: now - duration };
         nodes.record_act(now, (at.node, at.endpoint), || act);
+        match playback {
+            Some(Playback::Begins) => nodes.record_act(now, (at.node, at.endpoint), || Act::PlaybackBegins),
+            Some(Playback::Resumes(since)) => {
+                nodes.record_act(now, (at.node, at.endpoint), || Act::PlaybackResumes { stalled_since: since });
+            }
+            Some(Playback::Same) | None => {}
+        }
         self.await_next(nodes, at, awaited);
-        if count == Some(number) {
+        if is_last {
             self.completed_at = Some(now);
             nodes.transport_mut(at.node).endpoint_mut(at.endpoint).finish();
         } else if every.is_none() {

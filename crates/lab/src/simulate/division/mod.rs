@@ -123,7 +123,7 @@ fn graph(scenario: &Scenario, options: &RunOptions) -> Graph {
         let ends = [flow.from.host, flow.to.host];
         graph.add_flow(ends);
         // Their application acts at both ends at the same time.
-        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() {
+        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() || flow.video().is_some() {
             graph.join(ends);
         }
     }
