@@ -82,7 +82,7 @@ mod tests {
         let words = "phone.lte: no subflow was opened over it, though the path manager full-mesh asks for one";
         assert_eq!(notes(mesh, &["10.0.0.1", "10.0.2.1"]), [words]);
         assert!(notes(mesh, &["10.0.0.1", "10.0.1.1", "10.0.2.1"]).is_empty());
-        let named = "path_manager = 'default'\nsubflows = [{ from = 'phone.lte' }]";
+        let named = "path_manager = 'default'\nsubflows = [{ from = 'phone.lte', to = 'server.eth' }]";
         assert_eq!(
             notes(named, &["10.0.0.1", "10.0.2.1"]),
             ["phone.lte: no subflow was opened over it, though the list `subflows` of f asks for one"]
