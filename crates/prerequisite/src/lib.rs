@@ -2,7 +2,7 @@
 //!
 //! A test that needs more than Rust calls [`Prerequisite::missing`] where the machine does not have it, and returns:
 //! the reason is printed, and the test passes. `SUBFLOW_REQUIRE` names the prerequisites that must be there, separated
-//! by commas, or `all`: a test that misses one of them fails. the programs of `.ci/` set it to `all`.
+//! by commas, or `all`: a test that misses one of them fails. The programs of `.ci/` set it to `all`.
 
 use std::env;
 use std::fmt::Display;
@@ -27,6 +27,8 @@ pub enum Prerequisite {
     Chromium,
     /// `usrsctp`: Debian's package libusrsctp-dev, and a C compiler.
     Usrsctp,
+    /// `bash`.
+    Bash,
     /// `zsh`: Debian's package zsh.
     Zsh,
     /// `fish`: Debian's package fish.
@@ -34,13 +36,14 @@ pub enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Kernel,
         Self::Ebpf,
         Self::UserNamespaces,
         Self::Tshark,
         Self::Chromium,
         Self::Usrsctp,
+        Self::Bash,
         Self::Zsh,
         Self::Fish,
     ];
@@ -53,6 +56,7 @@ impl Prerequisite {
             Self::Tshark => "tshark",
             Self::Chromium => "chromium",
             Self::Usrsctp => "usrsctp",
+            Self::Bash => "bash",
             Self::Zsh => "zsh",
             Self::Fish => "fish",
         }
@@ -110,7 +114,7 @@ mod tests {
 
     #[test]
     #[should_panic(
-        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, zsh, fish"
+        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, bash, zsh, fish"
     )]
     fn an_unknown_name_is_refused() {
         is_required(Prerequisite::Kernel, "tshrak");

@@ -63,3 +63,13 @@ pub(crate) fn without_cpu_time(json: &str) -> String {
 pub(crate) fn command() -> Command {
     Command::cargo_bin("subflow").expect("the command is built")
 }
+
+/// Whether the machine has bash, whose `ulimit -f` counts in KiB. Says so if not.
+#[cfg(unix)]
+pub(crate) fn has_bash() -> bool {
+    let has = std::process::Command::new("bash").arg("--version").output().is_ok();
+    if !has {
+        subflow_prerequisite::Prerequisite::Bash.missing("there is no bash");
+    }
+    has
+}

@@ -26,7 +26,7 @@ fn without_the_programs_the_command_says_how_to_build_them() {
     use crate::support::{SCENARIO, in_one_line, machine_serves, scenario};
 
     for arguments in [&["cc", "load", "lia"][..], &["cc", "list"], &["cc", "unload", "--all"]] {
-        assert_refused(&subflow(arguments), &["built without", "--features ebpf", "clang"]);
+        assert_refused(&subflow(arguments), &["this build has no eBPF programs", "--features ebpf", "clang"]);
     }
     if machine_serves() {
         let (_folder, path) = scenario(SCENARIO);

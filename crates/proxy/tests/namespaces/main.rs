@@ -254,8 +254,8 @@ fn a_router_that_tells_nothing_is_found_out() {
 #[test]
 fn iptables_serves_where_there_is_no_nft() {
     let Some(setup) = machine_serves("iptables") else { return };
-    if !setup::works("iptables --version") {
-        return subflow_prerequisite::Prerequisite::Kernel.missing("there is no iptables");
+    if !(setup::works("iptables --version") && setup::works("ip6tables --version")) {
+        return subflow_prerequisite::Prerequisite::Kernel.missing("there are not both iptables and ip6tables");
     }
     let tools = undo::tools(&["ip", "iptables", "ip6tables"]);
     let _server = setup.serve(true);

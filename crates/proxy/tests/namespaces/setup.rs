@@ -141,8 +141,9 @@ pub(crate) fn machine_serves(test: &str) -> Option<Setup> {
             return missing(&format!("`{tool}` does not work"));
         }
     }
-    if !works("nft --version") && !works("iptables --version") {
-        return missing("there is neither nft nor iptables");
+    let has_iptables = || works("iptables --version") && works("ip6tables --version");
+    if !works("nft --version") && !has_iptables() {
+        return missing("there is neither nft nor both iptables and ip6tables");
     }
     let setup = Setup { name: format!("sfp-{}-{test}", std::process::id()), goes_first: false };
     if !rustix::process::geteuid().is_root() || !works(&format!("ip netns add {}-c", setup.name)) {
