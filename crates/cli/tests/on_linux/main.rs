@@ -9,6 +9,8 @@ mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;
 mod kernel_paths;
+mod middleboxes;
+mod network;
 mod paths;
 mod programs;
 mod proxy;

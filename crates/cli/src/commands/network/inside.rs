@@ -1,6 +1,7 @@
 //! `subflow exec` and `subflow shell`: commands in the hosts of a network that is up.
 
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
@@ -9,7 +10,7 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use subflow_lab::emulate::persistent::{self, Answer, Client, Request};
-use subflow_linux::{HostNamespaces, send_signal};
+use subflow_linux::{HostNamespaces, is_command, send_signal};
 
 use crate::arguments::{Exec, Shell};
 use crate::failure::Failure;
@@ -22,10 +23,23 @@ pub(crate) fn exec(arguments: &Exec) -> Result<(), Failure> {
     run(arguments.network.as_deref(), &arguments.host, program, words)
 }
 
-/// `subflow shell`: the user's shell in a host.
+/// `subflow shell`: the user's shell in a host. A shell that controls jobs needs a terminal whose processes are all in
+/// its PID namespace: `script` opens one, and passes on what is typed and shown.
 pub(crate) fn enter_shell(arguments: &Shell) -> Result<(), Failure> {
-    let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "sh".into());
-    run(arguments.network.as_deref(), &arguments.host, &shell, &[])
+    const SCRIPT: &str = "script";
+    let network = arguments.network.as_deref();
+    if !std::io::stdin().is_terminal() {
+        let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "sh".into());
+        return run(network, &arguments.host, &shell, &[]);
+    }
+    if !is_command(OsStr::new(SCRIPT)) {
+        return Err(Failure::bad_input(
+            format!("{SCRIPT} is not installed, which opens a terminal in a host"),
+            "install it: apt install bsdutils, or the package util-linux",
+        ));
+    }
+    // It runs $SHELL, and returns its exit code.
+    run(network, &arguments.host, OsStr::new(SCRIPT), &["--quiet", "--return", "/dev/null"].map(OsString::from))
 }
 
 /// Runs a program in a host, with the standard streams and the terminal of this process, and fails with its exit code.

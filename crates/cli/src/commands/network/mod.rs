@@ -7,8 +7,8 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use subflow_lab::emulate::persistent::{self, Answer, Claim, Client, Options, Request};
-use subflow_scenario::Scenario;
 use subflow_scenario::sweep::Plan;
+use subflow_scenario::{HostStack, Scenario};
 
 use super::check::read_source;
 use super::signals;
@@ -80,7 +80,8 @@ fn name_of(file: &str) -> String {
 }
 
 fn description(name: &str, scenario: &Scenario, flows: usize) -> String {
-    let hosts: Vec<&str> = scenario.hosts.iter().map(|host| host.name.as_str()).collect();
+    let entered = scenario.hosts.iter().filter(|host| host.stack == HostStack::Kernel);
+    let hosts: Vec<&str> = entered.map(|host| host.name.as_str()).collect();
     let mut text = format!("{name} is up: {}\n", hosts.join(", "));
     if flows > 0 {
         text += &format!("its flows ({flows}) are not run: `subflow run --on linux` does that\n");
