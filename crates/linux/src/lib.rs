@@ -108,8 +108,9 @@
 //! | requirements on the machine | `machine.rs`; what its kernel says of itself, and its settings: `kernel.rs` |
 //! | all unsafe code | `sys.rs` |
 //!
-//! All changes happen in namespaces that this crate creates, except those of [`congestion`] and [`paths`], which their
-//! users ask for. It never changes a route or a rule of the namespace in which it was started.
+//! All changes happen in namespaces that this crate creates, or that [`Namespace::join`] names, except those of
+//! [`congestion`] and [`paths`], which their users ask for. It never changes a route or a rule of the namespace in which
+//! it was started.
 #![cfg(target_os = "linux")]
 // This crate needs the wall clock.
 #![allow(clippy::disallowed_types)]

@@ -121,7 +121,7 @@ fn scenario(runs: &Runs, options: Options) -> Result<Scenario, RunError> {
     }
     if !scenario.hosts.iter().any(|host| host.stack == HostStack::Kernel) {
         return Err(RunError::Scenario(
-            "every host has `stack = \"subflow\"`, expected at least one with the kernel's stack, in which programs can run"
+            "every host has `stack = \"subflow\"`, expected at least one with the kernel's stack, for programs"
                 .to_owned(),
         ));
     }
@@ -132,6 +132,8 @@ fn scenario(runs: &Runs, options: Options) -> Result<Scenario, RunError> {
 fn prepare(whole: &Scenario, scenario: &Scenario, options: Options) -> Result<(Vec<Plan>, DeviceKind), RunError> {
     programs::check(scenario)?;
     let mut whole = whole.clone();
+    // Flows are not run: what they would take of an existing namespace does not matter.
+    whole.hosts.iter_mut().for_each(|host| host.namespace = None);
     whole.flows.retain(|flow| flow.protocol.quic().is_none());
     let mut plans = settings::plans(&whole)?;
     for plan in &mut plans {
