@@ -213,6 +213,11 @@ pub(crate) trait Socket: Sized {
         0
     }
 
+    /// Whether the peer has proved that it receives at its address.
+    fn has_proven_peer(&self) -> bool {
+        self.tcp(0).is_some_and(|tcp| tcp.state().is_synchronised())
+    }
+
     fn has_moved(&self) -> bool {
         false
     }

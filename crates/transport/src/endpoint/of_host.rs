@@ -80,6 +80,11 @@ impl Endpoint {
         ask!(self.half_open_joins())
     }
 
+    /// Whether the peer has proved that it receives at its address.
+    pub(crate) fn has_proven_peer(&self) -> bool {
+        ask!(self.has_proven_peer())
+    }
+
     /// Whether it has subflows to open, new ends or a successor.
     #[inline]
     pub(crate) fn needs_host(&self) -> bool {

@@ -9,12 +9,13 @@ use crate::Endpoint;
 ///
 /// A half-open connection takes up to 3 kB if the listener is TCP and 5 kB if it is MPTCP, a half-open subflow up to
 /// 2.5 kB: by default at most 20 MB for each listening port and 10 MB for all subflows. SCTP keeps no state for an
-/// INIT: the state is in its cookie (RFC 9260, section 5.1.3).
+/// INIT: the state is in its cookie (RFC 9260, section 5.1.3). A half-open connection of QUIC takes up to 8 kB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Half-open TCP and MPTCP connections for each listening port: 4096, as with Linux's `net.core.somaxconn`. Above
+    /// Half-open TCP, MPTCP and QUIC connections for each listening port: 4096, as with Linux's `net.core.somaxconn`. Above
     /// the bound SYNs are answered with [SYN cookies](super::Host#syn-cookies); 0 answers all SYNs with cookies, as
-    /// `tcp_syncookies` = 2 does. A connection that ends before it is established counts until it is
+    /// `tcp_syncookies` = 2 does. Above it Initial packets of new QUIC connections are dropped, since this host sends no
+    /// Retry packets (RFC 9000, section 8.1.2); their clients try again. A connection that ends before it is established counts until it is
     /// [removed](super::Host::remove).
     ///
     /// The same number of connections, of all ports together, may wait for [`poll_accept`](super::Host::poll_accept).
@@ -74,8 +75,7 @@ impl HalfOpen {
     /// Updates the entries of an endpoint after a packet or a timer.
     #[cold]
     pub(super) fn update(&mut self, id: EndpointId, endpoint: &Endpoint) {
-        let is_established = || endpoint.tcp(0).is_some_and(|tcp| tcp.state().is_synchronised());
-        if self.connections.contains_key(&id) && is_established() {
+        if self.connections.contains_key(&id) && endpoint.has_proven_peer() {
             self.remove_connection(id);
         }
         if self.joins.contains_key(&id) {

@@ -58,13 +58,15 @@ impl Host {
             return None;
         }
         let identifiers = may_open(datagram)?;
-        if self.has_full_accept_queue() {
+        let port = ends.local.port();
+        if self.has_full_accept_queue() || self.half_open.connections(port) >= self.limits.backlog {
             return None;
         }
         let random = self.random.fork();
         let mut connection = Connection::accept(config, (ends, &self.addresses), identifiers, random, now);
         connection.handle_datagram(now, &packet.ip, datagram);
         let id = self.add(connection.into(), ends);
+        self.half_open.add_connection(id, port);
         self.accepted.push_back(id);
         Some(id)
     }

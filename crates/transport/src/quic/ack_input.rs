@@ -7,7 +7,7 @@ use subflow_wire::quic::AckFrame;
 use super::error::TransportError;
 use super::recovery::{Delivery, Recovery};
 use super::sent::{SentFrame, SentFrames, SentPacket};
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 use super::{Connection, MAIN_STREAM};
 use crate::notes::{Note, Noted};
 

@@ -7,7 +7,7 @@ use super::Connection;
 use super::multipath::Multipath;
 use super::path_choice::Load;
 use super::sent::{SentFrame, SentFrames};
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 
 /// Frames about streams and connection identifiers are added while this many bytes are left: none is longer.
 const LONGEST_CONTROL_FRAME: u32 = 64;

@@ -7,7 +7,7 @@ use super::crypto_stream::Message;
 use super::error::TransportError;
 use super::path::LEAST_INITIAL;
 use super::phase::{Phase, Progress};
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 use super::{CONNECTION_ID_LENGTH, Connection};
 use crate::Event;
 

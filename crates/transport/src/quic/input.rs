@@ -10,7 +10,7 @@ use super::error::TransportError;
 use super::path::Path;
 use super::phase::Phase;
 use super::received::AckPolicy;
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 use super::{Connection, MAIN_STREAM};
 use crate::tcp::{Closed, Ends};
 

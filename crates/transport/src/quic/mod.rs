@@ -6,7 +6,7 @@
 //! | concern | file |
 //! |---|---|
 //! | configuration | `config.rs` |
-//! | the connection, its phases and packet number spaces | this one, `phase.rs`, `space.rs` |
+//! | the connection, its phases and packet number spaces | this one, `phase.rs`, `space.rs`, `space_id.rs` |
 //! | the handshake and transport parameters (sections 7, 17.2) | `handshake.rs`; its messages: `crypto_stream.rs` |
 //! | connection identifiers (5.1) | `connection_ids.rs` |
 //! | packets and frames that arrive (12) | `input.rs` |
@@ -50,6 +50,7 @@ mod send_stream;
 mod sent;
 mod socket;
 mod space;
+mod space_id;
 mod stream_input;
 mod streams;
 mod window;
@@ -77,7 +78,8 @@ use multipath::Multipath;
 use path::Path;
 use phase::Phase;
 use sent::SentPacket;
-use space::{Space, SpaceId};
+use space::Space;
+use space_id::SpaceId;
 use streams::Streams;
 
 /// The stream that [`Endpoint::write`](crate::Endpoint::write) and its like are about: the client's first one.

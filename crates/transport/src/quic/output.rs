@@ -11,7 +11,8 @@ use super::path::LEAST_INITIAL;
 use super::path_choice::Load;
 use super::phase::Phase;
 use super::sent::{SentFrame, SentFrames};
-use super::space::{Space, SpaceId};
+use super::space::Space;
+use super::space_id::SpaceId;
 
 /// Bytes of the headers of IP and UDP.
 const HEADERS_V4: u32 = 28;

@@ -209,6 +209,11 @@ impl Path {
 }
 
 impl super::Connection {
+    /// Whether the peer's address on the initial path was validated, at some time.
+    pub(super) fn has_validated_address(&self) -> bool {
+        self.paths[0].id > 0 || self.paths[0].amplification.is_validated
+    }
+
     /// The longest probe timeout of the paths that send, without backoff.
     pub(super) fn longest_probe_timeout(&self) -> Duration {
         let of_open = self.paths.iter().filter(|path| path.sends()).map(|path| path.rtt.probe_timeout());

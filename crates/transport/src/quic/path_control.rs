@@ -13,7 +13,7 @@ use super::Connection;
 use super::connection_ids::ConnectionIds;
 use super::path::{Path, PathState};
 use super::sent::SentFrame;
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 use crate::Event;
 use crate::mptcp::OpenRequest;
 use crate::tcp::Ends;

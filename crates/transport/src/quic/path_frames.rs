@@ -8,7 +8,7 @@ use super::connection_ids::ConnectionIds;
 use super::error::TransportError;
 use super::path::PathState;
 use super::sent::SentFrame;
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 
 /// Challenges that wait for their answer.
 const MOST_RESPONSES: usize = 8;

@@ -6,7 +6,7 @@ use subflow_quantity::Instant;
 use super::Connection;
 use super::path::Path;
 use super::sent::SentFrames;
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 use crate::notes::Note;
 
 /// Packets that a probe timeout sends while data is in flight (section 6.2.4: one or two).

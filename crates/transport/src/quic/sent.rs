@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::quic::{AckFrame, StreamId};
 
-use super::space::SpaceId;
+use super::space_id::SpaceId;
 
 /// What a packet carried that is sent again, in a new frame, if the packet is lost (RFC 9000, section 13.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

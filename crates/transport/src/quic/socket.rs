@@ -211,6 +211,10 @@ impl Socket for Connection {
         Self::on_open_failed(self, request, now);
     }
 
+    fn has_proven_peer(&self) -> bool {
+        self.has_validated_address()
+    }
+
     fn has_moved(&self) -> bool {
         let has_changes = |multipath: &Multipath| !multipath.id_changes.is_empty() || !multipath.new_ends.is_empty();
         self.multipath.as_deref().is_some_and(has_changes)

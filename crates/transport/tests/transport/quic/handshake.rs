@@ -1,9 +1,14 @@
 //! The handshake, when packets of it are lost, and what a server sends before it knows the client's address.
 
-use subflow_quantity::Duration;
-use subflow_transport::Event;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::{Duration, Instant};
 use subflow_transport::quic::{Config, HandshakeLengths};
 use subflow_transport::tcp::Closed;
+use subflow_transport::{Event, Host, Limits};
 use subflow_wire::quic::{Frame, PacketHeader, QuicDatagram};
 
 use super::configs;
@@ -116,4 +121,38 @@ fn a_client_confirms_the_handshake_when_the_server_says_so() {
     let of_client: Vec<_> = wire.log.iter().filter(|(_, from, _)| *from == CLIENT).collect();
     let (.., last) = of_client.last().expect("it has sent something");
     assert!(matches!(last.packets[..], [ref packet] if matches!(packet.header, PacketHeader::OneRtt { .. })));
+}
+
+#[test]
+fn spoofed_initial_packets_create_no_more_connections_than_the_backlog_allows() {
+    let now = Instant::ZERO;
+    let host = |last: u8| Host::new(vec![[10, 0, 0, last].into()], Pcg64Mcg::seed_from_u64(last.into()));
+    let mut server = host(1);
+    server.set_limits(Limits { backlog: 3, ..Limits::default() });
+    server.listen(443, Arc::new(Config::default()).into());
+    let mut clients: Vec<Host> = (2..10).map(host).collect();
+    let mut first_packets = clients.iter_mut().map(|client| {
+        let ends = [(client.addresses()[0], 0), (server.addresses()[0], 443)].map(SocketAddr::from);
+        let id = client.connect_quic(Arc::new(Config::default()), ends[0], ends[1], now).expect("the port is free");
+        client.poll_transmit(now, id).expect("a client begins")
+    });
+    let first_packets: Vec<_> = first_packets.by_ref().collect();
+    for packet in &first_packets {
+        server.handle_packet(now, packet);
+        server.poll_accept();
+    }
+    assert_eq!((server.endpoint_ids().len(), server.half_open_connections(443)), (3, 3));
+    // A client that answers has proved its address, which makes room for another.
+    let (of_server, of_client) = (server.endpoint_ids()[0], clients[0].endpoint_ids()[0]);
+    for _ in 0..3 {
+        while let Some(packet) = server.poll_transmit(now, of_server) {
+            clients[0].handle_packet(now, &packet);
+        }
+        while let Some(packet) = clients[0].poll_transmit(now, of_client) {
+            server.handle_packet(now, &packet);
+        }
+    }
+    assert_eq!(server.half_open_connections(443), 2);
+    server.handle_packet(now, &first_packets[7]);
+    assert_eq!((server.endpoint_ids().len(), server.half_open_connections(443)), (4, 3));
 }
