@@ -46,7 +46,7 @@ impl Connection {
 
     /// The path of the next packet and what it may carry; `None` if there is nothing to send.
     pub(super) fn next_path(&mut self, now: Instant) -> Option<(usize, Load)> {
-        if self.paths.len() == 1 {
+        if self.paths.len() == 1 && self.paths[0].sends() {
             return Some((0, Load::Data));
         }
         if let Some(place) = self.scheduled_path(now) {
