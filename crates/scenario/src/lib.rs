@@ -49,6 +49,7 @@ pub mod input;
 mod measurement;
 mod options;
 mod program;
+mod protocol_name;
 mod random;
 mod read;
 mod reading;

@@ -6,7 +6,7 @@ use super::reachability::Islands;
 use super::traces::Traces;
 use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
-use crate::flow::ProtocolName;
+use crate::protocol_name::ProtocolName;
 use crate::switches::sctp::is_multipath;
 use crate::{Interface, InterfaceIndex, Scenario, schema};
 

@@ -25,7 +25,7 @@ use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
 use super::{References, RunLength};
 use crate::file::{Collector, Field, Place, Problem, Section};
-use crate::flow::ProtocolName;
+use crate::protocol_name::ProtocolName;
 use crate::switches::Stack;
 use crate::switches::sctp::is_multipath;
 use crate::{CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, schema};

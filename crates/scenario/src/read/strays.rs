@@ -3,7 +3,7 @@
 use subflow_policy::congestion::{Algorithm, CongestionControl};
 
 use crate::file::{Problem, Section};
-use crate::flow::ProtocolName;
+use crate::protocol_name::ProtocolName;
 
 /// Keys of a flow without a protocol that show that another one than the default, TCP, was meant.
 const NOT_BY_DEFAULT: &[&str] =
