@@ -112,6 +112,7 @@ fn by_reading(readings: impl Iterator<Item = (&'static str, Reading)>) -> Option
         choice: choice.to_owned(),
         verdict: holds.into(),
         measured,
+        instead_of: None,
     };
     Some(Outcome { verdict, measured, evidence, alternatives: readings.map(alternative).collect() })
 }

@@ -46,13 +46,14 @@ pub(super) const VARIANTS: [Variant; 11] = [
     variant(RFC8382, "rfc8382", None),
 ];
 
-/// Readings of the paper's t by their place in [`VARIANTS`]: the words for it, RED-CPI, and MSCM. The first two are the
-/// paper's: t as it is probably meant, which the verdicts follow, and as it is printed.
+/// Readings of sections 3.1 and 5.1 by their place in [`VARIANTS`]: the words for it, RED-CPI, and MSCM. The verdicts
+/// follow the first one, windows that are updated independently with the t that is printed; beside it stand instants at
+/// which all paths are read.
 pub(super) const READINGS: [(&str, usize, usize); 5] = [
-    ("values read every 0.01 s", 6, 7),
-    ("values read every 0.01 ms, as printed", 8, 9),
-    ("a value for each acknowledgment, 0.01 s apart", 2, 3),
     ("a value for each acknowledgment, 0.01 ms apart", 0, 1),
+    ("values read every 0.01 s", 6, 7),
+    ("values read every 0.01 ms", 8, 9),
+    ("a value for each acknowledgment, 0.01 s apart", 2, 3),
     ("a value for each acknowledgment, 0.1 s apart", 4, 5),
 ];
 

@@ -234,12 +234,13 @@ impl Study {
         let mut findings = self.findings(&results.only(|row| !shown.iter().any(|choice| row.cell.has(&choice.shown))));
         for choice in shown {
             let others = self.findings(&results.only(|row| row.cell.has(&choice.shown)));
-            findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others));
+            findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others, &[]));
         }
         findings
     }
 
-    /// Adds the verdicts under each of the choices that take further runs.
+    /// Adds the verdicts under each of the choices that take further runs, and those of the choice of the figures by as many
+    /// runs.
     fn compare_choices(
         &self,
         findings: &mut [Finding],
@@ -247,14 +248,16 @@ impl Study {
         runs: &Runs<'_>,
     ) -> Result<(), ReproduceError> {
         let is_only_this = request.is_only_sensitivity();
+        let effort = Effort::of(request).alternatives();
+        let is_asked_for = |cell: &Cell| {
+            cell.is_published && (is_only_this || request.wants(&cell.item)) && self.description.is_judged(cell)
+        };
+        let baseline = self.findings(&self.results(runs, self.cells(effort, None, &[], &is_asked_for)?)?);
         for choice in self.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
-            let wanted = |cell: &Cell| {
-                let is_asked_for = is_only_this || request.wants(&cell.item);
-                cell.is_published && is_asked_for && choice.is_about(&cell.item) && self.description.is_judged(cell)
-            };
-            let cells = self.cells(Effort::of(request).alternatives(), Some(choice), &[], &wanted)?;
+            let wanted = |cell: &Cell| is_asked_for(cell) && choice.is_about(&cell.item);
+            let cells = self.cells(effort, Some(choice), &[], &wanted)?;
             let others = self.findings(&self.results(runs, cells)?);
-            findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others));
+            findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others, &baseline));
         }
         Ok(())
     }

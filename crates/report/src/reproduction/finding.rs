@@ -89,6 +89,10 @@ pub struct Alternative {
     pub verdict: Verdict,
     /// The deciding figure, if there is one.
     pub measured: Option<Measured>,
+    /// The verdict by as many and as long runs without the alternative choice, where that of the finding has more or longer
+    /// ones: the choice changes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<Verdict>,
 }
 
 /// One published finding.
@@ -152,11 +156,13 @@ impl Finding {
     }
 
     /// Adds the verdict of the finding with the same statement among `others`, which were judged under the alternative
-    /// `choice`.
-    pub fn compare_with(&mut self, choice: &str, others: &[Self]) {
-        let Some(other) = others.iter().find(|other| other.statement == self.statement) else { return };
-        let (verdict, measured) = (other.verdict, other.measured.clone());
-        self.alternatives.push(Alternative { choice: choice.to_owned(), verdict, measured });
+    /// `choice`. `baseline` are findings without that choice by as many and as long runs, where those of this one differ.
+    pub fn compare_with(&mut self, choice: &str, others: &[Self], baseline: &[Self]) {
+        let of = |findings: &[Self]| findings.iter().find(|other| other.statement == self.statement).cloned();
+        let Some(other) = of(others) else { return };
+        let (verdict, measured, choice) = (other.verdict, other.measured, choice.to_owned());
+        let instead_of = of(baseline).map(|baseline| baseline.verdict);
+        self.alternatives.push(Alternative { choice, verdict, measured, instead_of });
     }
 
     /// A sentence that names the alternatives under which the verdict is different; `None` if none was tried.
@@ -168,7 +174,7 @@ impl Finding {
             let figure = alternative.measured.as_ref().map(|measured| format!(", {}", measured.text()));
             format!("{} ({}{})", alternative.choice, alternative.verdict.text(), figure.unwrap_or_default())
         };
-        let other = |alternative: &&Alternative| alternative.verdict != self.verdict;
+        let other = |alternative: &&Alternative| alternative.verdict != alternative.instead_of.unwrap_or(self.verdict);
         let others: Vec<String> = self.alternatives.iter().filter(other).map(of).collect();
         Some(match others.as_slice() {
             [] => format!("the verdict is the same under all {} alternatives tried", self.alternatives.len()),
@@ -229,10 +235,10 @@ mod tests {
             .published("about 7 %")
             .measured(gain(6.5));
         assert_eq!(finding.depends_on(), None);
-        finding.compare_with("no SACK", &[Finding::new("A gains over B", true, "").measured(gain(5.0))]);
+        finding.compare_with("no SACK", &[Finding::new("A gains over B", true, "").measured(gain(5.0))], &[]);
         assert!(finding.depends_on().expect("tried").contains("the same under all 1"));
-        finding.compare_with("queue of 50", &[Finding::new("A gains over B", false, "").measured(gain(0.5))]);
-        finding.compare_with("not asked", &[Finding::new("B gains over A", false, "")]);
+        finding.compare_with("queue of 50", &[Finding::new("A gains over B", false, "").measured(gain(0.5))], &[]);
+        finding.compare_with("not asked", &[Finding::new("B gains over A", false, "")], &[]);
         assert_eq!(
             finding.to_text(),
             "  confirmed: A gains over B [section 5, fig. 3]\n    published: about 7 %; here: 6.50 % (5.50 to 7.50)\n    \
