@@ -82,7 +82,14 @@ fn shown(row: &Row) -> String {
 /// The claim to check beyond throughput.
 fn resilience(all: &Results, _: &Claim) -> Option<Outcome> {
     let at = |mode| at(all, "resilience", "link cut", mode);
-    let modes = ["multiflow", "ecmp-flow", "multiflow, initial included", "disjoint", "disjoint, re-routed"];
+    let modes = [
+        "multiflow, two joins",
+        "multiflow",
+        "ecmp-flow",
+        "multiflow, initial included",
+        "disjoint",
+        "disjoint, re-routed",
+    ];
     let survival = |mode| {
         at(mode).map(|m| {
             let (survived, stall) = (m.mean(SURVIVED), m.mean(STALL));
@@ -94,7 +101,7 @@ fn resilience(all: &Results, _: &Claim) -> Option<Outcome> {
         + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come \
            back over the default route, and with it both subflows are cut; \"disjoint\" sends them back over the \
            subflow's own path";
-    Some(Outcome::new(Some(at("multiflow")?.mean(SURVIVED) == 100.0), None, evidence))
+    Some(Outcome::new(Some(at("multiflow, two joins")?.mean(SURVIVED) == 100.0), None, evidence))
 }
 
 /// Whether our ties repair what is lost under load.

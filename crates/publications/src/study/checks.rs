@@ -260,14 +260,14 @@ mod tests {
     fn ring(ecmp: [f64; 3], sizes: &[&str]) -> Results {
         let mut all = MULTIFLOW2016.invented(Effort::Full, |cell| {
             let goodputs = match cell.text("mode").as_str() {
-                "multiflow" => [9.0, 9.1, 9.2],
+                "multiflow, two joins" => [9.0, 9.1, 9.2],
                 _ if cell.is("case", "10 MB") => ecmp,
                 _ => [7.0, 7.1, 7.2],
             };
             goodputs.map(|goodput| vec![goodput, 0.0, 0.0, 0.0, 0.0]).to_vec()
         });
         let is_wanted = |row: &Row| sizes.iter().any(|size| row.cell.is("case", *size));
-        let compared = |row: &Row| ["multiflow", "ecmp-flow"].iter().any(|mode| row.cell.is("mode", *mode));
+        let compared = |row: &Row| ["multiflow, two joins", "ecmp-flow"].iter().any(|mode| row.cell.is("mode", *mode));
         all.rows.retain(|row| row.cell.item == "ring" && is_wanted(row) && compared(row));
         all
     }
