@@ -110,8 +110,8 @@ fn greatest_loss(all: &Results) -> Option<String> {
 fn lost_chunks(all: &Results) -> Option<String> {
     let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
     Some(format!(
-        "Most of them are chance's: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}; what is \
-         counted beyond is all that a mode can change"
+        "Most chunks sent again are chance's: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}; \
+         what is counted beyond is all that a mode can change"
     ))
 }
 

@@ -1,9 +1,14 @@
 //! How each finding of the thesis is checked against our figures, with what our figures say of the cause.
 
+use subflow_lab::statistics::Interval;
+use subflow_report::{Alternative, Measured};
+
 use super::causes;
 use super::comparison::{CHUNKS, TIME, average, has_loss, loss, points, points_of_both, rtt, side_by_side, summary};
-use super::{CUC_BY_DESTINATION, METRICS, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE, TRANSFER};
-use crate::study::{Check, Claim, Outcome, Ratio, Results};
+use super::{
+    CUC_BY_DESTINATION, EQUAL_LOSS, LOSS_ON_PATH_2, METRICS, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE, TRANSFER,
+};
+use crate::study::{Check, Claim, Outcome, Ratio, Results, Row};
 
 pub(super) const CHECKS: [(&str, Check); 5] = [
     ("less on average", |all, claim| on_average(all, claim, is_less)),
@@ -50,46 +55,97 @@ fn is_more(average: Ratio) -> Option<bool> {
 
 /// What the proposal makes of a metric at the claim's points, on average, and the causes that it names.
 fn on_average(all: &Results, claim: &Claim, holds: fn(Ratio) -> Option<bool>) -> Option<Outcome> {
-    let metric = METRICS.iter().position(|name| Some(*name) == claim.metric.as_deref())?;
-    let points = points(all, &claim.item, metric, |row| row.cell.has(&claim.only));
-    let average = average(&points)?;
+    let at = |wanted: &str| {
+        let metric = METRICS.iter().position(|name| *name == wanted)?;
+        let points = points(all, &claim.item, metric, |row| row.cell.has(&claim.only));
+        Some((metric, average(&points)?, points))
+    };
+    let (metric, average, points) = at(claim.metric.as_deref()?)?;
     let verdict = holds(average);
     let words = claim.words.as_deref().unwrap_or_default();
     let summary = summary(words, &points, if metric == TRANSFER { TIME } else { CHUNKS });
     let unless_confirmed = claim.texts("causes_unless_confirmed").into_iter().filter(|_| verdict != Some(true));
     let causes = unless_confirmed.chain(claim.texts("causes")).map(|cause| causes::of(cause, all, &claim.item));
-    outcome(verdict, average, [summary].into_iter().chain(causes))
+    let outcome = outcome(verdict, average, [summary].into_iter().chain(causes))?;
+    let beside = claim.arguments.get("beside");
+    let beside = beside.and_then(|it| Some((it["name"].as_str()?, at(it["metric"].as_str()?)?)));
+    let alternatives = beside.map(|(choice, (_, average, _))| alternative(choice, holds(average), average));
+    Some(Outcome { alternatives: alternatives.into_iter().collect(), ..outcome })
 }
 
-/// A gain at the longest RTT, for certain, and a larger one the longer the RTT.
-fn gain_grows_with_rtt(all: &Results, _: &Claim) -> Option<Outcome> {
-    let points = points_of_both(all, TRANSFER, has_loss);
-    let mut rtts: Vec<i64> = points.iter().map(|point| rtt(point.reference)).collect();
-    rtts.sort_unstable();
-    rtts.dedup();
-    let at = |&ms: &i64| {
-        let ratios = points.iter().filter(|point| rtt(point.reference) == ms).map(|point| point.ratio);
-        Ratio::average(&ratios.collect::<Vec<_>>())
-    };
-    let averages: Vec<Ratio> = rtts.iter().filter_map(at).collect();
-    let (Some(first), Some(last), true) = (averages.first(), averages.last(), averages.len() > 1) else { return None };
-    let shown: Vec<String> =
-        rtts.iter().zip(&averages).map(|(ms, average)| format!("{} at {ms} ms", TIME.difference(*average))).collect();
-    let grows = averages.is_sorted_by(|a, b| a.value > b.value) && last.high < first.low;
-    let verdict = last.is_below_one() && grows;
-    let shown = format!(
-        "With loss on path 2 the proposal's transfers are, on average over both experiments, {}",
-        shown.join(", ")
-    );
-    let cause = match (verdict, first.is_below_one() || last.is_below_one()) {
-        (true, _) => None,
-        (false, true) => Some("There is a gain, but it does not grow with every step for certain".to_owned()),
-        (false, false) if grows => {
-            Some("There is no gain that could grow; what the proposal costs becomes less with the RTT".to_owned())
+/// What another reading gives.
+fn alternative(choice: &str, verdict: Option<bool>, ratio: Ratio) -> Alternative {
+    let measured = Some(ratio.measured());
+    Alternative { choice: choice.to_owned(), verdict: verdict.into(), measured, instead_of: None }
+}
+
+/// Whether the proposal saves time at the longest RTT, and more of it than at the shortest, in the claim's experiment; the
+/// other one stands beside.
+fn gain_grows_with_rtt(all: &Results, claim: &Claim) -> Option<Outcome> {
+    let saved = Saved::of(all, &claim.item)?;
+    let grows = if saved.verdict() == Some(true) { "" } else { "; it does not grow for certain" };
+    let mut outcome = Outcome::new(saved.verdict(), saved.measured(), format!("{}{grows}.", saved.shown()));
+    let other = if claim.item == LOSS_ON_PATH_2 { EQUAL_LOSS } else { LOSS_ON_PATH_2 };
+    outcome.alternatives.extend(Saved::of(all, other).map(|saved| Alternative {
+        choice: format!("the experiment {other}"),
+        verdict: saved.verdict().into(),
+        measured: Some(saved.measured()),
+        instead_of: None,
+    }));
+    Some(outcome)
+}
+
+/// The seconds that the proposal saves where there is loss, on average: by RTT, with half of the interval.
+struct Saved<'a> {
+    item: &'a str,
+    by_rtt: Vec<(i64, f64, f64)>,
+}
+
+impl<'a> Saved<'a> {
+    /// Those in an experiment that was run at several RTTs.
+    fn of(all: &Results, item: &'a str) -> Option<Self> {
+        let points = points(all, item, TRANSFER, has_loss);
+        let mut rtts: Vec<i64> = points.iter().map(|point| rtt(point.reference)).collect();
+        rtts.sort_unstable();
+        rtts.dedup();
+        let half = |row: &Row| row.interval(TRANSFER).map_or(f64::INFINITY, |it| (it.high - it.low) / 2.0);
+        let at = |&ms: &i64| {
+            let at = || points.iter().filter(|point| rtt(point.reference) == ms);
+            let saved: Vec<f64> =
+                at().map(|point| point.reference.mean(TRANSFER) - point.proposal.mean(TRANSFER)).collect();
+            let squares: f64 = at().map(|point| half(point.reference).powi(2) + half(point.proposal).powi(2)).sum();
+            let number = saved.len() as f64;
+            (ms, saved.iter().sum::<f64>() / number, squares.sqrt() / number)
+        };
+        (rtts.len() > 1).then(|| Self { item, by_rtt: rtts.iter().map(at).collect() })
+    }
+
+    fn extremes(&self) -> [(f64, f64); 2] {
+        [self.by_rtt[0], self.by_rtt[self.by_rtt.len() - 1]].map(|(_, seconds, half)| (seconds, half))
+    }
+
+    fn verdict(&self) -> Option<bool> {
+        let [(near, near_half), (far, far_half)] = self.extremes();
+        let (growth, half) = (far - near, far_half.hypot(near_half));
+        match () {
+            () if far - far_half > 0.0 && growth - half > 0.0 => Some(true),
+            () if far + far_half < 0.0 || growth + half < 0.0 => Some(false),
+            () => None,
         }
-        (false, false) => Some("There is no gain that could grow".to_owned()),
-    };
-    outcome(Some(verdict), *last, [Some(shown), cause])
+    }
+
+    fn measured(&self) -> Measured {
+        let [(near, near_half), (far, far_half)] = self.extremes();
+        let (growth, half) = (far - near, far_half.hypot(near_half));
+        let interval = Interval { low: growth - half, high: growth + half, confidence: 0.95 };
+        Measured::new(growth, Some(interval), "s more saved")
+    }
+
+    fn shown(&self) -> String {
+        let at = |(ms, seconds, half): &(i64, f64, f64)| format!("{seconds:.2} ± {half:.2} s at {ms} ms");
+        let shown: Vec<String> = self.by_rtt.iter().map(at).collect();
+        format!("In {} the proposal saves {} on average over the losses", self.item, shown.join(", "))
+    }
 }
 
 /// The average is 1, as far as can be told, and that is far enough.
@@ -150,7 +206,7 @@ pub(super) mod tests {
     fn spread(scale: f64, spread: f64) -> Results {
         LEITNER2019.invented(Effort::Quick, |cell| {
             let x = if cell.is("mode", PROPOSAL) { scale } else { 1.0 };
-            [x, (1.0 + spread) * x, x, (1.0 + spread) * x].map(|x| vec![x; 5]).to_vec()
+            [x, (1.0 + spread) * x, x, (1.0 + spread) * x].map(|x| vec![x; 6]).to_vec()
         })
     }
 
@@ -164,10 +220,16 @@ pub(super) mod tests {
 
     #[test]
     fn findings_are_confirmed_or_refuted() {
-        let yes_no = |answers: [bool; 8]| answers.map(Some).to_vec();
-        assert_eq!(verdicts(&made(0.8)), yes_no([true, true, true, false, true, false, false, true]));
-        assert_eq!(verdicts(&made(1.2)), yes_no([false, false, false, true, false, false, false, false]));
-        assert_eq!(verdicts(&made(1.0)), yes_no([false, false, false, false, false, false, true, true]));
+        let [yes, no] = [Some(true), Some(false)];
+        // The same is saved at each RTT, which leaves open whether it grows.
+        assert_eq!(verdicts(&made(0.8)), [yes, yes, yes, no, yes, None, no, yes]);
+        assert_eq!(verdicts(&made(1.2)), [no, no, no, yes, no, no, no, no]);
+        assert_eq!(verdicts(&made(1.0)), [no, no, no, no, no, None, yes, yes]);
+        let grows = LEITNER2019.invented(Effort::Quick, |cell| {
+            let saved = if cell.is("mode", PROPOSAL) { cell.number("rtt2") / 1000.0 } else { 0.0 };
+            [1.0, 1.001, 1.0, 1.001].map(|x| vec![x - saved; 6]).to_vec()
+        });
+        assert_eq!(verdicts(&grows)[5], yes);
     }
 
     #[test]
@@ -181,11 +243,11 @@ pub(super) mod tests {
     #[test]
     fn each_rtt_has_its_curves_and_ratios_tell_what_the_proposal_changes() {
         let figures = LEITNER2019.shown(&made(0.8)).figures;
-        assert_eq!(figures.len(), 2 * (2 * 5 + 4) + 1, "two experiments at two RTTs, and what lies beyond");
+        assert_eq!(figures.len(), 2 * (2 * 6 + 4) + 1, "two experiments at two RTTs, and what lies beyond");
         let Chart::Curves(times) = &figures[0].chart else { panic!("curves") };
         assert_eq!(times.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["reference", "proposal"]);
         assert_eq!(times.curves[0].points.len(), 4, "a point for each loss");
-        let Chart::Curves(ratios) = &figures[10].chart else { panic!("curves") };
+        let Chart::Curves(ratios) = &figures[12].chart else { panic!("curves") };
         assert_eq!(ratios.curves.len(), 2);
         assert!((ratios.curves[0].points[1].y - 0.8).abs() < 1e-9);
     }

@@ -30,8 +30,9 @@ const CUC_BY_DESTINATION: &str = "cuc-v2 with recovery by destination";
 const NO_CUC_BY_ASSOCIATION: &str = "no CUC with recovery by association";
 
 /// What is measured, as in the paper's file: transfer time in seconds, chunks sent again, those of them after a timeout,
-/// expirations of the timer, windows cut by fast recovery.
-const METRICS: [&str; 5] = ["transfer", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries"];
+/// expirations of the timer, windows cut by fast recovery, and the retransmissions that Linux counts.
+const METRICS: [&str; 6] =
+    ["transfer", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries", "events"];
 const TRANSFER: usize = 0;
 const RETRANSMISSIONS: usize = 1;
 const TIMEOUTS: usize = 3;
