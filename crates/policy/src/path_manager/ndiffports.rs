@@ -46,8 +46,8 @@ impl Catalogued for NDiffPorts {
     const OPTIONS: &'static [Attribute<Self>] = &[
         Attribute::subflows(
             "n",
-            "the number of subflows, including the initial one; \"disjoint-paths\": as many as there are paths without a common \
-             link between the routers of the two addresses, at most mptcp.max_subflows",
+            "the number of subflows, including the initial one; \"disjoint-paths\": as many as there are paths without a \
+             common link between the routers of the two addresses, at most mptcp.max_subflows",
             [1, MAX_SUBFLOWS as u64],
             |own| own.0.shape().subflows_per_pair().into(),
             |own, n| own.0.set_shape(Shape::Ports(NonZeroU8::new(n as u8).unwrap_or(NonZeroU8::MIN))),
