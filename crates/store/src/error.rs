@@ -85,6 +85,17 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The plan of runs cannot be read again.
+    #[error(
+        "{}: the scenario of these runs cannot be read from their store: {reason}; its results can be made with the \
+         scenario's own file (subflow merge)", path.display()
+    )]
+    UnreadablePlan {
+        /// The note of the plan.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Another process works with the journal.
     #[error(
         "{}: another command{} does its runs here; wait for it, or choose another folder for the results",

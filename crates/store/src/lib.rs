@@ -31,6 +31,7 @@
 //! | what identifies a run | `key.rs`, also what tells builds of the program apart |
 //! | a run as a file, and back | `record.rs` |
 //! | the folder of a store | `store.rs` |
+//! | of which plans a store has runs, and how many | `planned.rs` |
 //! | the runs of a store as a table | `export.rs` |
 //! | the runs of a plan that a store lacks; results of a plan from stores | `sweep.rs` |
 //!
@@ -45,6 +46,7 @@ mod export;
 mod key;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod planned;
 mod record;
 mod store;
 mod sweep;
@@ -57,6 +59,7 @@ pub use self::parquet::to_parquet;
 pub use error::StoreError;
 pub use export::export;
 pub use key::{Key, program_is};
+pub use planned::Share;
 pub use record::Record;
 pub use store::Store;
 pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};

@@ -4,7 +4,7 @@
 //! which removes its runs when it has made results of them. The run with the key `abcd…` is in `ab/abcd….run`, in
 //! `ab/abcd….invalid.run` while its results are not valid, or in `ab/abcd….failed.run` while it has failed. A file is
 //! written under a temporary name, synchronised, and renamed: a process may be killed at any time, and several
-//! may write at the same time.
+//! may write at the same time. `planned.rs` notes beside them of which scenario they are.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -19,14 +19,17 @@ use crate::record::{Identity, Stored, is_complete};
 use crate::{Key, Record, StoreError};
 use crate::{PROGRAM_VERSION, RECORD_FORMAT};
 
-const MARKER: &str = "subflow-store.json";
+pub(crate) const MARKER: &str = "subflow-store.json";
 /// The file that the process of a journal locks.
-const LOCK: &str = "subflow-store.lock";
+pub(crate) const LOCK: &str = "subflow-store.lock";
 /// What the names of files have after the key: of valid results, of results that are not valid, and of errors. The
 /// first of those that exist is the record of the run.
-const KINDS: [&str; 3] = ["", ".invalid", ".failed"];
+const KINDS: [&str; 3] = ["", ".invalid", FAILED];
+const FAILED: &str = ".failed";
 /// What the names of the files of runs end with.
 const EXTENSION: &str = ".run";
+/// The name of the note of a plan begins and ends so.
+pub(crate) const NOTE: [&str; 2] = ["subflow-plan-", ".json"];
 /// The names of files that are being written begin so.
 const STAGING: &str = ".tmp";
 
@@ -209,17 +212,7 @@ impl Store {
 
     /// Calls `with` for each run that it has a record of, in the order of their keys.
     pub(crate) fn for_each_run(&self, mut with: impl FnMut(Identity, Record)) -> Result<(), StoreError> {
-        let mut best: BTreeMap<String, (usize, PathBuf)> = BTreeMap::new();
-        for path in self.runs()? {
-            let Some((key, kind)) = path.file_name().and_then(|name| name.to_str()).and_then(key_and_kind) else {
-                continue;
-            };
-            let known = best.entry(key.to_owned()).or_insert_with(|| (kind, path.clone()));
-            if kind < known.0 {
-                *known = (kind, path.clone());
-            }
-        }
-        for (_, (_, path)) in best {
+        for (_, path) in self.records()?.into_values() {
             let file = match std::fs::read(&path) {
                 Ok(file) => file,
                 // A command that has made results of it has just removed it.
@@ -231,6 +224,26 @@ impl Store {
             with(run, record);
         }
         Ok(())
+    }
+
+    /// For the key of each run the best record that it has: the position of its kind in [`KINDS`], and its file.
+    fn records(&self) -> Result<BTreeMap<String, (usize, PathBuf)>, StoreError> {
+        let mut best: BTreeMap<String, (usize, PathBuf)> = BTreeMap::new();
+        for path in self.runs()? {
+            let Some((key, kind)) = path.file_name().and_then(|name| name.to_str()).and_then(key_and_kind) else {
+                continue;
+            };
+            let known = best.entry(key.to_owned()).or_insert_with(|| (kind, path.clone()));
+            if kind < known.0 {
+                *known = (kind, path.clone());
+            }
+        }
+        Ok(best)
+    }
+
+    /// For the key of each run whether it has results; without them it has failed.
+    pub(crate) fn outcomes(&self) -> Result<BTreeMap<String, bool>, StoreError> {
+        Ok(self.records()?.into_iter().map(|(key, (kind, _))| (key, KINDS[kind] != FAILED)).collect())
     }
 
     /// How many runs it has records of, those that failed included.
@@ -249,9 +262,10 @@ impl Store {
         self.remove_if_empty()
     }
 
-    /// Removes all runs.
+    /// Removes all runs, and what was noted of their plans.
     pub fn clear(&self) -> Result<(), StoreError> {
-        self.remove_files(self.runs()?)
+        let notes = self.entries(&self.path)?.into_iter().filter(|entry| note_id(entry).is_some());
+        self.remove_files(self.runs()?.into_iter().chain(notes))
     }
 
     fn remove_files(&self, files: impl IntoIterator<Item = PathBuf>) -> Result<(), StoreError> {
@@ -286,7 +300,7 @@ impl Store {
     }
 
     /// What a folder contains.
-    fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    pub(crate) fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
         let entries = std::fs::read_dir(folder)
             .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>());
         entries.map_err(|source| self.failed(folder, source))
@@ -297,7 +311,7 @@ impl Store {
         self.path.join(&name[..2]).join(format!("{name}{kind}{EXTENSION}"))
     }
 
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         replace(path, bytes).map_err(|source| self.failed(path, source))
     }
 
@@ -322,12 +336,18 @@ fn key_and_kind(name: &str) -> Option<(&str, usize)> {
 }
 
 /// Whether an entry of the folder belongs to a store whose marker is missing: the folder of runs whose keys begin alike,
-/// or what a process that was killed had begun to write.
+/// the note of a plan, or what a process that was killed had begun to write.
 fn is_own(entry: &Path) -> bool {
     let is_prefix = |name: &str| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_staging(entry)
         || entry.ends_with(LOCK)
+        || note_id(entry).is_some()
         || entry.is_dir() && entry.file_name().and_then(|name| name.to_str()).is_some_and(is_prefix)
+}
+
+/// The ID of the plan that an entry of the folder is the note of.
+pub(crate) fn note_id(entry: &Path) -> Option<&str> {
+    entry.file_name()?.to_str()?.strip_prefix(NOTE[0])?.strip_suffix(NOTE[1])
 }
 
 fn is_staging(entry: &Path) -> bool {

@@ -62,6 +62,10 @@ pub fn fill_with(
     if !plan.document.custom.is_empty() && !plan.is_identified {
         return Err(StoreError::Unidentified);
     }
+    // Algorithms of another crate could not be read again.
+    if plan.document.custom.is_empty() {
+        store.note(plan)?;
+    }
     let key = |job: Job| Key::of(plan, job, settings.options.series);
     let is_stored = |job| Key::all_of(plan, job, settings.options.series).into_iter().any(|key| store.contains(key));
     let is_kept = |job: Job| !settings.again.contains(&job.run) && is_stored(job);
