@@ -35,6 +35,24 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.html()
 }
 
+/// The report as one HTML file that has all that is needed to go on with it: `scenarios`, with their titles and texts,
+/// and for programs `enclosed`, IDs of elements and the JSON in them.
+pub fn of_experiment_enclosing(
+    plan: &Plan,
+    experiment: &Experiment,
+    scenarios: &[(&str, &str)],
+    enclosed: Vec<(&'static str, String)>,
+) -> String {
+    let mut page = Page { enclosed, ..page(plan, experiment) };
+    for (at, (title, text)) in scenarios.iter().enumerate() {
+        page.section(&format!("scenario-{}", at + 1), title, code(text));
+    }
+    let again = "This file contains what made it, and its results. To go on with it, start subflow serve, and open the file \
+                 in the page (Share).";
+    page.section("rerun", "Run it again", paragraphs([again]) + &code("subflow serve"));
+    page.html()
+}
+
 /// The report for a frame of the page of `subflow serve`, which has the scenario beside it. It fits its height to its
 /// content and takes the theme of the page around it, by messages.
 pub fn of_experiment_in_frame(plan: &Plan, experiment: &Experiment) -> String {

@@ -32,6 +32,8 @@ pub(super) struct Page {
     pub(super) class: &'static str,
     /// Whether it is shown in a frame of another page.
     pub(super) in_frame: bool,
+    /// What programs find in the file: for each an ID, and JSON.
+    pub(super) enclosed: Vec<(&'static str, String)>,
 }
 
 /// A section of a page with a heading and an anchor.
@@ -68,6 +70,12 @@ impl Page {
             )
         };
         let sections: String = self.sections.iter().map(section).collect();
+        // No element ends within the text of another one.
+        let enclose = |(id, json): &(&str, String)| {
+            let json = json.replace('<', "\\u003c");
+            format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
+        };
+        let enclosed: String = self.enclosed.iter().map(enclose).collect();
         let [frame_style, frame_script] = if self.in_frame { IN_FRAME } else { [""; 2] };
         let script = SCRIPT.concat() + frame_script;
         let class = if self.in_frame { "in-frame" } else { self.class };
@@ -102,7 +110,7 @@ impl Page {
 </main>
 <footer>subflow {version}</footer>
 <div id="tip" role="status" hidden></div>
-<script>
+{enclosed}<script>
 "use strict";
 {script}
 </script>

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,66 @@ impl Manifest {
     }
 }
 
+/// What a command has written to a folder.
+#[derive(Clone, Debug)]
+pub struct Written {
+    folder: PathBuf,
+    /// What the files contain.
+    pub content: Content,
+    /// The paths of the files below the folder.
+    pub files: BTreeSet<String>,
+}
+
+impl Written {
+    /// The results in `folder`; `None` if no command has written some there.
+    ///
+    /// # Errors
+    ///
+    /// The list of the files is damaged, or is of a later version.
+    pub fn read(folder: &Path) -> Result<Option<Self>, OutputError> {
+        let manifest = Manifest::read(folder, Kind::Results)?;
+        Ok(manifest.map(|Manifest { content, files, .. }| Self { folder: folder.to_owned(), content, files }))
+    }
+
+    /// The path of one of its files, unless it leads out of the folder by a symbolic link, or is none.
+    pub fn file(&self, name: &str) -> Option<PathBuf> {
+        let name = self.files.get(name)?;
+        let [folder, file] = [&self.folder, &self.folder.join(name)].map(|path| path.canonicalize().ok());
+        file.filter(|file| folder.is_some_and(|folder| file.starts_with(folder)) && file.is_file())
+    }
+}
+
 /// Whether a path leads to a file below the directory that it is relative to.
 pub(super) fn is_below(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Folder;
+    use super::*;
+
+    #[test]
+    fn files_are_those_that_a_command_has_written_and_links_lead_nowhere() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let out = root.path().join("out");
+        std::fs::write(root.path().join("secret"), "secret").expect("written");
+        assert!(Written::read(root.path()).expect("nothing is wrong").is_none());
+        let folder = Folder::prepare(&out, Content::Watched, &[], false).expect("absent");
+        let write = |path: &Path, name: &str| std::fs::write(path.join(name), name);
+        folder.replace(|path| write(path, "a").and_then(|()| write(path, "b"))).expect("written");
+        std::fs::write(out.join("foreign"), "not ours").expect("written");
+        let written = Written::read(&out).expect("it can be read").expect("results");
+        assert_eq!(written.content, Content::Watched);
+        assert!(written.file("a").is_some_and(|file| file.ends_with("out/a")));
+        for name in ["foreign", "../secret", "", ".subflow-results"] {
+            assert_eq!(written.file(name), None, "{name}");
+        }
+        #[cfg(unix)]
+        {
+            std::fs::remove_file(out.join("b")).expect("removed");
+            std::os::unix::fs::symlink(root.path().join("secret"), out.join("b")).expect("linked");
+            assert_eq!(written.file("b"), None);
+        }
+    }
 }

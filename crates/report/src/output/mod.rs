@@ -10,7 +10,7 @@
 //! | event logs that stay for `--resume` | `kept_logs.rs` |
 //! | checks before the run | `directory.rs` |
 //! | rules for replacing results | `content.rs` |
-//! | the manifest | `manifest.rs` |
+//! | the manifest; what a folder has, for readers | `manifest.rs` |
 //! | moving files into place | `commit.rs` |
 
 mod commit;
@@ -38,6 +38,7 @@ use crate::{
 pub use content::Content;
 pub use error::OutputError;
 pub use folder::Folder;
+pub use manifest::Written;
 use manifest::is_below;
 pub use run_files::RunFiles;
 

@@ -15,4 +15,8 @@ for (const chart of charts.filter(({ linked }) => linked)) {
 addEventListener("message", ({ source, data }) => {
   if (source !== parent || data?.subflow !== "page") return;
   if (THEMES.includes(data.theme)) setTheme(data.theme);
+  if (data.print) {
+    tell({ printed: true });
+    print();
+  }
 });
