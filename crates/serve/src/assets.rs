@@ -20,12 +20,13 @@ type Asset = (&'static str, &'static str, &'static str);
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-const ASSETS: [Asset; 20] = [
+const ASSETS: [Asset; 26] = [
     // The colours of the page are those of the report beside it.
     ("palette.css", STYLE, PALETTE),
     ("main.css", STYLE, include_str!("page/main.css")),
     ("editor.css", STYLE, include_str!("page/editor.css")),
     ("lessons.css", STYLE, include_str!("page/lessons.css")),
+    ("views.css", STYLE, include_str!("page/views.css")),
     ("main.js", SCRIPT, include_str!("page/main.js")),
     ("server.js", SCRIPT, include_str!("page/server.js")),
     ("elements.js", SCRIPT, include_str!("page/elements.js")),
@@ -34,6 +35,11 @@ const ASSETS: [Asset; 20] = [
     ("schema.js", SCRIPT, include_str!("page/schema.js")),
     ("completion.js", SCRIPT, include_str!("page/completion.js")),
     ("results.js", SCRIPT, include_str!("page/results.js")),
+    ("running.js", SCRIPT, include_str!("page/running.js")),
+    ("folder.js", SCRIPT, include_str!("page/folder.js")),
+    ("live.js", SCRIPT, include_str!("page/live.js")),
+    ("packets.js", SCRIPT, include_str!("page/packets.js")),
+    ("opened.js", SCRIPT, include_str!("page/opened.js")),
     ("moment.js", SCRIPT, include_str!("page/moment.js")),
     ("picture.js", SCRIPT, include_str!("page/picture.js")),
     ("pins.js", SCRIPT, include_str!("page/pins.js")),

@@ -30,10 +30,10 @@ impl Opened {
 }
 
 /// A scenario as the page sends it: a text, and changes to it as `subflow run` takes them.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Draft {
-    text: String,
+    pub(crate) text: String,
     /// `PATH=VALUE` each.
     #[serde(default)]
     set: Vec<String>,

@@ -9,22 +9,33 @@
 //! | which addresses there are | `routes.rs` |
 //! | the files of the page, the cards of its gallery | `assets.rs`, `page/`, `gallery/` |
 //! | a text, checked: problems, values with their places, the network | `check.rs`, `picture.rs` |
-//! | a run in the background, its progress and its end | `run.rs`, `lines.rs`; what it may take: `limits.rs` |
+//! | a run in the background, its progress and its end | `run.rs`, `jobs.rs`, `lines.rs`; what it may take: `limits.rs` |
+//! | an answer that comes in pieces, also to slow clients | `follow.rs` |
 //! | lessons: a scenario, a question, and figures that decide the answers | `lessons/` |
 //! | what the page shows of an instant of a run | `moments.rs` |
+//! | a folder of results and stores | `folder.rs`, `folder_routes.rs` |
+//! | connections of this machine | `live.rs` |
 //! | two variants of a scenario as one experiment | `variants.rs` |
-//! | what requests share; results that are kept, and what can be saved of them | `kept.rs` |
+//! | what requests share; results that are kept, and what can be saved of them | `kept.rs`; `exports.rs`, `answers.rs` |
 //!
 //! The server listens on loopback only, and answers who knows the random token of its address. It reads no file but the
-//! scenario that it was given, and traces in the scenario's directory; it writes none.
+//! scenario that it was given and traces in the scenario's directory, or what commands have written to the folder that it
+//! was given; it writes none.
 
 mod access;
+mod answers;
 mod assets;
 mod check;
+mod exports;
+mod folder;
+mod folder_routes;
+mod follow;
+mod jobs;
 mod kept;
 mod lessons;
 mod limits;
 mod lines;
+mod live;
 mod moments;
 mod picture;
 mod routes;
@@ -42,6 +53,7 @@ use subflow_lab::Stop;
 use access::Access;
 pub use check::Opened;
 use kept::Shared;
+pub use kept::Source;
 pub use limits::Limits;
 use routes::router;
 
@@ -57,17 +69,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds to `port` of loopback, or to a free one if it is 0. `opened` is the scenario that the page shows first;
-    /// without one it shows an example.
+    /// Binds to `port` of loopback, or to a free one if it is 0. The page begins with `source`.
     ///
     /// # Errors
     ///
     /// Where the port cannot be bound, or the system gives no random numbers for the token.
-    pub fn bind(port: u16, opened: Option<Opened>, limits: Limits) -> io::Result<Self> {
+    pub fn bind(port: u16, source: Source, limits: Limits) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let access = Access::new(listener.local_addr()?.port())?;
-        Ok(Self { listener, access, shared: Shared::new(opened, limits) })
+        Ok(Self { listener, access, shared: Shared::new(source, limits) })
     }
 
     /// The address of the page, with the token.

@@ -1,11 +1,11 @@
 //! What one request may take: a page in a browser is edited by people who try things.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use subflow_lab::Stop;
 use subflow_quantity::Size;
 use subflow_scenario::sweep::Bounds;
+
+use crate::jobs::Job;
 
 /// How often a run is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -22,6 +22,8 @@ pub struct Limits {
     pub time: Duration,
     /// How much the memory of the process may grow while they run, where the system tells it. Default: 2 GB.
     pub memory: Size,
+    /// How long runs go on that no page follows: so long a page may take to load again. Default: 15 s.
+    pub absence: Duration,
     /// The largest request. Default: 1 MB.
     pub request: Size,
 }
@@ -33,47 +35,34 @@ impl Default for Limits {
             runs: 1000,
             time: Duration::from_secs(60),
             memory: Size::from_bytes(2_000_000_000),
+            absence: Duration::from_secs(15),
             request: Size::from_bytes(1_000_000),
         }
     }
 }
 
-/// Why runs were ended before their time.
-#[derive(Debug, Default)]
-pub(crate) struct Reason(OnceLock<String>);
-
-impl Reason {
-    /// The reason, if there is one.
-    pub(crate) fn given(&self) -> Option<&str> {
-        self.0.get().map(String::as_str)
-    }
-}
-
-/// Stops runs that take more time or memory than they may. Ends when they are stopped.
-pub(crate) async fn watch(limits: Limits, stop: Stop, reason: std::sync::Arc<Reason>) {
+/// Stops runs that take more time or memory than they may, or that nobody follows. Ends when they are stopped.
+pub(crate) async fn watch(limits: Limits, job: &Job) {
     let before = resident();
-    let mut passed = Duration::ZERO;
-    while !stop.is_requested() {
+    let (mut passed, mut absent) = (Duration::ZERO, Duration::ZERO);
+    while !job.stop().is_requested() {
         tokio::time::sleep(LOOK).await;
         passed += LOOK;
+        absent = if job.is_left() { absent + LOOK } else { Duration::ZERO };
         let grown = resident().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
-        let exceeded = if passed > limits.time {
-            Some(format!(
+        if passed > limits.time {
+            job.stop_because(format!(
                 "stopped after {} s of real time, the limit of this page: lower duration or repeat, or use `subflow run`",
                 limits.time.as_secs_f64()
-            ))
+            ));
         } else if grown > limits.memory.as_bytes() {
-            Some(format!(
+            job.stop_because(format!(
                 "stopped because the runs took more than {} of memory, the limit of this page: lower duration or \
                  repeat, or use `subflow run`",
                 limits.memory
-            ))
-        } else {
-            None
-        };
-        if let Some(message) = exceeded {
-            reason.0.get_or_init(|| message);
-            stop.request();
+            ));
+        } else if absent > limits.absence {
+            job.stop_because("stopped because no page followed these runs any more".to_owned());
         }
     }
 }
@@ -87,16 +76,21 @@ fn resident() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
+    use crate::jobs::Jobs;
 
     fn watched(limits: Limits) -> Option<String> {
-        let (stop, reason) = (Stop::default(), Arc::new(Reason::default()));
+        let job = Jobs::default().add();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        runtime.block_on(watch(limits, stop.clone(), Arc::clone(&reason)));
-        assert!(stop.is_requested());
-        reason.given().map(str::to_owned)
+        runtime.block_on(watch(limits, &job));
+        assert!(job.stop().is_requested());
+        job.reason().map(str::to_owned)
+    }
+
+    #[test]
+    fn runs_that_nobody_follows_are_stopped_and_told_why() {
+        let why = watched(Limits { absence: Duration::from_millis(150), ..Limits::default() });
+        assert!(why.is_some_and(|why| why.contains("no page followed")));
     }
 
     #[test]

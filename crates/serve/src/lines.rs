@@ -1,18 +1,10 @@
-//! An answer in lines of JSON, which come while a run goes on. When nobody reads it any more, the run is stopped.
+//! The lines of JSON that tell of a run while it goes on.
 
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use axum::body::{Body, Bytes};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use futures_core::Stream;
+use axum::body::Bytes;
 use serde::Serialize;
-use subflow_lab::Stop;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::check::Checked;
+use crate::follow::News;
 
 /// A line.
 #[derive(Debug, Serialize)]
@@ -38,71 +30,70 @@ pub(crate) struct Headline {
     pub(crate) completion_s: Option<f64>,
 }
 
-/// Where the lines of an answer are written.
-#[derive(Clone, Debug)]
-pub(crate) struct Writer(UnboundedSender<Bytes>);
-
-impl Writer {
-    /// Adds a line. Where nobody reads, it is dropped.
-    pub(crate) fn line(&self, value: &impl Serialize) {
-        let mut line = serde_json::to_vec(value).expect("the keys of all values are texts");
+impl Line<'_> {
+    /// The line, with its end.
+    pub(crate) fn bytes(&self) -> Bytes {
+        let mut line = serde_json::to_vec(self).expect("the keys of all values are texts");
         line.push(b'\n');
-        // The reader has gone: what is written for it is of no use to anyone.
-        let _ = self.0.send(line.into());
+        line.into()
     }
 }
 
-/// The lines that were written. Dropping it requests the stop: the browser has cancelled the request, or has gone.
-struct Lines {
-    receiver: UnboundedReceiver<Bytes>,
-    stop: Stop,
+/// What became of runs so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// How many there are, once they have begun.
+    pub(crate) total: Option<usize>,
+    /// How many of them are done.
+    pub(crate) done: usize,
+    /// The last line.
+    pub(crate) end: Option<Bytes>,
 }
 
-impl Stream for Lines {
-    type Item = Result<Bytes, Infallible>;
+/// What one client has heard.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    total: Option<usize>,
+    done: usize,
+}
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.receiver.poll_recv(context).map(|line| line.map(Ok))
+impl Heard {
+    /// The lines that the client lacks.
+    pub(crate) fn news(&mut self, told: &Told) -> News {
+        let mut pieces = Vec::new();
+        if let (Some(total), None) = (told.total, self.total) {
+            pieces.push(Line::Started(total).bytes());
+        }
+        if let Some(total) = told.total.filter(|_| told.done > self.done) {
+            pieces.push(Line::Progress { done: told.done, total }.bytes());
+        }
+        (self.total, self.done) = (told.total, told.done);
+        pieces.extend(told.end.clone());
+        News { pieces, is_last: told.end.is_some() }
     }
-}
-
-impl Drop for Lines {
-    fn drop(&mut self) {
-        self.stop.request();
-    }
-}
-
-/// A writer, and the answer with what it writes. The answer ends when all clones of the writer are dropped.
-pub(crate) fn answer(stop: Stop) -> (Writer, Response) {
-    let (sender, receiver) = unbounded_channel();
-    let body = Body::from_stream(Lines { receiver, stop });
-    let kind = [(header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8")];
-    (Writer(sender), (kind, body).into_response())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_answer_that_nobody_reads_stops_the_run() {
-        let stop = Stop::default();
-        let (writer, response) = answer(stop.clone());
-        writer.line(&1);
-        assert!(!stop.is_requested());
-        drop(response);
-        assert!(stop.is_requested());
-        writer.line(&2);
+    fn text(news: &News) -> String {
+        news.pieces.iter().map(|piece| String::from_utf8_lossy(piece).into_owned()).collect()
     }
 
     #[test]
-    fn lines_come_in_their_order_and_end_with_the_writer() {
-        let (writer, response) = answer(Stop::default());
-        writer.line(&serde_json::json!({ "a": 1 }));
-        writer.line(&2);
-        drop(writer);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let bytes = runtime.block_on(axum::body::to_bytes(response.into_body(), 100)).expect("all lines");
-        assert_eq!(&bytes[..], b"{\"a\":1}\n2\n");
+    fn a_client_hears_what_it_lacks_and_one_that_comes_later_hears_all() {
+        let (mut first, mut told) = (Heard::default(), Told::default());
+        assert_eq!(first.news(&told), News::default());
+        told.total = Some(7);
+        assert_eq!(text(&first.news(&told)), "{\"started\":7}\n");
+        told.done = 3;
+        assert_eq!(text(&first.news(&told)), "{\"progress\":{\"done\":3,\"total\":7}}\n");
+        assert_eq!(first.news(&told), News::default());
+        told.end = Some(Line::Error("stopped").bytes());
+        let last = first.news(&told);
+        assert!(last.is_last && text(&last) == "{\"error\":\"stopped\"}\n");
+        let all = Heard::default().news(&told);
+        assert!(all.is_last && text(&all).lines().count() == 3, "{}", text(&all));
     }
 }

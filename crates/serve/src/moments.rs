@@ -1,13 +1,18 @@
-//! The metrics over time that the page shows at an instant: queues of links, and windows of subflows.
+//! What the page shows at an instant of the first run: queues of links and windows of subflows, from the metrics over time;
+//! and what each subflow sent and up to where the reader could read, from the packets.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use subflow_lab::results::{Experiment, FlowResult, Series};
+use subflow_lab::results::{Experiment, FlowResult, Sequence, SequenceKind, Series};
 
 const METRICS: [&str; 6] = ["goodput", "cwnd", "in-flight", "srtt", "blocking", "queue"];
 /// More series are for the report.
 const MOST_SERIES: usize = 150;
+/// The most points of a kind of each subflow. More could not be told apart.
+const MOST_POINTS: usize = 6000;
+/// The most kinds of all subflows and flows.
+const MOST_SEQUENCES: usize = 60;
 
 /// The series of the first run that has some.
 #[derive(Debug, Default, Serialize)]
@@ -62,6 +67,42 @@ impl<'a> Metric<'a> {
     }
 }
 
+/// What happened to data.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Packets<'a> {
+    sequences: Vec<Points<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Points<'a> {
+    /// The subflow, as in the series; of what can be read, the flow.
+    of: &'a str,
+    kind: SequenceKind,
+    /// One of so many is here.
+    every: u64,
+    /// Times in seconds, and positions in the stream in bytes.
+    points: Vec<(f64, u64)>,
+}
+
+impl<'a> Packets<'a> {
+    /// Those of the first run whose packets were recorded.
+    pub(crate) fn of(experiment: &'a Experiment) -> Self {
+        let Some(run) = experiment.runs.iter().find(|run| !run.result.sequences.is_empty()) else {
+            return Self::default();
+        };
+        Self { sequences: run.result.sequences.iter().take(MOST_SEQUENCES).map(Points::of).collect() }
+    }
+}
+
+impl<'a> Points<'a> {
+    fn of(sequence: &'a Sequence) -> Self {
+        let all = sequence.points();
+        let step = all.len().div_ceil(MOST_POINTS).max(1);
+        let points = all.iter().step_by(step).map(|point| (point.time_s, point.offset)).collect();
+        Self { of: &sequence.of, kind: sequence.kind, every: sequence.every * step as u64, points }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -87,5 +128,22 @@ mod tests {
         let most = |of: &str| moments.series.iter().find(|metric| metric.of == of).map(|metric| metric.most);
         assert_eq!(most("lte.up"), Some(200.0), "the queue was full");
         assert!(Moments::of(&Experiment::new(&plan, Vec::new())).series.is_empty());
+    }
+
+    #[test]
+    fn each_subflow_has_the_packets_that_it_sent_and_the_flow_what_could_be_read() {
+        let text = include_str!("gallery/wifi-lte.toml").to_owned();
+        let plan = Plan::read(Document::parse(Path::new("wifi-lte.toml"), text).expect("TOML")).expect("a scenario");
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let experiment = execute(&plan, 1, &options, &|_| {}).expect("it runs");
+        let packets = Packets::of(&experiment);
+        let find = |of: &str, kind| packets.sequences.iter().find(|points| points.of == of && points.kind == kind);
+        for of in ["file/0", "file/1"] {
+            let sent = find(of, SequenceKind::Sent).expect("packets");
+            assert!((100..=MOST_POINTS).contains(&sent.points.len()) && sent.every >= 1, "{of}: {}", sent.points.len());
+        }
+        let readable = &find("file", SequenceKind::Readable).expect("what can be read").points;
+        assert!(readable.is_sorted() && readable.last().is_some_and(|(_, end)| *end > 19_000_000), "all but the end");
+        assert!(Packets::of(&Experiment::new(&plan, Vec::new())).sequences.is_empty());
     }
 }

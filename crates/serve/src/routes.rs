@@ -9,17 +9,18 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use subflow_scenario::schema::json_schema;
 
 use crate::access::{Access, guard};
+use crate::answers::{in_json, parsed};
 use crate::assets::{CARDS, PAGE, asset, card_pictures};
 use crate::check::{Draft, Opened};
+use crate::exports::PARQUET;
 use crate::kept::Shared;
 use crate::lessons::lessons;
 use crate::limits::Limits;
-use crate::run;
+use crate::{folder_routes, run};
 
 /// All addresses. Requests that `access` refuses reach none of them.
 pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
@@ -31,6 +32,13 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
         .route("/{token}/pictures.json", get(pictures))
         .route("/{token}/check", post(check))
         .route("/{token}/run", post(begin))
+        .route("/{token}/runs.json", get(runs))
+        .route("/{token}/runs/{number}", get(follow))
+        .route("/{token}/runs/{number}/cancel", post(cancel))
+        .route("/{token}/live", get(live))
+        .route("/{token}/folder.json", get(folder_routes::list))
+        .route("/{token}/folder/open", post(folder_routes::open))
+        .route("/{token}/folder/{path}/{*file}", get(folder_routes::file))
         .route("/{token}/results/{number}/{file}", get(results))
         .route("/{token}/{asset}", get(of_asset))
         .with_state(shared)
@@ -61,6 +69,8 @@ async fn start(State(shared): State<Arc<Shared>>) -> Response {
         "limits": { "points": plan.points, "runs": runs, "seconds": time.as_secs_f64() },
         "cards": CARDS,
         "lessons": lessons(),
+        "folder": shared.folder.as_ref().map(|folder| folder.path().display().to_string()),
+        "parquet": PARQUET,
     }))
 }
 
@@ -101,6 +111,34 @@ async fn begin(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     }
 }
 
+/// The runs of this server that go on.
+async fn runs(State(shared): State<Arc<Shared>>) -> Response {
+    in_json(&json!(shared.jobs.list()))
+}
+
+/// The lines of runs, from their begin on.
+async fn follow(State(shared): State<Arc<Shared>>, Path((_, number)): Path<(String, String)>) -> Response {
+    match number.parse().ok().and_then(|number| shared.jobs.find(number)) {
+        Some(job) => job.follow(),
+        None => (StatusCode::NOT_FOUND, "these runs are not known any more\n").into_response(),
+    }
+}
+
+async fn cancel(State(shared): State<Arc<Shared>>, Path((_, number)): Path<(String, String)>) -> Response {
+    match number.parse().ok().and_then(|number| shared.jobs.find(number)) {
+        Some(job) => {
+            job.stop_because("cancelled".to_owned());
+            StatusCode::NO_CONTENT.into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// What the kernel's connections do, as long as the page listens.
+async fn live(State(shared): State<Arc<Shared>>) -> Response {
+    shared.live.follow()
+}
+
 async fn results(
     State(shared): State<Arc<Shared>>,
     Path((_, number, file)): Path<(String, String, String)>,
@@ -115,14 +153,4 @@ async fn results(
         Ok(None) => StatusCode::NOT_FOUND.into_response(),
         Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the report could not be made\n").into_response(),
     }
-}
-
-/// The request, or the answer to one that is not as expected.
-fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Box<Response>> {
-    let refused = |error: serde_json::Error| (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response();
-    serde_json::from_slice(body).map_err(|error| Box::new(refused(error)))
-}
-
-fn in_json(value: &Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }

@@ -1,35 +1,36 @@
-//! Runs in the background: begun by a request, told in lines, and ended when the request is.
+//! Runs in the background: begun by a request, followed by pages, ended by one of them or by a limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use axum::response::Response;
-use subflow_lab::Stop;
 use subflow_lab::execute::{Progress, execute};
-use subflow_lab::results::{Experiment, Run};
+use subflow_lab::results::{Experiment, FlowResult, Run};
 use subflow_lab::simulate::RunOptions;
 
+use crate::jobs::Job;
 use crate::kept::{Finished, Shared};
-use crate::limits::{Reason, watch};
-use crate::lines::{Headline, Line, Writer, answer};
+use crate::limits::watch;
+use crate::lines::{Headline, Line};
 use crate::variants::{Request, add_differences};
 
-/// Begins runs. The answer has a line for each event, the last one with the number of the results or with an error.
-/// When the browser ends the request, the runs are stopped.
+/// Begins runs. The answer has a line for each event, the last one with the number of the results or with an error. The
+/// runs go on for a while when nobody reads it.
 pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
-    let stop = Stop::default();
-    let (writer, response) = answer(stop.clone());
+    let job = shared.jobs.add();
+    let response = job.follow();
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
         let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else { return };
-        if stop.is_requested() {
-            return;
+        if job.is_left() || job.stop().is_requested() {
+            return job.end(&Line::Error(job.reason().unwrap_or("nobody waited for these runs")));
         }
-        let reason = Arc::new(Reason::default());
-        let watching = tokio::spawn(watch(shared.limits, stop.clone(), Arc::clone(&reason)));
+        let watched = Arc::clone(&job);
+        let limits = shared.limits;
+        let watching = tokio::spawn(async move { watch(limits, &watched).await });
         let work = move || {
             let _turn = turn;
-            run(&shared, &request, &stop, &reason, &writer);
+            run(&shared, request, &job);
         };
         // It tells its errors itself; what is left is that of a server that ends.
         let _ = tokio::task::spawn_blocking(work).await;
@@ -38,25 +39,25 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
     response
 }
 
-/// Does all runs and writes what becomes of them.
-fn run(shared: &Shared, request: &Request, stop: &Stop, reason: &Reason, writer: &Writer) {
-    let error = |message: &str| writer.line(&Line::Error(message));
+/// Does all runs and tells what becomes of them.
+fn run(shared: &Shared, request: Request, job: &Job) {
+    let error = |message: &str| job.end(&Line::Error(message));
     let plan = match request.plan(&shared.opened, shared.limits.plan) {
         Ok(plan) => plan,
-        Err(refused) => return writer.line(&refused.line()),
+        Err(refused) => return job.end(&refused.line()),
     };
     let runs = plan.jobs().len();
     if runs > shared.limits.runs {
         let most = shared.limits.runs;
         return error(&format!("{runs} runs, expected at most {most} here: lower repeat, or use `subflow run`"));
     }
-    writer.line(&Line::Started(runs));
-    let options = RunOptions { series: true, stop: Some(stop.clone()), ..RunOptions::default() };
-    let progress = |Progress { done, total }| writer.line(&Line::Progress { done, total });
+    job.start(&plan.points[0].scenario.title, runs);
+    let options = RunOptions { series: true, stop: Some(job.stop().clone()), ..RunOptions::default() };
+    let progress = |Progress { done, .. }| job.advance(done);
     let finished = catch_unwind(AssertUnwindSafe(|| execute(&plan, 0, &options, &progress)));
     let mut experiment = match finished {
         Ok(Ok(experiment)) => experiment,
-        Ok(Err(failure)) => return error(reason.given().unwrap_or(&failure.to_string())),
+        Ok(Err(failure)) => return error(job.reason().unwrap_or(&failure.to_string())),
         Err(_) => return error("internal error: the results could not be put together"),
     };
     if request.is_pair() {
@@ -64,18 +65,18 @@ fn run(shared: &Shared, request: &Request, stop: &Stop, reason: &Reason, writer:
     }
     let cpu_s = experiment.runs.iter().map(|run| run.result.engine.cpu_s).sum();
     let flows = headlines(&experiment);
-    let number = shared.keep(Finished { plan, experiment });
-    writer.line(&Line::Result { number, runs, cpu_s, flows });
+    let number = shared.keep(Finished { plan, experiment, request: Some(request) });
+    job.end(&Line::Result { number, runs, cpu_s, flows });
 }
 
 /// The flows of the first point: their mean goodput over its runs, and when they completed.
-fn headlines(experiment: &Experiment) -> Vec<Headline> {
+pub(crate) fn headlines(experiment: &Experiment) -> Vec<Headline> {
     /// More are for the report.
     const MOST: usize = 4;
     let runs: Vec<&Run> = experiment.runs.iter().filter(|run| run.point == 0).collect();
     let Some(first) = runs.first() else { return Vec::new() };
     let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let headline = |(index, flow): (usize, &subflow_lab::results::FlowResult)| {
+    let headline = |(index, flow): (usize, &FlowResult)| {
         let flows = || runs.iter().filter_map(|run| run.result.flows.get(index));
         Headline {
             flow: flow.name.clone(),

@@ -1,7 +1,7 @@
 //! What a request asks to run: a scenario, or two variants of it. Two are one experiment: the points of both with one
 //! more swept path, `variant`, and the differences of B to A. Figures, tables and pairs by seed are then those of any sweep with a baseline.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::{Baseline, Experiment};
 use subflow_scenario::sweep::{Bounds, Design, Parameters, Plan, Point, SeriesKept};
@@ -13,12 +13,12 @@ use crate::lines::Line;
 const VARIANT: &str = "variant";
 
 /// What is to be run: a scenario, or two variants of it.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
-    a: Draft,
+    pub(crate) a: Draft,
     #[serde(default)]
-    b: Option<Draft>,
+    pub(crate) b: Option<Draft>,
 }
 
 /// Why a request cannot be run.

@@ -10,9 +10,10 @@ use subflow_serve::Limits;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The scenario that the page shows first: a TOML file, which is never written, or #s=… as the page shares it
-    /// [default: an example]
-    pub(crate) scenario: Option<PathBuf>,
+    /// What the page begins with: a scenario in a TOML file, which is never written; a folder with results or stores, also
+    /// while a sweep runs; or #s=… as the page shares a scenario [default: an example]
+    #[arg(value_name = "SCENARIO|FOLDER")]
+    pub(crate) source: Option<PathBuf>,
     /// The port of loopback to listen on; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) port: u16,

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use subflow_scenario::file::Reach;
 use subflow_scenario::input;
-use subflow_serve::{Opened, Server};
+use subflow_serve::{Opened, Server, Source};
 
 use super::signals::stop_on_signals;
 use crate::arguments::Serve;
@@ -20,13 +20,14 @@ const LARGEST_FILE_MIB: u64 = 1;
 const SHARED: &str = "#s=";
 
 pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let shared = arguments.scenario.as_deref().and_then(Path::to_str).filter(|text| text.starts_with(SHARED));
-    let opened = match (&arguments.scenario, shared) {
-        (Some(path), None) => Some(opened(path)?),
-        _ => None,
+    let shared = arguments.source.as_deref().and_then(Path::to_str).filter(|text| text.starts_with(SHARED));
+    let source = match (&arguments.source, shared) {
+        (Some(path), None) if path.is_dir() => Source::Folder(path.clone()),
+        (Some(path), None) => Source::Scenario(opened(path)?),
+        _ => Source::Example,
     };
     let fragment = shared.map_or(Ok(""), fragment)?;
-    let server = Server::bind(arguments.port, opened, arguments.limits());
+    let server = Server::bind(arguments.port, source, arguments.limits());
     let server = server.map_err(|error| {
         let message = format!("cannot listen on port {} of loopback: {error}", arguments.port);
         Failure::bad_input(message, "choose another one with --port, or 0 for any that is free")

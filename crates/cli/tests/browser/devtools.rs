@@ -116,6 +116,38 @@ impl Page {
         self.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
 
+    /// Presses a key with what it does in a browser: Tab goes on, Enter activates, arrows move. `modifiers` has 2 for Control.
+    pub(crate) fn key(&mut self, key: &str, modifiers: u32) {
+        let code = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            "Escape" => 27,
+            "ArrowLeft" => 37,
+            "ArrowRight" => 39,
+            _ => panic!("the key {key} has no code here"),
+        };
+        let text = if key == "Enter" { "\r" } else { "" };
+        let parameters =
+            json!({ "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text, "modifiers": modifiers });
+        for kind in ["keyDown", "keyUp"] {
+            let mut parameters = parameters.clone();
+            parameters["type"] = json!(kind);
+            self.call("Input.dispatchKeyEvent", parameters);
+        }
+    }
+
+    /// Types a text in the place of what is selected.
+    pub(crate) fn insert(&mut self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    /// Chooses a file in a field for files.
+    pub(crate) fn pick(&mut self, selector: &str, file: &Path) {
+        let root = self.call("DOM.getDocument", json!({}))["root"]["nodeId"].clone();
+        let found = self.call("DOM.querySelector", json!({ "nodeId": root, "selector": selector }))["nodeId"].clone();
+        self.call("DOM.setFileInputFiles", json!({ "nodeId": found, "files": [file] }));
+    }
+
     /// Takes a width in pixels, and `light` or `dark`.
     pub(crate) fn look(&mut self, width: u32, scheme: &str) {
         let phone = width < 600;

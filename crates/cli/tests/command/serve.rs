@@ -48,6 +48,17 @@ fn a_shared_scenario_is_the_end_of_the_address() {
 }
 
 #[test]
+fn a_folder_is_opened_with_what_commands_have_written_there() {
+    let desk = Desk::new(QUICK);
+    let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--out", "results/quick"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let (_, answer, _) = served(&desk, &["results"], "folder.json");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("1 run of quick"), "{answer}");
+    let (_, answer, _) = served(&desk, &["results"], "start.json");
+    assert!(answer.contains(r#""folder":"results""#), "{answer}");
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_before_anything_listens() {
     let desk = Desk::new(QUICK);
     for (arguments, expected) in [

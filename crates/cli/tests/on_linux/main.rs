@@ -9,6 +9,7 @@ mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;
 mod kernel_paths;
+mod live_page;
 mod middleboxes;
 mod network;
 mod paths;

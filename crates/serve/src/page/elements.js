@@ -30,13 +30,14 @@ export function button(text, onclick, properties = {}) {
   return make("button", { type: "button", onclick, ...properties }, text);
 }
 
-/** Calls `act` once, `wait` milliseconds after the last request; `now` calls it at once. */
+/** Calls `act` once, `wait` milliseconds after the last request; `now` calls it at once, `stop` not at all. */
 export function delayed(act) {
   let timer = null;
   const run = () => { timer = null; act(); };
   return {
     request(wait) { clearTimeout(timer); timer = setTimeout(run, wait); },
     now() { clearTimeout(timer); run(); },
+    stop() { clearTimeout(timer); timer = null; },
   };
 }
 

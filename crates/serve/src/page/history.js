@@ -1,7 +1,10 @@
 // What was before: undo for each change of the text, and the runs of this session with their names.
 
 import { button, find, make, openDialog, session } from "./elements.js";
+import * as server from "./server.js";
 
+// How often the runs that go on are asked for.
+const LOOK_MS = 700;
 const MOST_STEPS = 300;
 const MOST_RUNS = 50;
 // Changes of a kind within this time are one step.
@@ -96,7 +99,18 @@ export class Runs {
     session.write("runs", this.entries);
   }
 
+  // The runs of this server that go on, of any page, each with a way to end it.
+  async goingOn(place) {
+    const jobs = await server.goingOn().catch(() => []);
+    place.replaceChildren(...jobs.map(({ number, title, done, total }) => make("div", { className: "row", "data-job": number },
+      make("b", {}, title || "waits for its turn"), total && make("progress", { max: total, value: done, "aria-label": "Runs" }),
+      make("span", {}, total ? `${done} of ${total} runs` : ""), make("span", { className: "spring" }),
+      button("cancel", () => server.cancel(number).then(() => this.goingOn(place))))));
+    if (find("history").open && place.isConnected) setTimeout(() => this.goingOn(place), LOOK_MS);
+  }
+
   open(now) {
+    const place = make("div", { id: "going-on", "aria-label": "Runs that go on" });
     const list = this.entries.map((entry) => {
       const changes = differences(entry.texts.a, now.a);
       const name = make("input", { value: entry.name, placeholder: "name", "aria-label": "Name of this run" });
@@ -111,7 +125,8 @@ export class Runs {
           ? make("details", {}, make("summary", {}, "what has changed since"), make("pre", {}, ...lines))
           : make("small", {}, "the same text as now"));
     });
-    openDialog("history", "History", list.length
+    openDialog("history", "History", place, list.length
       ? make("ol", { className: "runs" }, ...list) : make("p", {}, "Nothing was run yet."));
+    this.goingOn(place);
   }
 }

@@ -2,13 +2,16 @@
 
 import { button, delayed, find, make, session, startTheme } from "./elements.js";
 import { Editor } from "./editor.js";
+import { FolderView } from "./folder.js";
 import { openGallery } from "./gallery.js";
 import { Runs, Undo } from "./history.js";
 import { Lessons } from "./lessons.js";
+import { LiveView } from "./live.js";
 import { Moment } from "./moment.js";
 import { NetworkPicture } from "./picture.js";
 import { Pins } from "./pins.js";
 import { Results } from "./results.js";
+import { Running } from "./running.js";
 import { Schema } from "./schema.js";
 import * as server from "./server.js";
 import { fromFragment, openShare } from "./share.js";
@@ -20,7 +23,9 @@ const TYPING_MS = 60;
 const SLIDING_MS = 25;
 const REPEATS = [["as in the text", ""], ["1", 1], ["5", 5], ["10", 10], ["20", 20], ["50", 50]];
 
-const page = { checking: null, running: null, name: "scenario", number: null, cards: [], asked: 0 };
+const TABS = ["text", "picture", "folder"];
+
+const page = { checking: null, name: "scenario", number: null, cards: [], parquet: [], asked: 0, isFresh: true };
 const variants = new Variants(variantChanged);
 const undo = new Undo((text) => { variants.text = text; editor.show(text); renew(TYPING_MS); });
 const editor = new Editor(find("view-text"), undo, (kind) => {
@@ -39,6 +44,9 @@ const lessons = new Lessons(({ name, scenario, key, values }) => {
   pins.only(key, values);
   open({ a: scenario, name });
 });
+const running = new Running(runningChanged, heard);
+const folder = new FolderView(find("view-folder"), results, { shown: folderShown, open, edit: showInEditor });
+const live = new LiveView(find("live-view"));
 const later = delayed(checkAndRun);
 
 function renew(wait) {
@@ -66,20 +74,24 @@ function variantChanged(how) {
 const draft = (text) => ({ text, set: assignments(), name: page.name });
 
 /** Shows other texts, and runs them. */
-function open({ a, b = null, repeat = null, name = null }) {
+function open({ repeat = null, ...texts }) {
+  if (repeat) find("repeat").value = REPEATS.some(([, value]) => value === repeat) ? repeat : "";
+  showInEditor(texts);
+  renew(0);
+}
+
+function showInEditor({ a, b = null, name = null }) {
   page.name = name ?? page.name;
   variants.open({ a, b });
-  if (repeat) find("repeat").value = REPEATS.some(([, value]) => value === repeat) ? repeat : "";
   editor.show(a);
   undo.begin(a);
-  renew(0);
 }
 
 async function checkAndRun(isAsked = false) {
   page.checking?.abort();
   const checking = page.checking = new AbortController();
   const asked = ++page.asked;
-  page.running?.abort();
+  running.cancel();
   try {
     const checked = await server.check(draft(variants.text), checking.signal);
     if (asked !== page.asked) return;
@@ -88,7 +100,8 @@ async function checkAndRun(isAsked = false) {
     if (!find("live").checked && !isAsked) return say("changed; Ctrl+Enter runs it", "");
     await run();
   } catch (error) {
-    if (error.name !== "AbortError") fail(`the server does not answer: ${error.message}. Is subflow serve still running?`);
+    if (error.name !== "AbortError") fail(`the server does not answer: ${error.message}. Start subflow serve again, and open `
+      + "its new address; “Share” has a command that contains this text.");
   }
 }
 
@@ -114,50 +127,53 @@ function show(checked) {
 }
 
 async function run() {
-  const running = page.running = new AbortController();
   const { a, b } = variants.texts;
-  const texts = { ...variants.texts, name: page.name };
-  const begun = performance.now();
-  say("running", "");
-  find("run").textContent = "Cancel";
-  let answered = false;
-  const heard = (line) => {
-    if (running.signal.aborted) return;
-    if (line.progress?.total > 1) showProgress(line.progress);
-    if (line.error) { answered = true; fail(line.error); }
-    if (line.refused) {
-      answered = true;
-      const { message } = line.refused.checked.problems[0];
-      fail(variants.isPair ? `variant ${line.refused.variant.toUpperCase()}: ${message}` : message);
-    }
-    if (line.result) { answered = true; done(line.result, texts, performance.now() - begun); }
-  };
-  try {
-    await server.run({ a: draft(a), ...(b === null ? {} : { b: draft(b) }) }, running.signal, heard);
-    if (!answered) fail("the run ended without results");
-  } catch (error) {
-    if (error.name !== "AbortError") throw error;
-    if (page.running === running) say("cancelled", "");
-  } finally {
-    if (page.running === running) {
-      page.running = null;
-      find("run").textContent = "Run";
-      find("progress").hidden = true;
-    }
+  const request = { a: draft(a), ...(b === null ? {} : { b: draft(b) }) };
+  const { isFresh } = page;
+  page.isFresh = false;
+  if (!isFresh || !await running.resume(request)) await running.start(request);
+}
+
+function runningChanged() {
+  find("run").textContent = running.isOn ? "Cancel" : "Run";
+  if (running.isOn) say("running", ""); else find("progress").hidden = true;
+}
+
+function heard(line, { a, b }, ms) {
+  if (line.progress?.total > 1) showProgress(line.progress);
+  if (line.error) fail(line.error);
+  if (line.refused) {
+    const { message } = line.refused.checked.problems[0];
+    fail(b ? `variant ${line.refused.variant.toUpperCase()}: ${message}` : message);
   }
+  if (line.result) done(line.result, { a: a.text, b: b?.text ?? null, name: page.name }, ms);
+}
+
+/** The runs of a folder that are shown now. */
+function folderShown({ title, number, flows, status }) {
+  find("title").textContent = title;
+  running.cancel();
+  later.stop();
+  page.number = number ?? null;
+  moment.load(page.number, !find("view-picture").hidden);
+  say(status, flows ? headlineOf(flows) : "");
+  results.current();
 }
 
 function done({ number, runs: count, flows }, texts, ms) {
   page.number = number;
+  folder.leave();
   results.load(number);
   moment.load(number, !find("view-picture").hidden);
   lessons.note(number, texts.a);
-  const headline = flows.map(({ flow, goodput_mbps: mbps, completion_s: s }) =>
-    `${flow} ${mbps.toPrecision(4)} Mbit/s${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
+  const headline = headlineOf(flows);
   say(`${count} ${count === 1 ? "run" : "runs"} in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`,
     headline);
   runs.note(texts, headline);
 }
+
+const headlineOf = (flows) => flows.map(({ flow, goodput_mbps: mbps, completion_s: s }) =>
+  `${flow} ${mbps.toPrecision(4)} Mbit/s${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
 
 function say(status, headline) {
   find("status").textContent = status;
@@ -180,7 +196,7 @@ function showProgress({ done: count, total }) {
 }
 
 function showTab(chosen) {
-  for (const name of ["text", "picture"]) {
+  for (const name of TABS) {
     find(`tab-${name}`).setAttribute("aria-selected", name === chosen);
     find(`view-${name}`).hidden = name !== chosen;
   }
@@ -188,18 +204,25 @@ function showTab(chosen) {
 }
 
 function listen() {
-  find("run").addEventListener("click", () => { if (page.running) page.running.abort(); else checkAndRun(true); });
+  find("run").addEventListener("click", () => {
+    if (!running.isOn) return checkAndRun(true);
+    running.cancel();
+    say("cancelled", "");
+  });
   find("live").addEventListener("change", () => { if (find("live").checked) later.now(); });
   find("repeat").replaceChildren(...REPEATS.map(([text, value]) => new Option(text, value)));
   find("repeat").addEventListener("change", () => renew(0));
   find("undo").addEventListener("click", () => undo.go(-1));
   find("redo").addEventListener("click", () => undo.go(1));
-  for (const [name, other] of [["text", "picture"], ["picture", "text"]]) {
+  for (const name of TABS) {
     find(`tab-${name}`).addEventListener("click", () => showTab(name));
     find(`tab-${name}`).addEventListener("keydown", ({ key }) => {
-      if (key !== "ArrowLeft" && key !== "ArrowRight") return;
-      showTab(other);
-      find(`tab-${other}`).focus();
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+      if (!step) return;
+      const there = TABS.filter((of) => !find(`tab-${of}`).hidden);
+      const next = there[(there.indexOf(name) + step + there.length) % there.length];
+      showTab(next);
+      find(`tab-${next}`).focus();
     });
   }
   find("open-lessons").addEventListener("click", () => lessons.open());
@@ -210,8 +233,9 @@ function listen() {
   find("open-history").addEventListener("click", () => runs.open(variants.texts));
   find("open-share").addEventListener("click", () => openShare({
     name: page.name, texts: variants.texts, assignments: assignments(), repeat: +find("repeat").value,
-    number: page.number,
+    number: page.number, parquet: page.parquet, print: () => results.print(),
   }, open));
+  find("open-live").addEventListener("click", () => live.toggle());
   addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.key !== "Enter") return;
     event.preventDefault();
@@ -228,6 +252,7 @@ async function begin() {
   listen();
   const [begun, schema, shared] = await Promise.all([server.start(), server.schema(), fromFragment(location.hash)]);
   page.cards = begun.cards;
+  page.parquet = begun.parquet;
   editor.schema = new Schema(schema);
   // After a reload the page goes on where it was, unless the link has a scenario.
   const before = session.read("path") === begun.path ? session.read("texts") : null;
@@ -236,6 +261,13 @@ async function begin() {
   const lesson = lessons.load(begun.lessons, !shared && before !== null);
   if (lesson) pins.only(lesson.key, lesson.values);
   open(shared ?? before ?? { a: begun.text });
+  if (begun.folder === null) return;
+  find("tab-folder").hidden = false;
+  if (shared || before) return folder.begin(begun.folder, false);
+  // Nothing is run before the reader has seen what there is.
+  later.stop();
+  showTab("folder");
+  await folder.begin(begun.folder, true);
 }
 
 begin().catch((error) => fail(`the page cannot begin: ${error.message}`));

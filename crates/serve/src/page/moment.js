@@ -1,7 +1,8 @@
 // An instant of the run on the picture: how full each queue is, and the window, the data in flight and the round-trip
 // time of each subflow.
 
-import { button, find, make } from "./elements.js";
+import { button, draw, find, make } from "./elements.js";
+import { Packets } from "./packets.js";
 import { resultsFile, series } from "./server.js";
 
 const COLUMNS = [["goodput", "Mbit/s"], ["cwnd", "window"], ["in-flight", "in flight"], ["srtt", "RTT ms"],
@@ -21,6 +22,27 @@ export function valueAt(points, time) {
   return from ? points[from - 1][1] : null;
 }
 
+const [GAUGE, THICK] = [84, 6];
+
+// How full the queues of both directions are, as two bars below the words of a link, which fill from their sides.
+function gauge(line, sides) {
+  let bars = line.querySelector(".gauge");
+  if (!bars) {
+    const bar = (side) => [draw("rect", { x: -GAUGE / 2, y: side * (THICK + 3), width: GAUGE, height: THICK, class: "room" }),
+      draw("rect", { x: -GAUGE / 2, y: side * (THICK + 3), width: 0, height: THICK, class: "fill" })];
+    bars = draw("g", { class: "gauge", "aria-hidden": "true" }, ...bar(0), ...bar(1));
+    line.append(bars);
+  }
+  const text = line.querySelector("text");
+  const [, x, y] = /translate\(([-\d.]+) ([-\d.]+)\)/.exec(text.getAttribute("transform")) ?? [0, 0, 0];
+  bars.setAttribute("transform", `translate(${x} ${+y + 17 * text.childElementCount - 8})`);
+  bars.querySelectorAll(".fill").forEach((fill, side) => {
+    const share = sides[side]?.most ? sides[side].value / sides[side].most : 0;
+    fill.setAttribute("width", GAUGE * Math.min(1, share));
+  });
+  bars.classList.toggle("unknown", sides.every((side) => side === null));
+}
+
 const shown = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());
 
 /** The scrubber. */
@@ -35,7 +57,9 @@ export class Moment {
     this.play = button("play", () => (this.playing ? this.stop() : this.start()), { id: "play" });
     this.time = make("output", { htmlFor: "instant" });
     this.table = make("table", {});
-    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.table);
+    const around = make("div", { id: "packets" });
+    this.packets = new Packets(around);
+    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.table, around);
     this.place.hidden = true;
   }
 
@@ -43,6 +67,8 @@ export class Moment {
   load(number, isSeen) {
     this.number = number;
     this.data = null;
+    this.packets.forget();
+    if (number === null) this.place.hidden = true;
     if (isSeen) this.show();
   }
 
@@ -54,6 +80,7 @@ export class Moment {
     this.data = data;
     this.place.hidden = false;
     this.paint();
+    if (await this.packets.load(number) && number === this.number) this.paint();
   }
 
   /** Shows an instant, in seconds. */
@@ -82,7 +109,7 @@ export class Moment {
   paint() {
     if (!this.data) return;
     const time = (this.range.value / STEPS) * this.data.end_s;
-    this.time.textContent = `${time.toFixed(2)} s`;
+    this.time.textContent = `${time.toFixed(3)} s`;
     const at = (of, metric) => {
       const found = this.data.series.find((one) => one.of === of && one.metric === metric);
       return found ? { value: valueAt(found.points, time), most: found.most } : null;
@@ -98,9 +125,13 @@ export class Moment {
         note.setAttribute("dy", "1.25em");
         line.querySelector("text").append(note);
       }
+      gauge(line, sides);
       note.textContent = sides[0] ? `queue ${shown(sides[0].value)} ↑ ${shown(sides[1]?.value ?? null)} ↓` : "";
     }
-    const row = ([of, name]) => make("tr", {}, make("td", {}, name),
+    const choose = (of, name) => button(name, () => { this.packets.chosen = of; this.paint(); },
+      { className: "plain", "aria-pressed": String(this.packets.chosen === of), "data-of": of });
+    this.packets.paint(time, this.data.end_s, this.data.names);
+    const row = ([of, name]) => make("tr", {}, make("td", {}, choose(of, name)),
       ...COLUMNS.map(([metric]) => make("td", { className: "n" }, shown(at(of, metric)?.value))));
     this.table.replaceChildren(make("thead", {}, make("tr", {}, make("th", {}, "subflow"),
       ...COLUMNS.map(([, title]) => make("th", {}, title)))), make("tbody", {}, ...Object.entries(this.data.names).map(row)));

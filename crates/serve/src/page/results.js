@@ -16,16 +16,36 @@ export class Results {
       if (Number.isFinite(data.height)) frame.style.height = `${Math.min(Math.max(data.height, 100), 200_000)}px`;
       if (data.ready) this.ready(frame);
       if (Number.isFinite(data.time)) pointed(data.time);
+      if (data.printed) this.place.dataset.printed = "true";
     });
   }
 
   /** Loads the report of results, from the server unless it is given; the one before stays until it is there. */
   load(number, content = { src: resultsFile(number, "frame") }) {
+    this.begin(content, number);
+  }
+
+  /** Loads a report that a command has written. It does not fit its height to its content, and scrolls by itself. */
+  loadWritten(address) {
+    const frame = this.begin({ src: address }, "written");
+    frame.addEventListener("load", () => {
+      this.ready(frame);
+      frame.className = "shown written";
+    });
+  }
+
+  begin(content, number) {
     this.next?.remove();
     this.next = make("iframe", { className: "coming", title: "The report of the results", ...content });
-    this.next.setAttribute("sandbox", "allow-scripts allow-downloads");
+    this.next.setAttribute("sandbox", "allow-scripts allow-downloads allow-modals");
     this.place.append(this.next);
     this.place.dataset.number = number;
+    return this.next;
+  }
+
+  /** Opens the browser's dialog to print the report in sight, from which it can be saved as PDF. */
+  print() {
+    this.shown?.contentWindow?.postMessage({ subflow: "page", theme: this.theme, print: true }, "*");
   }
 
   ready(frame) {
@@ -45,6 +65,11 @@ export class Results {
   /** Marks the report in sight as that of an earlier text. */
   outdated() {
     this.place.classList.add("old");
+  }
+
+  /** Marks it as that of what is shown beside it. */
+  current() {
+    this.place.classList.remove("old");
   }
 
   setTheme(theme) {

@@ -1,7 +1,7 @@
 // Requests to the server. All addresses are relative: the token is a part of the page's own.
 
 async function json(response) {
-  if (!response.ok) throw new Error((await response.text()).trim() || `the server answered ${response.status}`);
+  await checked(response);
   return response.json();
 }
 
@@ -27,20 +27,71 @@ export const series = async (address) => json(await fetch(address));
 /** The address of a file of results. */
 export const resultsFile = (number, name) => `results/${number}/${name}`;
 
+/** What packets did in the first run. */
+export const packets = async (number) => json(await fetch(resultsFile(number, "packets.json")));
+
 /**
- * Runs one or two drafts. `heard` gets each line of the answer: `{ started }`, `{ progress }`, `{ result }`,
- * `{ refused }` or `{ error }`. Aborting the signal stops the runs.
+ * Runs one or two drafts. `begun` gets the number by which the runs are followed and cancelled; `heard` gets each line:
+ * `{ started }`, `{ progress }`, `{ result }`, `{ refused }` or `{ error }`.
  */
-export async function run(request, signal, heard) {
+export async function run(request, signal, heard, begun) {
   const response = await post("run", request, signal);
+  await checked(response);
+  begun(Number(response.headers.get("subflow-job")));
+  await lines(response, heard);
+}
+
+/** Follows runs that have begun before. */
+export async function follow(job, signal, heard) {
+  const response = await fetch(`runs/${job}`, { signal });
+  await checked(response);
+  await lines(response, heard);
+}
+
+/** Whether the server still knows these runs. */
+export async function isKnown(job) {
+  const aborter = new AbortController();
+  try {
+    return (await fetch(`runs/${job}`, { signal: aborter.signal })).ok;
+  } finally {
+    aborter.abort();
+  }
+}
+
+export const cancel = (job) => post(`runs/${job}/cancel`, {});
+
+/** All runs of this server that go on. */
+export const goingOn = async () => json(await fetch("runs.json"));
+
+/** What can be opened in the folder that the command was given. */
+export const folder = async () => json(await fetch("folder.json"));
+
+/** Opens the runs of a sweep that are there. */
+export const openSweep = async ({ path, plan }) => json(await post("folder/open", { path, plan }));
+
+/** The address of a file in the folder. Browsers remove parts like “.” from addresses. */
+export const folderFile = (path, name) =>
+  `folder/_${encodeURIComponent(path)}/${name.split("/").map(encodeURIComponent).join("/")}`;
+
+/** The text of a file in the folder. */
+export async function folderText(path, name) {
+  const response = await fetch(folderFile(path, name));
+  await checked(response);
+  return response.text();
+}
+
+async function checked(response) {
   if (!response.ok) throw new Error((await response.text()).trim() || `the server answered ${response.status}`);
+}
+
+async function lines(response, heard) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop();
-    for (const line of lines) if (line) heard(JSON.parse(line));
+    const found = (rest + value).split("\n");
+    rest = found.pop();
+    for (const line of found) if (line) heard(JSON.parse(line));
   }
 }

@@ -2,6 +2,7 @@
 // lines that give the same results on the command line and in Python.
 
 import { button, copied, find, make, openDialog, save } from "./elements.js";
+import { fromFile } from "./opened.js";
 import { resultsFile } from "./server.js";
 
 // A longer fragment is refused when it is opened.
@@ -68,7 +69,7 @@ export function python(name, assignments, isPair) {
 }
 
 /** Opens the dialog. `opened` gets what a pasted link contains. */
-export async function openShare({ name, texts, assignments, repeat, number }, opened) {
+export async function openShare({ name, texts, assignments, repeat, number, parquet, print }, opened) {
   const fragment = await toFragment({ ...texts, name, ...(repeat ? { repeat } : {}) });
   const isPair = texts.b !== null;
   const scenarios = isPair
@@ -77,8 +78,17 @@ export async function openShare({ name, texts, assignments, repeat, number }, op
   const file = (label, of) => make("a", { className: "button", href: resultsFile(number, of), download: `${name}-${of}`,
     id: `save-${of.replace(".", "-")}` }, label);
   const files = number ? [
-    !isPair && file("report (HTML)", "report.html"), file("table (CSV)", "results.csv"), file("all results (JSON)", "results.json"),
+    file(isPair ? "A and B in one file (HTML)" : "everything in one file (HTML)", "report.html"), file("table (CSV)", "results.csv"), file("all results (JSON)", "results.json"),
   ] : [];
+  const tables = number ? parquet.map((table) => file(table, `${table}.parquet`)) : [];
+  const pick = make("input", { type: "file", accept: ".html,.toml", "aria-label": "File to open", id: "picked" });
+  pick.addEventListener("change", async () => {
+    const found = pick.files.length ? await fromFile(pick.files[0]) : null;
+    if (!found) { pick.setCustomValidity("there is no scenario in it"); pick.reportValidity(); return; }
+    find("share").close();
+    opened(found);
+  });
+  const printed = button("print, or save as PDF", () => { find("share").close(); print(); }, { id: "print" });
   const pasted = make("input", { placeholder: "paste such a command, or its #s=… alone", "aria-label": "Scenario to open", id: "pasted" });
   const openLink = async () => {
     const found = await fromFragment(pasted.value);
@@ -93,7 +103,13 @@ export async function openShare({ name, texts, assignments, repeat, number }, op
       + "this page; the address itself is for you alone."),
     make("div", { className: "row" }, pasted, button("open", openLink, { id: "open-link" })),
     make("h3", {}, "Files"), make("div", { className: "row" }, ...scenarios, ...files),
-    make("p", {}, "Each figure has buttons for SVG, PNG and CSV below it."),
+    make("p", {}, "The HTML file has the figures, the tables, the scenarios and all results. Each figure has buttons for SVG, "
+      + "PNG and CSV below it."),
+    tables.length > 0 && make("div", { className: "row" }, make("span", { className: "quiet" }, "Parquet:"), ...tables),
+    number && make("div", { className: "row" }, printed,
+      make("small", {}, "opens the print dialog of the browser with all figures and tables; its destination “Save as PDF” makes the file")),
+    make("h3", {}, "Open a file"), make("div", { className: "row" }, pick,
+      make("small", {}, "such an HTML file, or a scenario (TOML)")),
     make("h3", {}, "The same on the command line"), copied(commands(name, assignments, isPair), "the commands"),
     make("h3", {}, "The same in Python"), copied(python(name, assignments, isPair), "the lines of Python"));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use subflow_lab::Stop;
-use subflow_serve::{Limits, Server};
+use subflow_serve::{Limits, Server, Source};
 
 use crate::chromium::Chromium;
 use crate::devtools::Page;
@@ -19,7 +19,12 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start() -> Self {
-        let server = Server::bind(0, None, Limits::default()).expect("a free port");
+        Self::begin_with(Source::Example)
+    }
+
+    /// A server that begins with `source`.
+    pub(crate) fn begin_with(source: Source) -> Self {
+        let server = Server::bind(0, source, Limits::default()).expect("a free port");
         let (stop, address) = (Stop::default(), server.address());
         let asked = stop.clone();
         let thread = std::thread::spawn(move || server.run(&asked).expect("it runs"));
@@ -75,6 +80,13 @@ pub(crate) fn type_over(page: &mut Page, part: &str, by: &str) {
          at >= 0 && document.execCommand('insertText', false, {by:?}) }}"
     ));
     assert_eq!(typed, true, "the text has no {part}");
+}
+
+/// Gives an element another value, as its user does.
+pub(crate) fn choose(page: &mut Page, id: &str, value: &str, event: &str) {
+    page.evaluate(&format!(
+        "{{ const of = document.getElementById({id:?}); of.value = {value:?}; of.dispatchEvent(new Event({event:?})) }}"
+    ));
 }
 
 /// What a property of an element is.

@@ -67,35 +67,3 @@ fn changes_are_undone_and_the_text_survives_a_reload() {
     wait(&mut other, "document.getElementById('frames').dataset.shown > 0");
     assert_eq!(property(&mut other, "text", "value"), before);
 }
-
-#[test]
-fn a_long_run_is_cancelled_by_its_button_and_by_the_next_edit() {
-    let Some(mut browser) = browser() else { return };
-    let served = Served::start();
-    let mut page = open(&mut browser, &served.address);
-    let long = "duration = \"1000000 s\"\nsample_interval = \"100 s\"";
-    type_over(&mut page, "duration    = \"10 s\"", long);
-    type_over(&mut page, "\"20 MB\"", "\"unlimited\"");
-    wait(
-        &mut page,
-        "document.getElementById('run').textContent === 'Cancel' && !document.querySelector('#problems .problem')",
-    );
-    click(&mut page, "#run");
-    wait(&mut page, "document.getElementById('status').textContent === 'cancelled'");
-    click(&mut page, "#run");
-    wait(&mut page, "document.getElementById('run').textContent === 'Cancel'");
-    type_over(&mut page, long, "duration = \"1 s\"");
-    next_results(&mut page, 1);
-}
-
-#[test]
-fn a_server_that_ends_is_missed_and_the_text_stays() {
-    let Some(mut browser) = browser() else { return };
-    let mut served = Served::start();
-    let mut page = open(&mut browser, &served.address);
-    served.end();
-    type_over(&mut page, "\"50 Mbit/s\"", "\"52 Mbit/s\"");
-    wait(&mut page, "document.getElementById('message').textContent.includes('does not answer')");
-    let text = property(&mut page, "text", "value");
-    assert!(text.as_str().is_some_and(|text| text.contains("52 Mbit/s")));
-}

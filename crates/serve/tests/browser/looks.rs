@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::browser;
 use crate::desk::{Served, click, next_results, open, type_over, wait};
 
-fn screenshots() -> PathBuf {
+pub(crate) fn screenshots() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("serve");
     std::fs::create_dir_all(&folder).expect("a folder for screenshots");
     folder
@@ -59,3 +59,46 @@ fn the_page_fits_phones_and_screens_in_light_and_dark() {
     page.screenshot(&screenshots().join("problem.png"));
     assert_eq!(page.complaints(), [""; 0]);
 }
+
+#[test]
+fn connections_of_this_machine_are_shown_or_it_is_said_why_not() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    click(&mut page, "#open-live");
+    wait(&mut page, "/MPTCP connection|cannot be shown/.test(document.getElementById('live-view').textContent)");
+    click(&mut page, "#open-live");
+    assert_eq!(
+        page.evaluate("document.getElementById('frames').checkVisibility()"),
+        true,
+        "the figures are there again"
+    );
+    // What the kernel would say of a connection with two paths.
+    page.evaluate(LIVE);
+    for (width, scheme) in [(390, "light"), (1400, "light"), (1400, "dark"), (2560, "light")] {
+        page.look(width, scheme);
+        let content = page.evaluate("document.scrollingElement.scrollWidth");
+        assert!(content.as_u64().is_some_and(|content| content <= width.into()), "{width}: {content} wide");
+        page.screenshot(&screenshots().join(format!("live-{width}-{scheme}.png")));
+    }
+    let shown = page.evaluate("document.getElementById('live-view').innerText");
+    let shown = shown.as_str().expect("a text");
+    assert!(shown.contains("10.0.0.1:40000") && shown.contains("share a bottleneck (0.91, from 0.8 on)"), "{shown}");
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+/// Shows forty reports, with a name in which there is a script.
+const LIVE: &str = "import('./live.js').then(({ LiveView }) => {
+    const subflow = (number, sent) => ({ number, local: `10.0.${number}.1:40000`, remote: '10.9.0.1:80', state: 'established',
+        backup: number === 1, cwnd: 42, ssthresh: number ? 20 : null, in_flight: 12, srtt_ms: 21.4, min_rtt_ms: 20.1,
+        sent_mbps: sent, received_mbps: 0.1, retransmissions: 3, timeouts: 0 });
+    const pairs = [{ subflows: [0, 1], degree: 0.91, shared: true }];
+    const view = new LiveView(document.getElementById('live-view'));
+    view.set(true);
+    for (let step = 0; step < 40; step++) {
+        const subflows = [subflow(0, 9 + 3 * Math.sin(step / 4)), subflow(1, 4 + Math.cos(step / 3))];
+        const connection = { token: '0000000a', local: '10.0.0.1:40000', remote: '<script>', client: true, subflows,
+            reinjected_bytes: 0, shared_bottlenecks: [{ detector: 'red-cpi', threshold: 0.8, pairs }] };
+        view.take({ missed: 0, report: { time_s: step / 2, connections: [connection], events: [], events_unread: null } });
+    }
+})";

@@ -8,8 +8,12 @@ mod desk;
 #[allow(dead_code, reason = "the tests of the report also print and drag")]
 mod devtools;
 mod editing;
+mod exports;
+mod folder;
+mod keyboard;
 mod lessons;
 mod looks;
+mod running;
 mod tools;
 
 use subflow_prerequisite::Prerequisite;

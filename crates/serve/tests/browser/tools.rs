@@ -107,7 +107,8 @@ fn a_shared_scenario_opens_elsewhere_and_history_goes_back() {
     let files = page.evaluate(
         "Promise.all([...document.querySelectorAll('#share a.button')].map(async ({ href }) => (await fetch(href)).status))",
     );
-    assert_eq!(files, serde_json::json!([200, 200, 200]));
+    let files = files.as_array().expect("a list");
+    assert!(files.len() >= 3 && files.iter().all(|status| status == 200), "{files:?}");
     let fragment = command.trim_start_matches("subflow serve '").trim_end_matches('\'');
     let mut other = browser.open_url(&format!("{}{fragment}", served.address));
     wait(&mut other, "document.getElementById('frames').dataset.shown > 0");

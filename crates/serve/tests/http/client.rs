@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use subflow_lab::Stop;
-use subflow_serve::{Limits, Opened, Server};
+use subflow_serve::{Limits, Server, Source};
 
 /// A server; it ends with this value.
 pub(crate) struct Served {
@@ -25,8 +25,8 @@ pub(crate) struct Answer {
 }
 
 impl Served {
-    pub(crate) fn start(opened: Option<Opened>, limits: Limits) -> Self {
-        let server = Server::bind(0, opened, limits).expect("a free port");
+    pub(crate) fn start(source: Source, limits: Limits) -> Self {
+        let server = Server::bind(0, source, limits).expect("a free port");
         let (stop, address) = (Stop::default(), server.address());
         let asked = stop.clone();
         let thread = std::thread::spawn(move || server.run(&asked).expect("it runs"));

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use subflow_quantity::Size;
 use subflow_scenario::file::Reach;
-use subflow_serve::{Limits, Opened};
+use subflow_serve::{Limits, Opened, Source};
 
 use crate::WIFI_LTE;
 use crate::client::Served;
 
 #[test]
 fn requests_of_other_origins_names_and_strangers_are_refused() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     let (host, path) = (served.host().to_owned(), served.path("start.json"));
     let port = host.split(':').nth(1).expect("a port");
     let get = |path: &str, headers: &str| {
@@ -28,6 +28,13 @@ fn requests_of_other_origins_names_and_strangers_are_refused() {
     for path in [wrong.as_str(), "/", "/start.json", "//start.json"] {
         assert_eq!(get(path, &format!("Host: {host}\r\n")), 403, "{path}");
     }
+    for of in ["live", "folder.json", "runs.json", "runs/1"] {
+        let path = served.path(of);
+        assert_eq!(get(&path, &format!("Host: rebound.example:{port}\r\n")), 403, "{of}");
+        assert_eq!(get(&path, &format!("Host: {host}\r\nOrigin: http://evil.example\r\n")), 403, "{of}");
+        assert_eq!(get(&path, &format!("Host: {host}\r\nSec-Fetch-Site: same-site\r\n")), 403, "{of}");
+        assert_eq!(get(&format!("/{of}"), &format!("Host: {host}\r\n")), 403, "{of}");
+    }
     // A form of another page can post text, and nothing else without asking first.
     let form = served.request("run", "{}").replace("application/json", "text/plain");
     assert_eq!(served.raw(&form).status, 403);
@@ -35,7 +42,7 @@ fn requests_of_other_origins_names_and_strangers_are_refused() {
 
 #[test]
 fn answers_forbid_frames_and_scripts_of_others() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     let page = served.get("");
     let policy = page.header("content-security-policy");
     for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'"] {
@@ -51,7 +58,7 @@ fn answers_forbid_frames_and_scripts_of_others() {
 
 #[test]
 fn no_path_leads_to_a_file() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     for name in [
         "../../etc/passwd",
         "..%2f..%2fetc%2fpasswd",
@@ -81,20 +88,20 @@ fn scenarios_name_no_file_outside_of_their_folder() {
     std::fs::write(inside.join("trace"), "1\n2\n").expect("written");
     let traced = |trace: &str| WIFI_LTE.replace("\"50 Mbit/s\"", &format!("{trace:?}"));
     let opened = Opened { path: inside.join("mine.toml"), text: String::new(), reach: Reach::Directory };
-    let served = Served::start(Some(opened), Limits::default());
+    let served = Served::start(Source::Scenario(opened), Limits::default());
     assert_eq!(problems(&served, &traced("trace")), "[]");
     let secret = folder.path().join("secret").display().to_string();
     for name in ["../secret", &secret, "/etc/passwd", "/dev/zero"] {
         assert!(problems(&served, &traced(name)).contains("outside of the scenario's directory"), "{name}");
     }
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     assert!(problems(&served, &traced("trace")).contains("cannot name files"));
 }
 
 #[test]
 fn huge_requests_and_sweeps_are_refused_at_once() {
     let limits = Limits { request: Size::from_bytes(100_000), ..Limits::default() };
-    let served = Served::start(None, limits);
+    let served = Served::start(Source::Example, limits);
     assert_eq!(served.post("check", &json!({ "text": " ".repeat(200_000) })).status, 413);
     let swept = |range: &str| format!("{WIFI_LTE}\n[sweep]\n\"links.wifi.delay\" = \"{range}\"\n");
     assert!(problems(&served, &swept("1 ns .. 1000000000 ns step 1 ns")).contains("1000000000 values"));
@@ -112,7 +119,7 @@ fn huge_requests_and_sweeps_are_refused_at_once() {
 
 #[test]
 fn scripts_in_titles_and_names_are_text() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     let script = "<script>parent.document.title='taken'</script><img src=x onerror=alert(1)>";
     let text = WIFI_LTE.replace("A phone moves a file", script);
     let lines = served.post("run", &json!({ "a": { "text": text } })).lines();

@@ -1,18 +1,19 @@
 //! The server as its clients meet it: the page, and those who mean harm.
 
 mod client;
+mod folder;
 mod hostile;
 mod runs;
 
 use client::Served;
 use serde_json::json;
-use subflow_serve::{Limits, Opened};
+use subflow_serve::{Limits, Opened, Source};
 
 const WIFI_LTE: &str = include_str!("../../../../scenarios/wifi-lte.toml");
 
 #[test]
 fn the_page_and_all_that_it_needs_come_from_the_program() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     let page = served.get("");
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
     for name in ["main.js", "editor.js", "main.css", "palette.css"] {
@@ -29,7 +30,7 @@ fn the_page_and_all_that_it_needs_come_from_the_program() {
 #[test]
 fn a_scenario_is_opened_with_what_is_wrong_with_it() {
     let text = WIFI_LTE.replace("\"lia\"", "\"lya\"");
-    let served = Served::start(Some(Opened::without_file("mine", &text)), Limits::default());
+    let served = Served::start(Source::Scenario(Opened::without_file("mine", &text)), Limits::default());
     let start = served.get("start.json").json();
     assert_eq!((&start["text"], &start["path"]), (&json!(text), &json!("mine.toml")));
     let checked = served.post("check", &json!({ "text": text })).json();
@@ -41,7 +42,7 @@ fn a_scenario_is_opened_with_what_is_wrong_with_it() {
 
 #[test]
 fn what_is_no_request_is_answered_with_the_reason() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     for (path, body) in
         [("check", "{"), ("check", "[]"), ("run", "{\"a\": 3}"), ("run", "{\"a\": {\"text\": \"\", \"x\": 1}}")]
     {

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use subflow_serve::Limits;
+use subflow_serve::{Limits, Source};
 
 use crate::WIFI_LTE;
 use crate::client::Served;
@@ -17,7 +17,7 @@ fn endless() -> Value {
 
 #[test]
 fn a_run_ends_with_results_whose_report_and_files_can_be_had() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     let lines = served.post("run", &json!({ "a": { "text": WIFI_LTE, "set": ["repeat=2"] } })).lines();
     assert_eq!(lines[0], json!({ "started": 2 }));
     let result = &lines.last().expect("lines")["result"];
@@ -36,11 +36,16 @@ fn a_run_ends_with_results_whose_report_and_files_can_be_had() {
     assert_eq!(file("scenario.toml").status, 200);
     assert_eq!(file("lesson-rtt.json").json(), json!([]), "the scenario is that of no lesson");
     assert_eq!(file("lesson-none.json").status, 404);
+    assert!(file("packets.json").json()["sequences"].as_array().is_some_and(|of| !of.is_empty()));
+    for name in ["flows", "series"] {
+        let table = file(&format!("{name}.parquet"));
+        assert!(table.status == 200 && table.body.starts_with("PAR1"), "{name}: {}", table.status);
+    }
 }
 
 #[test]
 fn two_variants_are_run_with_the_same_seeds_and_compared() {
-    let served = Served::start(None, Limits::default());
+    let served = Served::start(Source::Example, Limits::default());
     let draft = |delay: &str| json!({ "text": WIFI_LTE, "set": ["repeat=3", format!("links.lte.delay={delay}")] });
     let lines = served.post("run", &json!({ "a": draft("35 ms"), "b": draft("70 ms") })).lines();
     let result = &lines.last().expect("lines")["result"];
@@ -54,7 +59,8 @@ fn two_variants_are_run_with_the_same_seeds_and_compared() {
 
 #[test]
 fn a_run_whose_request_is_ended_stops_and_leaves_its_turn_to_others() {
-    let served = Served::start(None, Limits::default());
+    let impatient = Limits { absence: Duration::from_millis(200), ..Limits::default() };
+    let served = Served::start(Source::Example, impatient);
     for _ in 0..4 {
         // More than there are turns: each must be given back.
         let stream = served.connect(&served.request("run", &endless().to_string()));
@@ -68,7 +74,53 @@ fn a_run_whose_request_is_ended_stops_and_leaves_its_turn_to_others() {
 #[test]
 fn the_time_of_runs_is_bounded() {
     let short = Limits { time: Duration::from_millis(300), ..Limits::default() };
-    let lines = Served::start(None, short).post("run", &endless()).lines();
+    let lines = Served::start(Source::Example, short).post("run", &endless()).lines();
     let told = lines.last().expect("lines")["error"].as_str().expect("an error").to_owned();
     assert!(told.contains("limit of this page"), "{told}");
+}
+
+#[test]
+fn runs_are_followed_again_after_a_page_was_loaded_and_cancelled_by_any_page() {
+    let served = Served::start(Source::Example, Limits::default());
+    let mut stream = BufReader::new(served.connect(&served.request("run", &endless().to_string())));
+    let mut job = String::new();
+    while !job.starts_with("subflow-job: ") {
+        job.clear();
+        assert!(stream.read_line(&mut job).expect("a header") > 0);
+    }
+    let job: u64 = job.trim_start_matches("subflow-job: ").trim().parse().expect("a number");
+    assert!(stream.lines().map_while(Result::ok).any(|line| line.contains("started")));
+    // The page that has begun it has gone, and another one follows it.
+    let get = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        served.path(&format!("runs/{job}")),
+        served.host()
+    );
+    let mut lines = BufReader::new(served.connect(&get)).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("started")), "it hears the begin, too");
+    let list = served.get("runs.json").json();
+    assert_eq!((&list[0]["number"], &list[0]["total"]), (&json!(job), &json!(1)), "{list}");
+    assert_eq!(served.post(&format!("runs/{job}/cancel"), &json!({})).status, 204);
+    assert!(lines.any(|line| line.contains("\"error\":\"cancelled\"")), "who follows it hears why it ended");
+    assert_eq!(served.get("runs.json").json(), json!([]));
+    assert!(served.get(&format!("runs/{job}")).body.contains("cancelled"), "its end can be asked for");
+    assert_eq!([served.get("runs/99").status, served.post("runs/99/cancel", &json!({})).status], [404; 2]);
+}
+
+#[test]
+fn one_file_has_both_variants_their_differences_and_all_results() {
+    let served = Served::start(Source::Example, Limits::default());
+    let draft = |delay: &str| json!({ "text": WIFI_LTE, "set": ["repeat=2", format!("links.lte.delay={delay}")] });
+    let request = json!({ "a": draft("35 ms"), "b": draft("70 ms") });
+    let lines = served.post("run", &request).lines();
+    let report = served.get(&format!("results/{}/report.html", lines.last().expect("lines")["result"]["number"])).body;
+    assert!(report.contains("Scenario A") && report.contains("Scenario B"));
+    assert!(report.contains("Differences to variant = A"), "the paired differences");
+    let enclosed = |id: &str| -> Value {
+        let begin = format!("<script type=\"application/json\" id=\"{id}\">");
+        let (_, rest) = report.split_once(&begin).expect("it is in the file");
+        serde_json::from_str(rest.split_once("</script>").expect("its end").0).expect("JSON")
+    };
+    assert_eq!(enclosed("subflow-request")["b"]["text"], WIFI_LTE);
+    assert_eq!(enclosed("subflow-results")["runs"].as_array().map(Vec::len), Some(4));
 }

@@ -1,0 +1,139 @@
+//! A folder of results: opened, watched while a sweep is done, and with ten thousand points.
+
+use std::path::Path;
+
+use subflow_lab::execute::{execute, run_job};
+use subflow_lab::simulate::RunOptions;
+use subflow_report::output::Folder;
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::{Plan, SeriesKept};
+use subflow_serve::Source;
+use subflow_store::{Key, Record, Settings, Store, fill};
+
+use crate::browser;
+use crate::desk::{Served, click, next_results, property, type_over, wait};
+use crate::looks::screenshots;
+
+fn plan(assignments: &[&str]) -> Plan {
+    let text = include_str!("../../../../scenarios/wifi-lte.toml").to_owned();
+    let mut document = Document::parse(Path::new("wifi-lte.toml"), text).expect("TOML");
+    for assignment in assignments {
+        document.set("--set", assignment).expect("a value");
+    }
+    Plan::read(document).expect("a scenario")
+}
+
+fn settings() -> Settings {
+    Settings { options: RunOptions { series: true, ..RunOptions::default() }, ..Settings::default() }
+}
+
+/// Writes the results of a plan to a folder.
+fn write(plan: &Plan, folder: &Path) {
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let experiment = execute(plan, 1, &options, &|_| {}).expect("it runs");
+    let folder = Folder::for_plan(folder, plan, false).expect("absent");
+    folder.write_experiment(plan, &experiment, None).expect("written");
+}
+
+#[test]
+fn results_are_shown_and_their_scenario_is_edited() {
+    let Some(mut browser) = browser() else { return };
+    let root = tempfile::tempdir().expect("a temporary folder");
+    write(&plan(&["links.lte.delay=77 ms", "title=The slow one"]), &root.path().join("slow"));
+    write(&plan(&["title=The usual one"]), &root.path().join("usual"));
+    let served = Served::begin_with(Source::Folder(root.path().to_owned()));
+    let mut page = browser.open_url(&served.address);
+    wait(&mut page, "document.getElementById('frames').dataset.shown === 'written'");
+    assert_eq!(page.evaluate("document.querySelectorAll('#view-folder li').length"), 2);
+    assert_eq!(page.evaluate("document.querySelector('#view-folder [aria-current] button').textContent"), "usual");
+    assert_eq!(page.evaluate("fetch('results/1/frame').then((answer) => answer.status)"), 404, "nothing was run");
+    let text = property(&mut page, "text", "value");
+    assert!(text.as_str().is_some_and(|text| text.contains("The usual one")), "the scenario that made it");
+    for (width, scheme) in [(390, "light"), (1400, "dark"), (1400, "light"), (2560, "light")] {
+        page.look(width, scheme);
+        page.evaluate("new Promise((done) => setTimeout(done, 300))");
+        let content = page.evaluate("document.scrollingElement.scrollWidth");
+        assert!(content.as_u64().is_some_and(|content| content <= width.into()), "{width}: {content}");
+        page.screenshot(&screenshots().join(format!("folder-{width}-{scheme}.png")));
+    }
+    page.evaluate(
+        "[...document.querySelectorAll('#view-folder button')].find((b) => b.textContent === 'slow').click()",
+    );
+    wait(&mut page, "document.querySelector('#folder-note b')?.textContent === 'slow'");
+    click(&mut page, "#folder-edit");
+    wait(&mut page, "document.getElementById('text').value.includes('77 ms')");
+    next_results(&mut page, 0);
+    assert_eq!(
+        page.evaluate("document.getElementById('folder-note').hidden"),
+        true,
+        "what is shown is of this page now"
+    );
+    type_over(&mut page, "\"77 ms\"", "\"78 ms\"");
+    next_results(&mut page, 1);
+    // The page says nothing of results that are not there, which the test asked for.
+    page.complaints();
+}
+
+#[test]
+fn a_sweep_is_watched_to_its_end_and_becomes_its_results() {
+    let Some(mut browser) = browser() else { return };
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let plan = plan(&["duration=300 ms", "sweep={\"links.wifi.loss\"=\"0 % .. 3.9 % step 0.1 %\"}"]);
+    let jobs = plan.jobs();
+    let store = Store::open_journal(root.path().join("study.runs")).expect("a new store");
+    fill(&plan, &jobs[..10], &store, &settings(), &|_| {}).expect("it can be written");
+    let served = Served::begin_with(Source::Folder(root.path().to_owned()));
+    let mut page = browser.open_url(&served.address);
+    let progress = "(document.getElementById('folder-progress')?.textContent ?? '')";
+    wait(&mut page, &format!("{progress}.startsWith('10 of 40 runs so far')"));
+    wait(&mut page, "Number(document.getElementById('frames').dataset.shown) > 0");
+    assert_eq!(page.evaluate("document.querySelectorAll('#view-folder .badge').length"), 1);
+    page.screenshot(&screenshots().join("folder-running.png"));
+    fill(&plan, &jobs[..30], &store, &settings(), &|_| {}).expect("it can be written");
+    wait(&mut page, &format!("{progress}.startsWith('30 of 40 runs')"));
+    wait(&mut page, "Number(document.getElementById('frames').dataset.shown) > 1");
+    fill(&plan, &jobs, &store, &settings(), &|_| {}).expect("it can be written");
+    // The command writes its results, and removes the runs.
+    write(&plan, &root.path().join("study"));
+    store.clear().expect("removed");
+    store.remove([]).expect("removed");
+    wait(&mut page, "document.querySelector('#folder-note b')?.textContent === 'study'");
+    wait(&mut page, "document.getElementById('frames').dataset.shown === 'written'");
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_sweep_of_ten_thousand_points_is_opened() {
+    let Some(mut browser) = browser() else { return };
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let sweep =
+        "sweep={\"links.wifi.loss\"=\"0 % .. 0.99 % step 0.01 %\", \"links.lte.loss\"=\"0 % .. 0.99 % step 0.01 %\"}";
+    let plan = Plan { series: SeriesKept::First, ..plan(&["duration=50 ms", sweep]) };
+    let jobs = plan.jobs();
+    assert_eq!(jobs.len(), 10_000);
+    let store = Store::open(root.path().join("large")).expect("a new store");
+    store.note(&plan).expect("written");
+    // One run for all of them: this is about their number.
+    let run = run_job(&plan, jobs[0], &RunOptions::default()).expect("it runs");
+    for job in jobs {
+        let key = Key::of(&plan, job, true);
+        let name = key.to_string();
+        let folder = store.path().join(&name[..2]);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let record = Record::from(Ok(run.clone()));
+        std::fs::write(folder.join(format!("{name}.run")), record.encode(&plan, job, key)).expect("written");
+    }
+    let served = Served::begin_with(Source::Folder(root.path().to_owned()));
+    let mut page = browser.open_url(&served.address);
+    wait(&mut page, "document.getElementById('frames').dataset.shown === '1'");
+    let progress = property(&mut page, "folder-progress", "textContent");
+    assert!(progress.as_str().is_some_and(|of| of.starts_with("10000 of 10000 runs")), "{progress}");
+    page.evaluate("new Promise((done) => setTimeout(done, 1000))");
+    let height = page.evaluate("document.querySelector('#frames .shown').style.height");
+    eprintln!("the report of 10,000 points is {height} high");
+    let file = screenshots().join("folder-10000.png");
+    // The first picture makes the frame of the report draw itself.
+    page.screenshot(&file);
+    page.screenshot(&file);
+    assert_eq!(page.complaints(), [""; 0]);
+}
