@@ -59,7 +59,10 @@ fn a_sweep_keeps_what_is_done_and_goes_on_when_there_is_room() {
     // of a file, and no results.
     let others: Vec<&str> = left.lines().filter(|file| !file.ends_with(".run") || file.contains("/.")).collect();
     let [plan, own @ ..] = &others[..] else { panic!("nothing is left") };
-    assert!(plan.starts_with("disk/cut.runs/subflow-plan-") && plan.ends_with(".json"), "the scenario of the runs: {left}");
+    assert!(
+        plan.starts_with("disk/cut.runs/subflow-plan-") && plan.ends_with(".json"),
+        "the scenario of the runs: {left}"
+    );
     assert_eq!(own, ["disk/cut.runs/subflow-store.json", "disk/cut.runs/subflow-store.lock"]);
 }
 

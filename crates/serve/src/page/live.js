@@ -4,7 +4,7 @@ import { button, draw, find, make } from "./elements.js";
 
 // How many reports the small figures show: a minute.
 const KEPT = 120;
-const [WIDTH, HEIGHT] = [150, 32];
+const [WIDTH, HEIGHT] = [110, 32];
 const COLOURS = 8;
 
 const number = (value, digits = 3) => (value === null || value === undefined ? "–" : Number(value.toPrecision(digits)).toString());
@@ -60,7 +60,7 @@ export class LiveView {
 
   show(...what) {
     this.place.replaceChildren(make("div", { className: "row" }, make("h2", {}, "Connections of this machine"),
-      make("span", { className: "spring" }), button("close", () => this.close())), ...what);
+      make("span", { className: "spring" }), button("close", () => this.close())), ...what.filter(Boolean));
   }
 
   take({ missed, report }) {
@@ -92,7 +92,7 @@ export class LiveView {
   }
 
   connection({ token, local, remote, client, subflows, reinjected_bytes: reinjected, shared_bottlenecks: detections }) {
-    const columns = ["path", "Mbit/s, the last minute", "sent", "received", "RTT ms", "window", "in flight", "lost", "timeouts"];
+    const columns = ["path", "last minute", "sent Mbit/s", "received", "RTT (least) ms", "window (threshold)", "in flight", "sent again", "timeouts"];
     const row = (of) => {
       const cell = (text) => make("td", { className: "n" }, text);
       return make("tr", {},
@@ -101,8 +101,8 @@ export class LiveView {
           make("small", {}, [of.state !== "established" && of.state, of.backup && "backup"].filter(Boolean).join(", "))),
         make("td", {}, this.spark(token, of.number)),
         cell(number(of.sent_mbps)), cell(number(of.received_mbps)),
-        cell(of.srtt_ms > 0 ? `${number(of.srtt_ms)} (least ${number(of.min_rtt_ms)})` : "–"),
-        cell(of.ssthresh === null ? of.cwnd : `${of.cwnd} (threshold ${of.ssthresh})`), cell(of.in_flight),
+        cell(of.srtt_ms > 0 ? `${number(of.srtt_ms)} (${number(of.min_rtt_ms)})` : "–"),
+        cell(of.ssthresh === null ? of.cwnd : `${of.cwnd} (${of.ssthresh})`), cell(of.in_flight),
         cell(of.retransmissions), cell(of.timeouts));
     };
     return make("article", { className: "connection", "data-token": token },

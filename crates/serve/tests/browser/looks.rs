@@ -83,6 +83,7 @@ fn connections_of_this_machine_are_shown_or_it_is_said_why_not() {
     }
     let shown = page.evaluate("document.getElementById('live-view').innerText");
     let shown = shown.as_str().expect("a text");
+    assert!(!shown.contains("null") && !shown.contains("false"), "{shown}");
     assert!(shown.contains("10.0.0.1:40000") && shown.contains("share a bottleneck (0.91, from 0.8 on)"), "{shown}");
     assert_eq!(page.complaints(), [""; 0]);
 }
