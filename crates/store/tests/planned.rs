@@ -49,6 +49,7 @@ fn a_plan_is_read_from_the_store_that_has_its_runs_and_its_share_is_told() {
     let Collected { experiment, missing } = collect(&read, true, |key| other.load(key)).expect("read");
     assert_eq!((experiment.runs.len(), missing.len(), experiment.scenario.name.as_str()), (2, 4, "study"));
     assert_eq!(other.user(), Some(std::process::id().to_string()), "the journal is in use by this process");
+    std::fs::write(folder.path().join("wifi.trace"), "1\n2\n").expect("written");
     fill(&plan, &jobs, &store, &settings(), &|_| {}).expect("it can be written");
     assert_eq!(other.noted().expect("a list").len(), 1, "the same plan is noted once");
     drop(store);
