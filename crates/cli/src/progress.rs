@@ -8,7 +8,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use subflow_lab::execute::Progress;
+use subflow_lab::simulate::LiveView;
+use subflow_scenario::sweep::Plan;
 
+use crate::arguments::Run;
+use crate::commands::run_screen::Screen;
+use crate::failure::Failure;
 use crate::output::say;
 
 /// The shortest time between two lines, and before the first: short commands print none.
@@ -19,6 +24,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The progress of a command.
 pub(crate) enum Bar {
     OnTerminal(ProgressBar),
+    OnScreen(Screen),
     InLines { begin: Instant, lines: Mutex<Lines> },
 }
 
@@ -34,6 +40,15 @@ impl Bar {
         Self::OnTerminal(bar)
     }
 
+    /// The progress of simulated runs, with their metrics over time if `arguments` ask for a screen. What runs have to
+    /// show for it is the second value.
+    pub(crate) fn of_runs(arguments: &Run, plan: &Plan) -> Result<(Self, Option<LiveView>), Failure> {
+        let Some(metrics) = &arguments.tui else { return Ok((Self::new(), None)) };
+        let live = LiveView::default();
+        let screen = Screen::open(&plan.document.name, metrics, live.clone())?;
+        Ok((Self::OnScreen(screen), Some(live)))
+    }
+
     /// Shows the progress.
     pub(crate) fn show(&self, progress: Progress) {
         match self {
@@ -41,6 +56,7 @@ impl Bar {
                 bar.set_length(progress.total as u64);
                 bar.set_position(progress.done as u64);
             }
+            Self::OnScreen(screen) => screen.note(progress),
             Self::InLines { begin, lines } => {
                 let mut lines = lines.lock().expect("no thread panics while it has the lock");
                 if let Some(line) = lines.next(progress, begin.elapsed()) {

@@ -178,6 +178,11 @@ pub(crate) struct Run {
     pub(crate) comparing: Comparing,
     #[command(flatten)]
     pub(crate) output: Output,
+    /// Show metrics over time of the run under way in this terminal: goodput, cwnd, srtt and queue, or those given, such
+    /// as --tui=goodput,in-flight. It keeps metrics over time as a folder for the results does; q cancels the runs
+    #[arg(long, value_name = "METRICS", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_value = "goodput,cwnd,srtt,queue", conflicts_with = "shard")]
+    pub(crate) tui: Option<Vec<String>>,
     /// Replace results, captures or event logs of more runs than this command does
     #[arg(long)]
     pub(crate) force: bool,

@@ -106,8 +106,9 @@ impl Journal {
         threads::explain(plan, &options);
         // Runs in real time would disturb each other.
         let at_once = if is_real_time { 1 } else { threads::runs_at_once(arguments) };
+        let (bar, live) = Bar::of_runs(arguments, plan)?;
+        let options = RunOptions { live, ..options };
         let settings = Settings { threads: at_once, options, keep_going: arguments.keep_going, again };
-        let bar = Bar::new();
         let filled = match is_real_time {
             false => fill(plan, jobs, &self.store, &settings, &|progress| bar.show(progress)),
             true => {

@@ -108,6 +108,41 @@ pub(super) mod on_linux {
     }
 }
 
+/// The items of the module of this name that a build with it has.
+#[cfg(not(all(feature = "live", target_os = "linux")))]
+pub(crate) mod run_screen {
+    use subflow_lab::execute::Progress;
+    use subflow_lab::simulate::LiveView;
+
+    use crate::arguments::Run;
+    use crate::failure::Failure;
+    use crate::part::Part;
+
+    /// There is none.
+    pub(crate) enum Screen {}
+
+    impl Screen {
+        pub(crate) fn open(_: &str, _: &[String], _: LiveView) -> Result<Self, Failure> {
+            Err(no_screen())
+        }
+
+        pub(crate) fn note(&self, _: Progress) {
+            match *self {}
+        }
+    }
+
+    pub(crate) fn check(arguments: &Run) -> Result<(), Failure> {
+        match arguments.tui {
+            Some(_) => Err(no_screen()),
+            None => Ok(()),
+        }
+    }
+
+    fn no_screen() -> Failure {
+        Part::Live.is_missing("view of runs in a terminal (--tui)")
+    }
+}
+
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 mod live {
     use crate::arguments::{Cc, Paths, Proxy, StatusArguments, Watch};

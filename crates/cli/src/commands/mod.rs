@@ -30,6 +30,8 @@ mod programs;
 mod reproduce;
 mod results;
 mod run;
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub(crate) mod run_screen;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
@@ -61,6 +63,8 @@ pub(crate) use missing::import;
 use missing::on_linux;
 #[cfg(not(feature = "publications"))]
 pub(crate) use missing::reproduce;
+#[cfg(not(all(feature = "live", target_os = "linux")))]
+pub(crate) use missing::run_screen;
 #[cfg(not(feature = "serve"))]
 pub(crate) use missing::serve;
 #[cfg(not(all(feature = "live", target_os = "linux")))]

@@ -17,13 +17,14 @@ use super::journal::{self, Journal, with_what_is_kept};
 use super::results::{Results, folder};
 use super::signals::{self, Said, stop_on_signals};
 use super::until::{Repeated, Until};
-use super::{on_linux, programs, threads};
+use super::{on_linux, programs, run_screen, threads};
 use crate::arguments::{Platform, Run};
 use crate::failure::{Failure, warn};
 use crate::output::{about, figure_format, say};
 use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
+    run_screen::check(arguments)?;
     let plan = plan(arguments)?;
     if let Some(shard) = arguments.shard {
         return journal::do_shard(arguments, &plan, shard);
@@ -173,13 +174,14 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
     let options = RunOptions {
         pcap: files.captures.as_ref().map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit)),
         events: files.events.as_ref().map(|events| EventFolder::new(events.path())),
-        series,
+        series: series || arguments.tui.is_some(),
         programs: programs::output(arguments, plan),
         threads: threads::of_a_run(arguments),
         ..RunOptions::default()
     };
     threads::explain(plan, &options);
-    let bar = Bar::new();
+    let (bar, live) = Bar::of_runs(arguments, plan)?;
+    let options = RunOptions { live, ..options };
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
         Platform::Simulator => {

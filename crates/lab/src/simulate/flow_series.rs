@@ -9,6 +9,7 @@ use super::object_series::{Metric, Moment, ObjectSeries};
 use crate::results::goodput_mbps;
 
 /// The series of a flow.
+#[derive(Clone)]
 pub(crate) struct FlowSeries {
     own: ObjectSeries,
     /// The bytes delivered at the last sample.
@@ -24,6 +25,7 @@ pub(crate) struct FlowSeries {
 }
 
 /// The series of a subflow.
+#[derive(Clone)]
 struct SubflowSeries {
     series: ObjectSeries,
     /// The bytes delivered at the last sample.

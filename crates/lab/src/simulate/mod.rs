@@ -8,6 +8,7 @@ mod division;
 pub(crate) mod figures;
 mod flow_data;
 pub(crate) mod flow_series;
+mod live_view;
 pub(crate) mod measure;
 pub(crate) mod nodes;
 mod object_series;
@@ -36,6 +37,8 @@ use crate::{CpuTimer, RunError};
 
 pub use dialogue::ExchangeClock;
 pub use division::{Division, Undivided};
+pub use live_view::{LiveRun, LiveView};
+pub use object_series::series_metrics;
 
 /// What a run records in addition to its figures.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +58,8 @@ pub struct RunOptions {
     /// The number of threads on which one run is done, if [`Division::of`] finds parts for them; 0 and 1 are one. They
     /// change nothing about the results.
     pub threads: usize,
+    /// Where a simulated run shows its metrics over time while it goes on, if it keeps them. It does not change them.
+    pub live: Option<LiveView>,
     /// Ends a simulated run early, with an error, within a fraction of a second.
     pub stop: Option<Stop>,
     /// Shows the waiting time of the exchanges of the flow with this index while the run, on one thread, goes on.
@@ -96,6 +101,9 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
         parts.first().world.applications[*flow].show_exchanges(Arc::clone(clock));
     }
     let mut sampler = options.series.then(|| Sampler::new(scenario));
+    if let (Some(sampler), Some(view)) = (&mut sampler, &options.live) {
+        sampler.show_in(view.clone(), options.run);
+    }
     let log =
         options.events.as_ref().map(|folder| EventLog::create(scenario, seed, folder, options.run)).transpose()?;
     let is_logged = log.is_some();

@@ -88,6 +88,11 @@ impl Metric {
     }
 }
 
+/// The names of all metrics over time that a simulated run may have.
+pub fn series_metrics() -> Vec<&'static str> {
+    Metric::ALL.into_iter().map(|metric| metric.described().0).collect()
+}
+
 /// When a sample is taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {

@@ -13,11 +13,14 @@ use subflow_transport::tcp::Ends;
 use super::build::Run;
 use super::flow_data::DataRecord;
 use super::flow_series::{FlowSeries, delivered_on};
+use super::live_view::{Answers, LiveView};
 use super::object_series::{Metric, Moment, ObjectSeries};
 use crate::results::{Sequence, Series};
 
 /// Takes samples during a run.
 pub(crate) struct Sampler {
+    /// Where they are shown during the run, if anywhere.
+    shown: Option<Answers>,
     /// The sample that is being taken, or the last one.
     at: Moment,
     /// The latest sample times, up to [`MOST_TIMES`]: flows of which nothing has changed get their samples later.
@@ -28,6 +31,15 @@ pub(crate) struct Sampler {
     links: Vec<[Option<ObjectSeries>; 2]>,
     /// The bytes that the flows of each group delivered since the last sample; by group.
     by_groups: Vec<u64>,
+}
+
+/// A copy of the samples, which is shown nowhere.
+impl Clone for Sampler {
+    fn clone(&self) -> Self {
+        let Self { shown: _, at, times, flows, links, by_groups } = self;
+        let (times, flows, links, by_groups) = (times.clone(), flows.clone(), links.clone(), by_groups.clone());
+        Self { shown: None, at: *at, times, flows, links, by_groups }
+    }
 }
 
 /// So many samples of a flow are added at a time, if nothing about it changes.
@@ -43,12 +55,18 @@ impl Sampler {
             }
         };
         Self {
+            shown: None,
             at: Moment { now: Instant::ZERO, now_s: 0.0, span: Duration::ZERO, interval: scenario.sample_interval },
             times: Vec::new(),
             flows: scenario.flows.iter().enumerate().map(flow).collect(),
             links: vec![[None, None]; scenario.links.len()],
             by_groups: vec![0; scenario.groups.len()],
         }
+    }
+
+    /// Shows the samples in `view` from now on, as those of the run with this number.
+    pub(super) fn show_in(&mut self, view: LiveView, run: usize) {
+        self.shown = Some(Answers::new(view, run));
     }
 
     /// The time of the next sample after `now`.
@@ -99,6 +117,12 @@ impl Sampler {
         }
         self.sample_groups(scenario);
         self.sample_queues(&run.network, &run.links, scenario);
+        if self.shown.as_ref().is_some_and(Answers::is_asked) {
+            let series = self.clone().finish();
+            if let Some(shown) = &mut self.shown {
+                shown.answer(now, series);
+            }
+        }
     }
 
     /// Adds the samples that flows have not got yet, and forgets the sample times.
