@@ -21,8 +21,7 @@ const WORDS: &str = "[axes]\ngoodput = { title = \"Throughput\", unit = \"kbit/s
 
 fn simulated(plan: &Plan) -> Experiment {
     let options = RunOptions { series: true, ..RunOptions::default() };
-    execute_with(plan, 1, &options, &|_| {}, simulate)
-        .expect("it runs")
+    execute_with(plan, 1, &options, &|_| {}, simulate).expect("it runs")
 }
 
 fn invented(plan: &Plan) -> Experiment {
