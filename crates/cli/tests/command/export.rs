@@ -10,7 +10,9 @@ fn a_network_is_written_once_and_says_what_is_missing() {
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("quick.py is written"), "{stdout}");
     assert!(stderr.contains("quick.toml: the addresses of the links are those of 10.128.0.0/9"), "{stderr}");
-    assert!(std::fs::read_to_string(desk.path("quick.py")).expect("written").contains("from mininet.net import Mininet"));
+    assert!(
+        std::fs::read_to_string(desk.path("quick.py")).expect("written").contains("from mininet.net import Mininet")
+    );
     let (code, _, stderr) = desk.subflow(&written);
     assert_eq!(code, Some(2));
     assert!(stderr.contains("quick.py: the file exists"), "{stderr}");

@@ -8,12 +8,12 @@ mod conform;
 mod desk;
 mod endings;
 mod events;
+#[cfg(feature = "import")]
+mod export;
 mod failed_runs;
 mod folders;
 #[cfg(target_os = "linux")]
 mod full_disk;
-#[cfg(feature = "import")]
-mod export;
 #[cfg(feature = "import")]
 mod import;
 mod interrupted;

@@ -15,6 +15,7 @@ mod loss;
 mod network;
 mod pairs;
 mod programs;
+mod protocols;
 mod queue;
 mod reachability;
 mod reliability;

@@ -8,8 +8,8 @@ use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 
-use crate::protocol_name::ProtocolName;
 use crate::options;
+use crate::protocol_name::ProtocolName;
 use crate::table::{Default, TableSchema, named, optional, required, value, word};
 
 /// `[flows.NAME]`.

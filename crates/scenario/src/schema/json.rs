@@ -6,9 +6,9 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS,
-    MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER, ROUTING,
-    SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, reference,
+    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK,
+    LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER,
+    ROUTING, SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
