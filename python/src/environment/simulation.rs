@@ -85,7 +85,7 @@ impl Simulation {
         let plan = py.detach(|| Plan::read(document)).map_err(|problems| not_valid(py, &problems))?;
         let scenario = Arc::clone(&plan.points[0].scenario);
         let (start_s, duration_s) = (scenario.flows[index].start.as_secs_f64(), scenario.duration.as_secs_f64());
-        let (exchanges, completes) = match scenario.flows[index].traffic {
+        let (exchanges, completes) = match &scenario.flows[index].traffic {
             Traffic::RequestResponse { count, .. } => (true, count.is_some()),
             Traffic::Video(video) => (true, video.length.is_some()),
             Traffic::Bulk { bytes } => (false, bytes.is_some()),

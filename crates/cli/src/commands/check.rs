@@ -56,7 +56,7 @@ fn summary(plan: &Plan) -> String {
     let scenario = &plan.points[0].scenario;
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     // The number of flows of a group that goes on arriving at random is drawn for each run.
-    let is_random = |group: &FlowGroup| matches!(group.arrivals, Period::Exponential(_));
+    let is_random = |group: &FlowGroup| matches!(group.arrivals, Some(Period::Exponential(_)));
     let is_drawn = scenario.groups.iter().any(|group| group.open_end.is_some() && is_random(group));
     let flows = count(scenario.drawn(scenario.seed).flows.len(), "flow");
     let mut text = format!(
