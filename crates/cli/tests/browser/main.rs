@@ -3,6 +3,7 @@
 
 mod chromium;
 mod desk;
+#[allow(dead_code, reason = "the tests of the page also type and choose files")]
 mod devtools;
 mod exported;
 mod legible;
