@@ -97,9 +97,19 @@ mod tests {
             cwnd.push(at, 10.0);
         }
         let (engine, series) = (Engine { packet_hops: 0, events: 0, cpu_s: 0.0 }, vec![cwnd, goodput]);
-        let (flows, links, paths, sequences) = Default::default();
-        let result =
-            RunResult { seed: 1, duration_s: 30.0, flows, links, engine, real_time: None, series, paths, sequences };
+        let (flows, links, paths, sequences, exchanges) = Default::default();
+        let result = RunResult {
+            seed: 1,
+            duration_s: 30.0,
+            flows,
+            links,
+            engine,
+            real_time: None,
+            series,
+            paths,
+            sequences,
+            exchanges,
+        };
         Run { run: 0, point: 0, parameters: Default::default(), result }
     }
 
