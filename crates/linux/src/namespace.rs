@@ -299,9 +299,11 @@ mod tests {
             return;
         }
         let nobody = Maker { process: u32::MAX, started: std::process::id().into() };
-        let namespace =
-            Namespace::create_named(nobody.name_of("held"), || Ok(sys::new_network_namespace().expect("root may")))
-                .expect("a namespace");
+        let namespace = Namespace::create_named(nobody.name_of("held"), || {
+            sys::new_network_namespace().expect("root may");
+            Ok(())
+        })
+        .expect("a namespace");
         let (name, path) = (namespace.name().to_owned(), path_of(namespace.name()));
         assert!(!nobody.lives() && !is_left_over(&name, &path));
         // A killed process leaves the name, but no handle.

@@ -289,7 +289,7 @@ mod tests {
         let sent = [SentRange { range: 0..1000, carried_by: SubflowSet(0b001), reinject: false }];
         let subflows = [SubflowView { can_send: false, ..subflow(30) }, subflow(10), subflow(20)];
         let queue = QueueView { outstanding: (&sent, &[]), ..queue(0) };
-        let mut next = |copies| RedDiversity { copies, ..correlated() }.next(&subflows, &queue);
+        let next = |copies| RedDiversity { copies, ..correlated() }.next(&subflows, &queue);
         assert_eq!(next(RedCopies::WhenSent), None);
         let copy = Assignment { subflow: 1, what: What::Copy { range: 0..1000 } };
         assert_eq!(next(RedCopies::UntilAcknowledged), Some(copy));
