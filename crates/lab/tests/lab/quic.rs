@@ -1,4 +1,4 @@
-//! Results of transfers over QUIC, and how they compare with TCP's.
+//! Results of transfers over QUIC, over one path and several, and how they compare with TCP's.
 
 use std::path::Path;
 
@@ -64,4 +64,45 @@ fn a_connection_outlasts_an_outage_and_ends_if_that_lasts_too_long() {
     assert_eq!((short.bytes_delivered, short.ended), (20_000_000, Some("gracefully")));
     assert!(long.completion_s.is_none() && long.bytes_delivered < 20_000_000, "{long:?}");
     assert_eq!(long.ended, Some("timed-out"));
+}
+
+/// A flow over two links, of 20 Mbit/s and 10 Mbit/s.
+fn run_over_two_links(flow: &str, seed: u64) -> RunResult {
+    let text = format!(
+        "duration = '40 s'\n[hosts]\na = ['wifi', 'lte']\nb = ['eth']\n[routers]\nr = {{}}\n\
+         [links.wifi]\nbetween = ['a.wifi', 'r']\nrate = '20 Mbit/s'\ndelay = '15 ms'\nqueue = '80 packets'\n\
+         [links.lte]\nbetween = ['a.lte', 'r']\nrate = '10 Mbit/s'\ndelay = '35 ms'\nqueue = '100 packets'\n\
+         [links.core]\nbetween = ['r', 'b']\nrate = '1 Gbit/s'\ndelay = '1 ms'\n\
+         [flows.f]\nfrom = 'a'\nto = 'b'\npath_manager = 'fullmesh'\nscheduler = 'll'\n{flow}\n"
+    );
+    let document = Document::parse(Path::new("mpquic.toml"), text).expect("TOML");
+    let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
+    simulate(&scenario, seed, &RunOptions::default()).expect("it runs")
+}
+
+#[test]
+fn several_paths_have_the_goodput_of_mptcp_but_for_headers() {
+    for congestion in ["reno", "lia", "olia", "cubic"] {
+        let run = |protocol: &str| {
+            let flow = format!("protocol = '{protocol}'\ncongestion = '{congestion}'");
+            run_over_two_links(&flow, 1).flows.remove(0)
+        };
+        let (mptcp, mpquic) = (run("mptcp"), run("mpquic"));
+        assert_eq!((mpquic.subflows.len(), mpquic.fallback), (2, false), "{congestion}");
+        let ratio = mpquic.goodput_mbps / mptcp.goodput_mbps;
+        assert!((0.9..1.1).contains(&ratio), "{congestion}: {ratio} of {} Mbit/s", mptcp.goodput_mbps);
+        let shares: Vec<_> = mpquic.subflows.iter().map(|path| path.goodput_mbps).collect();
+        assert!(shares.iter().all(|&mbps| mbps > 2.0), "{congestion}: {shares:?}");
+    }
+}
+
+#[test]
+fn a_transfer_outlasts_the_failure_of_a_path() {
+    let failure = "[[timeline]]\nat = '3 s'\nlink = 'wifi'\ndown = true\n\
+                   [[timeline]]\nat = '8 s'\nlink = 'wifi'\nup = true";
+    let result = run_over_two_links(&format!("protocol = 'mpquic'\nsend = '30 MB'\n{failure}"), 2);
+    let flow = &result.flows[0];
+    assert_eq!((flow.bytes_delivered, flow.ended), (30_000_000, Some("gracefully")));
+    assert!(flow.timeouts > 0, "{flow:?}");
+    assert!(flow.completion_s.is_some_and(|seconds| seconds < 20.0), "{:?}", flow.completion_s);
 }

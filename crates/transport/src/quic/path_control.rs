@@ -105,7 +105,8 @@ impl Connection {
     /// Requests a further path from `local` to `remote`.
     pub(super) fn request_path(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
         let is_client = !self.is_server;
-        let Some(multipath) = self.multipath().filter(|_| is_client) else { return };
+        // A request that comes before the handshake ends is kept until paths can be opened.
+        let Some(multipath) = self.multipath.as_deref_mut().filter(|_| is_client) else { return };
         let Some(local_id) = multipath.local_addresses.id_for(local) else { return };
         let request = OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup };
         multipath.path_manager.request(request);
