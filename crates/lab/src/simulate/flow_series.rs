@@ -199,11 +199,12 @@ impl SubflowSeries {
     }
 }
 
-/// By how much a count of delivered bytes has grown to `total` since it was `known`. Such counts never become smaller.
+/// By how much a count of delivered bytes has grown to `total` since it was `known`. A later SACK of SCTP may report a
+/// chunk as missing that an earlier one reported as received: its bytes count once.
 fn growth(known: &mut u64, total: u64) -> u64 {
-    let before = core::mem::replace(known, total);
-    debug_assert!(before <= total, "{before} bytes were delivered before, and {total} are now");
-    total.saturating_sub(before)
+    let grown = total.saturating_sub(*known);
+    *known += grown;
+    grown
 }
 
 impl RecordedSubflow {
@@ -261,4 +262,16 @@ fn push_subflow_data(series: &mut ObjectSeries, sample: &SubflowSample, at: Mome
     let share = sample.blocked.as_secs_f64() / at.span.as_secs_f64();
     series.push(Metric::Blocking, &at, 100.0 * share);
     series.push(Metric::Sequence, &at, sample.sequence as f64 / 1e6);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_an_acknowledgment_took_back_count_once() {
+        let mut known = 0;
+        let grown = [1000, 3000, 1500, 3000, 4000].map(|total| growth(&mut known, total));
+        assert_eq!((grown, known), ([1000, 2000, 0, 0, 1000], 4000));
+    }
 }
