@@ -85,7 +85,7 @@ pub(crate) const AXIS_UNITS: [Choice<Magnitude>; 22] = [
 
 /// The axes of the report's figures, with the units that they have where the scenario gives none. A test of the report
 /// compares them with its figures.
-pub const AXES: [(&str, &[&str]); 27] = [
+pub const AXES: [(&str, &[&str]); 33] = [
     ("time", &["s"]),
     ("goodput", &["Mbit/s"]),
     ("time to completion", &["s"]),
@@ -93,7 +93,13 @@ pub const AXES: [(&str, &[&str]); 27] = [
     ("timeouts", &[""]),
     ("reinjected data", &["bytes"]),
     ("mean time", &["ms"]),
+    ("median time", &["ms"]),
     ("95th percentile", &["ms"]),
+    ("99th percentile", &["ms"]),
+    ("startup", &["s"]),
+    ("time of stalls", &["s"]),
+    ("mean bit rate", &["Mbit/s"]),
+    ("changes of quality", &[""]),
     ("Jain's index", &[""]),
     ("utilisation", &["%"]),
     ("share of samples", &[""]),
