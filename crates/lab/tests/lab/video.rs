@@ -39,7 +39,9 @@ fn a_path_that_carries_the_highest_quality_gives_it_and_does_not_stall() {
             assert!((0.07..0.3).contains(&startup), "{protocol} {abr}: {startup}");
             let expected = 120.0 - startup - run.exchanges[0].start_s;
             assert!((video.played_s - expected).abs() < 1e-6, "{protocol} {abr}: {video:?}");
-            assert_eq!(run.flows[0].exchanges.as_ref().map(|of| of.completed as usize + 1), Some(run.exchanges.len()));
+            // The last chunk may be under way at the end.
+            let completed = run.flows[0].exchanges.as_ref().map_or(0, |of| of.completed as usize);
+            assert!((completed..=completed + 1).contains(&run.exchanges.len()), "{protocol} {abr}: {completed}");
         }
     }
 }

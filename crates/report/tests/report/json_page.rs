@@ -71,11 +71,12 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// Words of the page that are values, not fields.
-const VALUES: [&str; 14] = [
+const VALUES: [&str; 15] = [
     "tcp",
     "mptcp",
     "sctp",
     "quic",
+    "mpquic",
     "udp",
     "tun",
     "veth",

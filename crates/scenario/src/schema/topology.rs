@@ -39,8 +39,8 @@ pub(crate) static HOST: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "namespace",
             "text",
             "a new one",
-            "with `--on linux` and `subflow up`, the network namespace that the host is: a name as `ip netns` lists it, or \
-             the number of a process in it, such as a container's. It keeps its settings",
+            "an existing network namespace that becomes the host, with `--on linux` and `subflow up`: a name as `ip netns` \
+             lists it, or the number of a process in it, such as a container's. It keeps its settings",
         ),
         optional("tcp", "a table", "those of the scenario", "TCP switches of this host"),
         optional("mptcp", "a table", "those of the scenario", "MPTCP switches of this host"),
