@@ -4,8 +4,8 @@
 use subflow_quantity::Duration;
 use subflow_scenario::{Flow, Period, Traffic};
 
+use crate::Notes;
 use crate::layout::{End, Layout};
-use crate::notes::Notes;
 use crate::routes::{Route, of_routers};
 
 /// The device of a port, as the tool calls it.

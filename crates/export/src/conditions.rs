@@ -5,7 +5,7 @@ use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_policy::queue::{Discipline, Limit};
 use subflow_quantity::{Duration, Rate};
 
-use crate::notes::Notes;
+use crate::Notes;
 
 /// The length of a full Ethernet frame without its check sequence, in bytes: what limits in packets stand for where a
 /// tool counts bytes.

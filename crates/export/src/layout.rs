@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use subflow_network::RouterMode;
 use subflow_scenario::{Attachment, Flow, Scenario};
 
+use crate::Notes;
 use crate::conditions::Conditions;
-use crate::notes::Notes;
 use crate::{ExportError, Target};
 
 /// The first network of the links; each has four addresses, of which its ends have the second and third.

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use crate::Exported;
+use crate::Notes;
 use crate::commands::{iperf3, routing};
 use crate::conditions::{Conditions, FRAME, percent};
 use crate::layout::Layout;
-use crate::notes::Notes;
 
 /// Mininet's limit for `bw`, in Mbit/s: without a rate there is no token bucket.
 const FASTEST_MBIT: f64 = 1000.0;

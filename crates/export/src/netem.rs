@@ -8,10 +8,10 @@ use subflow_policy::queue::Limit;
 use subflow_quantity::Rate;
 
 use crate::Exported;
+use crate::Notes;
 use crate::commands::{Iperf3, iperf3, routing};
 use crate::conditions::{Conditions, percent};
 use crate::layout::Layout;
-use crate::notes::Notes;
 
 /// What fits into netem, which holds the packets of the delay only; the queue behind it has the scenario's limit.
 const DELAYED_PACKETS: u32 = 1_000_000;

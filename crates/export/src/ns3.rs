@@ -6,9 +6,9 @@ use subflow_policy::queue::Limit;
 use subflow_scenario::{Flow, Period, Traffic};
 
 use crate::Exported;
+use crate::Notes;
 use crate::conditions::Conditions;
 use crate::layout::{End, Layout};
-use crate::notes::Notes;
 
 /// What stands for a link without a rate.
 const FASTEST_BITS: u64 = 1_000_000_000_000;

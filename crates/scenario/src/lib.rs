@@ -36,6 +36,7 @@
 //! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
 //! ([`mod@file`]), so code that takes a `Scenario` need not check it again.
 
+mod application;
 mod axes;
 pub mod builder;
 mod conditions;
@@ -52,7 +53,6 @@ mod program;
 mod protocol_name;
 mod random;
 mod read;
-mod reading;
 pub mod schema;
 mod size_table;
 mod sizes;
@@ -61,12 +61,12 @@ mod switches;
 mod table;
 mod timeline;
 mod topology;
-mod video;
 
 use subflow_network::RoutingConfig;
 pub use subflow_policy::catalogue::Description;
 use subflow_quantity::Duration;
 
+pub use application::{Pause, PauseBegin, Reading, Video};
 pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, Traffic};
@@ -74,12 +74,10 @@ pub use groups::{FlowGroup, OpenEnd};
 pub use program::{After, Program, ProgramCommand};
 pub use random::Period;
 pub(crate) use read::{Traces, idle_axes, without_effect};
-pub use reading::{Pause, PauseBegin, Reading};
 pub use size_table::SizeTable;
 pub use sizes::SizeDistribution;
 pub use timeline::{HostEvent, LinkEvent};
 pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
-pub use video::Video;
 
 /// One experiment with every value settled: what one run needs but for its seed.
 #[derive(Clone, Debug)]

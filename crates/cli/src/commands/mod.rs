@@ -9,9 +9,7 @@ mod compare;
 mod conform;
 mod ending_signals;
 #[cfg(feature = "import")]
-mod export;
-#[cfg(feature = "import")]
-mod import;
+mod interchange;
 mod journal;
 #[cfg(feature = "publications")]
 mod kept_runs;
@@ -49,7 +47,7 @@ pub(crate) use compare::compare;
 #[cfg(feature = "conformance")]
 pub(crate) use conform::conform;
 #[cfg(feature = "import")]
-pub(crate) use import::import;
+pub(crate) use interchange::import;
 pub(crate) use list::list;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) use live::{cc, paths, proxy, status, watch};

@@ -83,7 +83,7 @@ fn first_numbers(jobs: &[Job]) -> String {
 pub(crate) fn export(arguments: &Export) -> Result<(), Failure> {
     #[cfg(feature = "import")]
     if let Some(target) = arguments.network.to {
-        return super::export::network(&arguments.source, target, &arguments.network);
+        return super::interchange::export_network(&arguments.source, target, &arguments.network);
     }
     if arguments.source.is_file() {
         let message = format!("{} is a file, not a store", arguments.source.display());

@@ -4,7 +4,7 @@ use subflow_quantity::Duration;
 
 use super::ends::{HostEnd, Ports};
 use super::groups::Numbers;
-use super::protocols::source_port;
+use super::protocols::{ProtocolReader, source_port};
 use super::reachability::{Connected, Islands};
 use super::reliability;
 use super::sizes;
@@ -16,16 +16,14 @@ use super::traffic::{self, largest_datagram};
 use super::{References, RunLength};
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::protocol_name::ProtocolName;
-use crate::{CustomAlgorithms, Flow, FlowGroup, schema};
+use crate::{Flow, FlowGroup, schema};
 
 /// Reads flows; nodes and stacks have been read before.
 pub(super) struct FlowReader<'a> {
     pub(super) topology: &'a Topology,
-    pub(super) stacks: &'a Stacks<'a>,
-    pub(super) islands: Islands,
-    run: &'a RunLength,
-    pub(super) custom: &'a CustomAlgorithms,
     pub(super) traces: &'a Traces,
+    protocols: ProtocolReader<'a>,
+    run: &'a RunLength,
 }
 
 /// A flow of the file.
@@ -55,7 +53,7 @@ pub(super) fn read(
         problems.add(field.problem("there is no flow, expected at least one"));
     }
     let islands = Islands::of(topology.routers.len(), &topology.links);
-    let reader = FlowReader { topology, stacks, islands, run, custom, traces };
+    let reader = FlowReader { topology, traces, protocols: ProtocolReader { topology, stacks, islands, custom }, run };
     let mut ports = Ports::default();
     // A flow with problems has an index, too: it keeps its port.
     let mut index = 0;
@@ -143,7 +141,7 @@ impl FlowReader<'_> {
                 .also(from_field.place(), "from here"));
         }
         let Connected { from, to, addresses } =
-            self.islands.connect(self.topology, (from_end, from_field), (to_end, to_field))?;
+            self.protocols.islands.connect(self.topology, (from_end, from_field), (to_end, to_field))?;
         let (start, send_after, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
@@ -159,7 +157,7 @@ impl FlowReader<'_> {
             addresses,
             port,
             source_port: source_port(&section)?,
-            protocol: self.protocol(kind, &section, Connected { from, to, addresses })?,
+            protocol: self.protocols.protocol(kind, &section, Connected { from, to, addresses })?,
             traffic: traffic::read(
                 &section,
                 kind.is_udp().then(|| largest_datagram(addresses[1])),
@@ -171,7 +169,7 @@ impl FlowReader<'_> {
             send_after,
             stop,
         };
-        reliability::refuse_what_cannot_end(&flow, &section, self.stacks)?;
+        reliability::refuse_what_cannot_end(&flow, &section, self.protocols.stacks)?;
         let numbers = Numbers::read(&section, sizes, self.run.duration, start)?;
         Ok(ReadFlow { flow, port_place, numbers })
     }

@@ -2,7 +2,6 @@
 
 mod algorithms;
 mod axes;
-mod disjoint;
 mod effect;
 mod ends;
 mod flows;

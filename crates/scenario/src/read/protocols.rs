@@ -11,17 +11,25 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic};
 
 use super::algorithms;
-use super::disjoint;
-use super::flows::FlowReader;
-use super::reachability::Connected;
+use super::reachability::{Connected, Islands, number_of_paths};
+use super::stacks::Stacks;
 use super::strays::refuse_rate_based;
+use super::topology::Topology;
 use crate::file::{Field, Problem, Section};
 use crate::protocol_name::ProtocolName;
 use crate::switches::Stack;
 use crate::switches::sctp::is_multipath;
-use crate::{InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, schema};
+use crate::{CustomAlgorithms, InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, schema};
 
-impl FlowReader<'_> {
+/// Reads the protocols of flows; nodes and stacks have been read before.
+pub(super) struct ProtocolReader<'a> {
+    pub(super) topology: &'a Topology,
+    pub(super) stacks: &'a Stacks<'a>,
+    pub(super) islands: Islands,
+    pub(super) custom: &'a CustomAlgorithms,
+}
+
+impl ProtocolReader<'_> {
     /// The primary path of an SCTP flow.
     fn primary(&self, section: &Section<'_>, to: InterfaceIndex) -> Result<usize, Problem> {
         let Some(field) = section.given("primary") else { return Ok(0) };
@@ -142,7 +150,7 @@ impl FlowReader<'_> {
     fn path_manager(&self, section: &Section<'_>, ends: Connected, most: usize) -> Result<PathManagement, Problem> {
         let host = ends.from.host;
         let default = &self.stacks.profile(host).stack.mptcp.path_manager;
-        let paths = || disjoint::number_of_paths(self.topology, ends.from, ends.to);
+        let paths = || number_of_paths(self.topology, ends.from, ends.to);
         let manager = algorithms::path_manager(section, default, self.custom, most, &paths)?;
         let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
         match section.given("path_manager") {

@@ -1,12 +1,15 @@
-//! `subflow import`: the network of another tool's file as a scenario.
+//! `subflow import` and `subflow export --to`: networks of other tools as scenarios, and the reverse.
 
 use std::path::Path;
 
+use subflow_export::{ExportError, Target, export};
 use subflow_import::{Choices, ImportError, read, scenario};
 use subflow_scenario::input;
+use subflow_scenario::sweep::Plan;
 
+use super::check::load;
 use super::new::write_new;
-use crate::arguments::Import;
+use crate::arguments::{ExportNetwork, Import};
 use crate::failure::Failure;
 use crate::output::{print, say};
 
@@ -44,4 +47,28 @@ pub(crate) fn import(arguments: &Import) -> Result<(), Failure> {
 /// The file's name without its folder and its ending.
 fn file_name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Writes the network of a scenario for another tool.
+pub(crate) fn export_network(scenario: &Path, target: Target, choices: &ExportNetwork) -> Result<(), Failure> {
+    let mut document = load(scenario)?;
+    for assignment in &choices.set {
+        document.set("--set", assignment)?;
+    }
+    let plan = Plan::read(document)?;
+    let shown = scenario.display();
+    if plan.points.len() > 1 {
+        say(&format!(
+            "{shown}: a sweep of {} points: the first one is exported; --set chooses values",
+            plan.points.len()
+        ));
+    }
+    let refused = |ExportError { message, help }| Failure::bad_input(format!("{shown}: {message}"), help);
+    let exported = export(&plan.points[0].scenario, target).map_err(refused)?;
+    let Some(out) = &choices.out else { return print(&exported.text) };
+    write_new(out, &exported.text)?;
+    for note in &exported.notes {
+        say(&format!("{shown}: {note}"));
+    }
+    print(&format!("{} is written; its first lines say how it is run\n", out.display()))
 }
