@@ -48,6 +48,58 @@ fn an_association_goes_on_from_the_other_address_when_that_of_its_only_destinati
     }
 }
 
+/// When an upload of 20 MB and a download are complete, with `alternate_sources` or without.
+fn completions(alternate: bool, network: impl Fn(&str) -> String) -> [Option<f64>; 2] {
+    ["from = 'phone'\nto = 'server'", "from = 'server'\nto = 'phone'"].map(|ends| {
+        let switch = format!("sctp = {{ alternate_sources = {alternate} }}");
+        run(network(&format!("{ends}\nprotocol = 'sctp'\nsend = '20 MB'\n{switch}"))).flows[0].completion_s
+    })
+}
+
+#[test]
+fn an_association_leaves_a_link_that_fails_by_the_source_if_its_peer_has_one_address() {
+    let network = |flow: &str| two_links(120, flow, &event("5", "link = 'wifi'", "down"));
+    // 160 Mbit at 9.6 Mbit/s, and one retransmission timeout of 1 s.
+    let is_prompt = |completion: Option<f64>| completion.is_some_and(|seconds| (16.0..20.0).contains(&seconds));
+    let alternating = completions(true, network);
+    assert!(alternating.into_iter().all(is_prompt), "{alternating:?}");
+    let [up, down] = completions(false, network);
+    assert!(up.is_none() && is_prompt(down), "as in Linux: {up:?}, {down:?}");
+}
+
+#[test]
+fn an_association_finds_the_only_pair_of_addresses_that_still_works() {
+    let network = |flow: &str| {
+        let link = |ends: &str, name: &str| {
+            format!("{name} = {{ between = ['{ends}.{name}', 'r'], rate = '10 Mbit/s', delay = '10 ms' }}\n")
+        };
+        let links = link("phone", "wifi") + &link("phone", "lte") + &link("server", "e0") + &link("server", "e1");
+        let hosts = "phone = ['wifi', 'lte']\nserver = ['e0', 'e1']";
+        let events = event("5", "link = 'wifi'", "down") + &event("5", "link = 'e1'", "down");
+        format!(
+            "duration = '120 s'\n[hosts]\n{hosts}\n[routers]\nr = {{}}\n[links]\n{links}[flows.f]\n{flow}\n{events}"
+        )
+    };
+    let alternating = completions(true, network);
+    // A timeout for each pair that fails, each twice the one before.
+    let is_complete = |completion: Option<f64>| completion.is_some_and(|seconds| (16.0..40.0).contains(&seconds));
+    assert!(alternating.into_iter().all(is_complete), "{alternating:?}");
+    assert_eq!(completions(false, network), [None; 2], "wifi to e0 and lte to e1, which both fail");
+}
+
+#[test]
+fn an_association_that_begins_over_a_failed_link_begins_from_the_next_address() {
+    for (alternate, expected) in [(true, Some(3)), (false, None)] {
+        let flow = format!(
+            "from = 'phone'\nto = 'server'\nprotocol = 'sctp'\nsend = '10 kB'\nstart = '2 s'\n\
+             sctp = {{ alternate_sources = {alternate} }}"
+        );
+        let completion = run(two_links(120, &flow, &event("1", "link = 'wifi'", "down"))).flows[0].completion_s;
+        // The second INIT leaves after the initial timeout of 3 s.
+        assert_eq!(completion.map(|seconds| seconds as u32), expected, "{completion:?}");
+    }
+}
+
 #[test]
 fn connections_that_begin_while_an_address_is_lost_begin_from_another() {
     let events = event("5.5", WIFI, "down") + &event("15.5", WIFI, "up");

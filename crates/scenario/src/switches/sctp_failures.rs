@@ -104,6 +104,13 @@ pub(super) fn failover() -> Vec<Switch<Stack>> {
              when a probe is answered, as in Linux",
         )
         .by_default(VALUE_OF_CMT),
+        switch(
+            "alternate_sources",
+            flag(),
+            |s| &mut s.sctp.alternate_sources,
+            "whether packets leave from the host's next address after one was not answered, if no other address of \
+             the peer is active (RFC 9260, section 6.4.1); in Linux routes alone decide the source",
+        ),
     ]
 }
 

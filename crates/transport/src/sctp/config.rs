@@ -172,6 +172,11 @@ pub struct Config {
     /// (`sctp_check_transmitted`): a potentially failed one loses its error count, and stays so until a HEARTBEAT is
     /// answered.
     pub sack_ends_potentially_failed: bool,
+    /// Whether packets to a destination leave from this host's next address that reaches it after one was not answered,
+    /// if no other destination is active (RFC 9260, section 6.4.1: another pair of source and destination). usrsctp does
+    /// so, too (`sctp_t3rxt_timer`, `sctp_heartbeat_timer`). In Linux routes alone decide the source
+    /// (`sctp_v4_get_dst`).
+    pub alternate_sources: bool,
     /// Max.Init.Retransmits.
     pub max_init_retransmits: u32,
     /// HB.interval; `None` disables HEARTBEATs, but for those that confirm an address (RFC 9260, section 5.4) or probe
@@ -244,6 +249,7 @@ impl Config {
             potentially_failed_max_retransmissions: None,
             probe_at_once: true,
             sack_ends_potentially_failed: true,
+            alternate_sources: true,
             max_init_retransmits: 8,
             heartbeat_interval: Some(second * 30),
             cookie_life: second * 60,
@@ -258,7 +264,7 @@ impl Config {
 
     /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that
     /// grow in congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap
-    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only a
+    /// blocks, a burst for every message, one source for each destination. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only a
     /// HEARTBEAT ACK ends the state, and neither CMT nor NR-SACK; all other values are those of
     /// [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
@@ -276,6 +282,7 @@ impl Config {
             potentially_failed_max_retransmissions: Some(0),
             probe_at_once: false,
             sack_ends_potentially_failed: false,
+            alternate_sources: false,
             max_gap_blocks: Some(16),
             most_tsns_ahead: 4096,
             timer_tick: tick,

@@ -57,6 +57,8 @@ pub struct Destination {
     pub(super) remote: IpAddr,
     /// This host's address that packets to it leave from.
     pub(super) local: IpAddr,
+    /// The number of the address that they leave from if this host has it and it reaches the peer's.
+    pub(super) preferred_source: usize,
     pub(super) health: Health,
     pub(super) heartbeat: Heartbeat,
     pub(super) timer: RetransmissionTimer,
@@ -76,7 +78,8 @@ pub struct Destination {
 }
 
 impl Destination {
-    pub(super) fn new(config: &Config, local: IpAddr, remote: IpAddr, confirmed: bool) -> Self {
+    /// The peer's address `remote`, which is reached from `local`: the address with this number, or the one in its place.
+    pub(super) fn new(config: &Config, (number, local): (usize, IpAddr), remote: IpAddr, confirmed: bool) -> Self {
         let version = match config.window_growth {
             WindowGrowth::Cuc(version) => version,
             _ => CucVersion::One,
@@ -84,6 +87,7 @@ impl Destination {
         Self {
             remote,
             local,
+            preferred_source: number,
             health: Health::new(confirmed),
             heartbeat: Heartbeat::default(),
             timer: RetransmissionTimer::new(config.rto),

@@ -181,6 +181,7 @@ impl Association {
             self.close(Closed::TimedOut);
             return;
         }
+        self.alternate_source(0);
         match self.phase {
             Phase::CookieWait { .. } => self.send_init(),
             _ => {

@@ -94,13 +94,31 @@ impl LocalEnd {
     /// this host has and that reaches the peer's.
     pub(super) fn address_for(&self, remote: IpAddr, index: usize) -> IpAddr {
         let same_family = |local: &&IpAddr| local.is_ipv4() == remote.is_ipv4();
-        let works = |local: &&IpAddr| !self.lost.contains(local) && self.sources.reach.reaches(**local, remote);
+        let works = |local: &&IpAddr| self.works(**local, remote);
         let all = self.addresses();
         let paired = all.get(index);
         let working = paired.filter(works).or_else(|| all.iter().find(works));
         // None may work now, and one later.
         let any = || paired.filter(same_family).or_else(|| all.iter().find(same_family));
         working.or_else(any).copied().unwrap_or(all[0])
+    }
+
+    /// The number of the address after `current`, in a cycle over all, that this host has and that reaches the peer's.
+    /// `None` if there is no other.
+    pub(super) fn number_after(&self, current: IpAddr, remote: IpAddr) -> Option<usize> {
+        let all = self.addresses();
+        let place = all.iter().position(|&address| address == current)?;
+        (place + 1..all.len()).chain(0..place).find(|&number| self.works(all[number], remote))
+    }
+
+    /// Whether this host has the address, and a route from it to the peer's.
+    fn works(&self, local: IpAddr, remote: IpAddr) -> bool {
+        !self.lost.contains(&local) && self.sources.reach.reaches(local, remote)
+    }
+
+    /// The address of this number becomes the initial one, and those before it follow after the last.
+    pub(super) fn begin_with(&mut self, number: usize) {
+        self.sources.addresses.rotate_left(number);
     }
 
     /// All pairs of an address of this side with one of the peer.
@@ -143,6 +161,21 @@ mod tests {
         assert_eq!(local.address_for(remote, 0), address("10.0.0.1"), "nothing else is left");
         assert!(local.set_present(address("10.0.0.1"), true));
         assert_eq!([0, 1].map(|index| local.address_for(remote, index)), [address("10.0.0.1"); 2]);
+    }
+
+    #[test]
+    fn the_next_source_is_one_that_exists_and_reaches_the_peer() {
+        let all = ["10.0.0.1", "10.0.0.2", "fd00::1", "10.0.0.4"].map(address);
+        let remote = address("10.0.1.1");
+        let mut local = LocalEnd::new(80, Sources::from(all.to_vec()), 1, [0; 32]);
+        let after = |local: &LocalEnd| [0, 1, 3].map(|number| local.number_after(all[number], remote));
+        assert_eq!(after(&local), [Some(1), Some(3), Some(0)], "the third is of another family");
+        local.set_present(all[0], false);
+        assert_eq!(after(&local), [Some(1), Some(3), Some(1)]);
+        local.set_present(all[1], false);
+        assert_eq!(after(&local), [Some(3), Some(3), None]);
+        local.begin_with(1);
+        assert_eq!(local.addresses(), [all[1], all[2], all[3], all[0]]);
     }
 
     #[test]

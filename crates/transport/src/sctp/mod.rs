@@ -26,7 +26,7 @@
 //! | arriving packets and ICMP errors; verification tags | `input.rs`; `verification_tags.rs` |
 //! | SACKs: gap blocks, what they change, misses | `sack_input.rs`, `gap_blocks.rs`, `fast_retransmit.rs` |
 //! | windows: growth, CUC, idle time | `congestion_window.rs`, `cuc.rs` |
-//! | the failure of paths; addresses of this host that come and go | `path_failure.rs`; `source_addresses.rs` |
+//! | the failure of paths; the choice of the source address | `path_failure.rs`; `source_addresses.rs` |
 //! | where new data goes, and what is sent again or given up | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs`, `packet_size.rs` |
 //! | data that arrives, and the application that reads | `data_input.rs` |
@@ -161,7 +161,7 @@ impl Association {
         let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
         let local = LocalEnd::new(ends.local.port(), locals, local_tag, secret);
         let remote = ends.remote.ip();
-        let first = Destination::new(&config, local.address_for(remote, 0), remote, true);
+        let first = Destination::new(&config, (0, local.address_for(remote, 0)), remote, true);
         let mut association = Self {
             mtu: config.mtu,
             network_error: None,
@@ -193,8 +193,9 @@ impl Association {
 
     /// Adds an address of the peer as a destination, which is not confirmed yet, if there may be another one.
     fn add_destination(&mut self, remote: IpAddr) {
-        let local = self.local.address_for(remote, self.destinations.len());
-        if let Some(index) = self.destinations.add(Destination::new(&self.config, local, remote, false)) {
+        let number = self.destinations.len();
+        let source = (number, self.local.address_for(remote, number));
+        if let Some(index) = self.destinations.add(Destination::new(&self.config, source, remote, false)) {
             self.on_destination_added(index);
         }
     }

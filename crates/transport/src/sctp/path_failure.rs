@@ -29,6 +29,7 @@ impl Association {
             Some(Failure::Certain) => self.on_failed(index, what, now),
             None => {}
         }
+        self.alternate_source(index);
         if counts && self.destinations.count_error() > self.config.association_max_retransmissions {
             self.abort_with(Vec::new(), Closed::TimedOut);
         }

@@ -1,15 +1,21 @@
-//! Addresses of this host that come and go during an association (RFC 9260, section 6.4.1).
+//! The source addresses of an association's packets (RFC 9260, section 6.4.1).
 //!
 //! Each address of the peer has one source address, that of the path with the same number. If this host loses it, the
 //! packets to that destination leave from another one that it has and that reaches the destination, and return to the
 //! first when it is back. Data in flight from the lost address is sent again when T3-rtx expires, as the data of any path
 //! that fails. The peer is not told, since ASCONF (RFC 5061) is not implemented: for it, the address fails.
+//!
+//! With [`Config::alternate_sources`](super::Config::alternate_sources) a path that fails beyond this host's interface is
+//! left, too: if a packet is not answered and no other destination is active, the following ones leave from the next
+//! address. The new source remains until another packet is not answered: RFC 9260 does not specify a return to the first.
+//! The congestion window and the RTT estimate are those of the destination, whatever the source (section 7.2).
 
 use std::net::IpAddr;
 
 use subflow_quantity::Instant;
 
 use super::Association;
+use super::phase::Phase;
 
 impl Association {
     /// This host has lost `address`, or has it again. An address that the handshake did not list changes nothing.
@@ -22,12 +28,35 @@ impl Association {
             self.control.forget_source(address);
         }
         for index in 0..self.destinations.len() {
-            let source = self.local.address_for(self.destinations[index].remote, index);
+            let source =
+                self.local.address_for(self.destinations[index].remote, self.destinations[index].preferred_source);
             if self.destinations[index].local != source {
                 self.destinations[index].local = source;
                 self.on_source_changed(index, now);
             }
         }
+    }
+
+    /// A packet to a destination was not answered: the following ones leave from this host's next address that reaches
+    /// it, unless data can be sent to another destination.
+    pub(super) fn alternate_source(&mut self, index: usize) {
+        let has_other =
+            (0..self.destinations.len()).any(|other| other != index && self.destinations[other].is_active());
+        if has_other || !self.config.alternate_sources {
+            return;
+        }
+        let (local, remote) = (self.destinations[index].local, self.destinations[index].remote);
+        let Some(next) = self.local.number_after(local, remote) else { return };
+        let preferred = if matches!(self.phase, Phase::CookieWait { .. }) {
+            // The peer takes the source of an INIT for the first address, and pairs it with its own first one.
+            self.local.begin_with(next);
+            0
+        } else {
+            next
+        };
+        let destination = &mut self.destinations[index];
+        destination.preferred_source = preferred;
+        destination.local = self.local.address_for(remote, preferred);
     }
 
     /// Packets to a destination leave from another address: a destination that has failed is probed at once, since it may
@@ -49,6 +78,7 @@ mod tests {
     use subflow_wire::{Body, Ecn, IpHeader, Payload};
 
     use super::super::packet_walk::established_with;
+    use super::super::path_failure::Unanswered;
     use super::super::{Association, Config};
     use crate::blank_packet;
 
@@ -59,6 +89,21 @@ mod tests {
     /// An association between 10.0.0.1 and .2 here and .3 and .4 at the peer.
     fn association() -> Association {
         established_with(Config::rfc9260(), Default::default())
+    }
+
+    /// A packet to the destination was not answered.
+    fn leave_unanswered(association: &mut Association, index: usize) {
+        association.on_destination_error(index, Unanswered::Data, Instant::ZERO);
+    }
+
+    /// The same association after the failure of the second destination.
+    fn with_one_active_destination(config: Config) -> Association {
+        let mut association = established_with(config, Default::default());
+        while association.destinations[1].is_active() {
+            leave_unanswered(&mut association, 1);
+        }
+        while next(&mut association).is_some() {}
+        association
     }
 
     /// The next packet: its addresses and its chunks.
@@ -122,16 +167,39 @@ mod tests {
 
     #[test]
     fn a_destination_that_has_failed_is_probed_over_its_new_path() {
-        let mut association = association();
-        while association.destinations[1].is_active() {
-            association.on_destination_error(1, super::super::path_failure::Unanswered::Data, Instant::ZERO);
-        }
-        while next(&mut association).is_some() {}
+        let mut association = with_one_active_destination(Config::rfc9260());
         set_present(&mut association, 2, false);
         let probe = next(&mut association);
         let is_probe = |(ends, chunks): &([IpAddr; 2], Vec<Chunk>)| {
             *ends == [address(1), address(4)] && matches!(chunks[..], [Chunk::Heartbeat(_)])
         };
         assert!(probe.as_ref().is_some_and(is_probe), "{probe:?}");
+    }
+
+    #[test]
+    fn the_source_changes_with_each_unanswered_packet_to_the_last_active_destination() {
+        let config = Config { association_max_retransmissions: 20, ..Config::rfc9260() };
+        let mut association = with_one_active_destination(config);
+        assert_eq!([0, 1].map(|index| association.destinations[index].source()), [address(1), address(2)]);
+        leave_unanswered(&mut association, 1);
+        assert_eq!(association.destinations[1].source(), address(2), "data goes to the other");
+        for last in [2, 1, 2] {
+            leave_unanswered(&mut association, 0);
+            assert_eq!(association.destinations[0].source(), address(last));
+        }
+        assert_eq!(association.write(100), 100);
+        assert_eq!(next(&mut association).map(|(ends, _)| ends), Some([address(2), address(3)]));
+        set_present(&mut association, 1, false);
+        leave_unanswered(&mut association, 0);
+        assert_eq!(association.destinations[0].source(), address(2), "there is no other");
+        set_present(&mut association, 1, true);
+        assert_eq!(association.destinations[0].source(), address(2), "it was not this one that was lost");
+    }
+
+    #[test]
+    fn in_linux_the_source_stays() {
+        let mut association = with_one_active_destination(Config::linux());
+        leave_unanswered(&mut association, 0);
+        assert_eq!(association.destinations[0].source(), address(1));
     }
 }

@@ -48,6 +48,7 @@ struct Failure {
     fail_after: u32,
     probe_at_once: bool,
     sack_ends_it: bool,
+    alternate_sources: bool,
     heartbeat_secs: Option<u64>,
 }
 
@@ -85,12 +86,13 @@ fn failure() -> impl Strategy<Value = Failure> {
     // A path that one timeout takes out of use, and that nobody asks, leaves everything to timers of a minute: right,
     // but days of it.
     let interval = prop_oneof![Just(Some(1)), Just(Some(30))];
-    (proptest::option::of(0u32..2), 2u32..6, any::<[bool; 2]>(), interval).prop_map(
-        |(suspect_after, fail_after, [probe_at_once, sack_ends_it], heartbeat_secs)| Failure {
+    (proptest::option::of(0u32..2), 2u32..6, any::<[bool; 3]>(), interval).prop_map(
+        |(suspect_after, fail_after, [probe_at_once, sack_ends_it, alternate_sources], heartbeat_secs)| Failure {
             suspect_after,
             fail_after,
             probe_at_once,
             sack_ends_it,
+            alternate_sources,
             heartbeat_secs,
         },
     )
@@ -214,6 +216,7 @@ impl End {
         config.path_max_retransmissions = self.failure.fail_after;
         config.probe_at_once = self.failure.probe_at_once;
         config.sack_ends_potentially_failed = self.failure.sack_ends_it;
+        config.alternate_sources = self.failure.alternate_sources;
         config.heartbeat_interval = self.failure.heartbeat_secs.map(secs);
         // All paths may fail at once, and that ends no association here.
         config.association_max_retransmissions = 1000;

@@ -49,9 +49,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn destinations() -> Destinations {
     let (config, address) = (Config::rfc9260(), |last: u8| std::net::IpAddr::from([10, 0, 0, last]));
-    let mut destinations = Destinations::new(Destination::new(&config, address(1), address(2), true));
+    let mut destinations = Destinations::new(Destination::new(&config, (0, address(1)), address(2), true));
     for last in 3..2 + DESTINATIONS as u8 {
-        destinations.add(Destination::new(&config, address(1), address(last), true));
+        destinations.add(Destination::new(&config, (0, address(1)), address(last), true));
     }
     destinations
 }
