@@ -8,7 +8,7 @@ use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
 use crate::protocol_name::ProtocolName;
 use crate::switches::sctp::is_multipath;
-use crate::{Interface, InterfaceIndex, Scenario, schema};
+use crate::{Flow, Interface, InterfaceIndex, Scenario, schema};
 
 /// What is given in the tree `root` of `scenario` and has no effect on it.
 pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) -> Vec<Problem> {
@@ -50,8 +50,8 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
     found
 }
 
-/// Interfaces that can never carry anything: their addresses are of a family that no peer of their host has, or no chain
-/// of links and routers joins them to one that has.
+/// Interfaces that can never carry anything: their addresses are of a family that no peer of their host has or that no
+/// association with it can use, or no chain of links and routers joins them to one that has.
 fn interfaces_of_no_use(
     host: &Field<'_>,
     scenario: &Scenario,
@@ -63,24 +63,37 @@ fn interfaces_of_no_use(
         let all = scenario.hosts[host].interfaces.iter().enumerate();
         all.map(move |(interface, one)| (InterfaceIndex { host, interface }, one))
     };
-    let peers: BTreeSet<usize> = scenario.flows.iter().filter_map(|flow| flow.peer_of(index)).collect();
+    let flows = scenario.flows.iter();
+    let peers: BTreeSet<_> = flows.filter_map(|flow| Some((flow.peer_of(index)?, only_family(flow)))).collect();
     if peers.is_empty() {
         return;
     }
-    let remote: Vec<_> = peers.into_iter().flat_map(interfaces).collect();
+    let of_peer = |(peer, only)| interfaces(peer).map(move |(place, other)| (place, other, only));
+    let remote: Vec<_> = peers.into_iter().flat_map(of_peer).collect();
     for (place, interface) in interfaces(index) {
-        let is_of_family = |other: &Interface| interface.addresses.iter().any(|one| other.has_family_of(*one));
-        let of_family = || remote.iter().filter(|(_, other)| is_of_family(other));
-        let family = if interface.addresses[0].is_ipv4() { "IPv4" } else { "IPv6" };
-        let why = if of_family().next().is_none() {
+        let share_family = |other: &Interface, only: Option<bool>| {
+            let mut usable = interface.addresses.iter().filter(|one| only.is_none_or(|ipv4| one.is_ipv4() == ipv4));
+            usable.any(|one| other.has_family_of(*one))
+        };
+        let of_family = || remote.iter().filter(|(_, other, only)| share_family(other, *only));
+        let [family, other_family] = if interface.addresses[0].is_ipv4() { ["IPv4", "IPv6"] } else { ["IPv6", "IPv4"] };
+        let why = if !remote.iter().any(|(_, other, _)| share_family(other, None)) {
             format!("it has {family} only, which no host has that {name} communicates with")
-        } else if !of_family().any(|(other, _)| islands.join(place, *other)) {
+        } else if of_family().next().is_none() {
+            format!("it has {family} only, and an SCTP association has one family, which is {other_family} here")
+        } else if !of_family().any(|(other, ..)| islands.join(place, *other)) {
             format!("no chain of links and routers joins it to a host that {name} communicates with")
         } else {
             continue;
         };
         found.push(host.without_effect(&format!("hosts.{name}: {}", interface.name), &why));
     }
+}
+
+/// Whether the family of a flow's addresses is IPv4, if the flow cannot use addresses of the other one: all addresses of
+/// an SCTP association are of one family.
+fn only_family(flow: &Flow) -> Option<bool> {
+    flow.protocol.sctp().map(|_| flow.addresses[0].is_ipv4())
 }
 
 fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
