@@ -22,6 +22,7 @@ fn an_inactive_path_gets_no_heartbeats_if_they_are_disabled() {
             config.heartbeat_interval = None;
             config.path_max_retransmissions = 1;
             config.potentially_failed_max_retransmissions = suspect_after;
+            config.alternate_sources = false;
         })
         .connected();
         pair.write(CLIENT, 500_000);

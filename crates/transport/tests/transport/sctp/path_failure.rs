@@ -220,10 +220,30 @@ fn if_all_paths_are_inactive_data_alternates_between_them() {
 }
 
 #[test]
+fn a_pair_of_addresses_that_no_path_had_is_found_when_all_paths_fail() {
+    for alternate in [true, false] {
+        let mut pair = two_paths(|config| {
+            on_linux(config);
+            config.alternate_sources = alternate;
+        })
+        .connected();
+        pair.write(CLIENT, 1_000_000);
+        pair.run_for(ms(200));
+        pair.paths[0].up = false;
+        pair.paths[SECOND].up = false;
+        pair.run_for(secs(30));
+        assert_eq!(pair.received(SERVER) == 1_000_000, alternate);
+        let crossed = pair.sctp.log.iter().any(|sent| sent.from == CLIENT && ![0, SECOND].contains(&sent.path));
+        assert_eq!(crossed, alternate);
+    }
+}
+
+#[test]
 fn a_lost_shutdown_counts_against_the_path_it_went_over() {
     let mut pair = two_paths(|config| {
         config.heartbeat_interval = Some(secs(1));
         config.path_max_retransmissions = 0;
+        config.alternate_sources = false;
     })
     .connected();
     pair.run_for(secs(1));
