@@ -23,6 +23,7 @@ pub(crate) enum Failure {
     /// The reader of our output has closed it.
     NobodyReads,
     /// A program that the command ran, or stands in for, ended with this exit code, and has said why.
+    #[cfg(all(feature = "linux", target_os = "linux"))]
     Ended(u8),
 }
 
@@ -38,6 +39,7 @@ impl Failure {
             Self::BadInput(problems) => (rendered(problems, std::io::stderr().is_terminal()), 2),
             Self::RunFailed(message) => (format!("error: {message}\n"), 1),
             Self::NobodyReads => return ExitCode::SUCCESS,
+            #[cfg(all(feature = "linux", target_os = "linux"))]
             Self::Ended(code) => return ExitCode::from(*code),
         };
         // If standard error is closed, only the exit code reports the failure.

@@ -45,7 +45,9 @@ pub(crate) use on_linux::{Down, Exec, Link, LinkState, Ps, Set, Shell, Up, Valid
 pub(crate) use reproduce::Reproduce;
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
-pub(crate) use sweep::{Export, Merge, SeriesOf, Shard, Source};
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub(crate) use sweep::SeriesOf;
+pub(crate) use sweep::{Export, Merge, Shard, Source};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use {
     AnyArguments as Cc, AnyArguments as Paths, AnyArguments as Proxy, AnyArguments as StatusArguments,
