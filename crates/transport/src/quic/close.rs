@@ -166,7 +166,9 @@ impl Connection {
     fn path_timeout(&self, place: usize) -> Option<Instant> {
         let path = &self.paths[place];
         if !path.sends() {
-            let ack = path.space.received.due_at().filter(|_| path.owes_ack_elsewhere());
+            // Without an open path nothing can carry it.
+            let can_leave = || path.owes_ack_elsewhere() && self.best_path().is_some();
+            let ack = path.space.received.due_at().filter(|_| can_leave());
             return path.deadline().into_iter().chain(ack).min();
         }
         if path.amplification.is_limited() {

@@ -24,6 +24,22 @@ fn shares(wire: &Wire, side: usize) -> Vec<u64> {
     wire.endpoint(side).figures().paths.iter().map(|path| path.bytes_received).collect()
 }
 
+/// Packets of the client with data that was sent before, however many pieces of it.
+fn packets_sent_again(wire: &Wire) -> u64 {
+    let (mut end, mut again) = (0, 0);
+    for (.., sent) in wire.log.iter().filter(|(_, from, _)| *from == CLIENT) {
+        let before = end;
+        for frame in sent.packets.iter().flat_map(|packet| &packet.frames) {
+            if let Frame::Stream(stream) = frame {
+                end = end.max(stream.offset + u64::from(stream.payload.length));
+            }
+        }
+        let is_again = |frame: &Frame| matches!(frame, Frame::Stream(stream) if stream.offset < before);
+        again += u64::from(sent.packets.iter().any(|packet| packet.frames.iter().any(is_again)));
+    }
+    again
+}
+
 fn transfer(wire: &mut Wire, bytes: u64, time: Duration) {
     wire.with(CLIENT, |endpoint| {
         endpoint.write(bytes);
@@ -86,6 +102,7 @@ fn every_scheduler_and_coupled_congestion_control_transfers_over_lossy_paths() {
         transfer(&mut wire, 1_000_000, Duration::from_secs(30));
         let used = shares(&wire, SERVER).iter().filter(|&&bytes| bytes > 0).count();
         assert!(used >= 2, "{scheduler} {congestion}: {used}");
+        assert_eq!(wire.connection(CLIENT).counters().retransmissions, packets_sent_again(&wire));
     }
 }
 
@@ -127,6 +144,22 @@ fn an_address_that_is_lost_and_returns_has_another_path() {
     assert_eq!(identifiers, [2, 1], "the new path has the place of the one that is over");
     let raised = wire.frames_of(SERVER).any(|frame| matches!(frame, Frame::MaxPathId(8)));
     assert!(raised, "another path is allowed in place of the one that is over");
+}
+
+/// A client that has lost all addresses owes acknowledgments that nothing can carry: time goes on nevertheless.
+#[test]
+fn a_connection_without_any_address_waits() {
+    let mut wire = Wire::over_paths(2, multipath("rr"), 10, two_paths);
+    wire.with(CLIENT, |endpoint| endpoint.write(1));
+    wire.run(ms(500));
+    wire.with(SERVER, |endpoint| endpoint.write(3_000_000));
+    for (path, at) in [(0, 200), (1, 203)] {
+        wire.run(ms(at));
+        wire.change_address(path, false);
+    }
+    wire.run(Duration::from_secs(2));
+    let arrived = wire.endpoint(CLIENT).bytes_received();
+    assert!((1..3_000_000).contains(&arrived), "{arrived}");
 }
 
 /// Section 3.3: PATH_STATUS_BACKUP keeps the peer from using a path while another one works.
