@@ -115,13 +115,17 @@ impl Connection {
 
     /// Adds data of streams. The last frame reaches to the end of the packet if the packet is full.
     fn add_data(&mut self, place: usize, mut room: u32, frames: &mut Vec<Frame>, sent: &mut SentFrames) {
+        let of_packets_before = self.paths[place].counters.retransmissions;
         while let Some((stream, offset)) = self.streams.next_sender() {
             let header = StreamFrame::header_length(stream, offset, false, 0);
             let Some(most) = room.checked_sub(header) else { return };
             let Some(piece) = self.streams.take(stream, most.into()) else { return };
             let length = (piece.range.end - piece.range.start) as u32;
             let has_length = header + varint_length(length.into()) + length <= room;
-            self.paths[place].counters.retransmissions += u64::from(piece.is_retransmission);
+            if piece.is_retransmission {
+                // However many pieces it carries, it is one packet.
+                self.paths[place].counters.retransmissions = of_packets_before + 1;
+            }
             let (start, end, fin) = (piece.range.start, piece.range.end, piece.fin);
             sent.push(SentFrame::Stream { stream, start, end, fin });
             let payload = Payload { stream_offset: start, length, sum: 0 };

@@ -127,7 +127,7 @@ pub struct Counters {
     pub datagrams_received: u64,
     /// Packets considered lost.
     pub packets_lost: u64,
-    /// Frames with data that was sent before.
+    /// Packets with data that was sent before.
     pub retransmissions: u64,
     /// Probe timeouts.
     pub timeouts: u64,
