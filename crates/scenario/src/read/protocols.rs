@@ -106,7 +106,9 @@ impl ProtocolReader<'_> {
 
     fn mpquic(&self, section: &Section<'_>, ends: Connected) -> Result<Quic, Problem> {
         let scheduler = self.scheduler(section, ends.from.host)?;
-        if let (true, Some(field)) = (scheduler.repeats(), section.given("scheduler")) {
+        // Those that go by correlations place their copies there, and say so only while they do.
+        let copies = scheduler.repeats() || scheduler.goes_by_correlations();
+        if let (true, Some(field)) = (copies, section.given("scheduler")) {
             return Err(field
                 .problem(format!("{} sends copies of data, which mpquic does not", scheduler.name()))
                 .help("give the flow the protocol mptcp, or another scheduler, such as ll"));
