@@ -20,6 +20,8 @@ use crate::size_table::MOST_BYTES;
 /// A flow of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListedFlow {
+    /// Its line in the file.
+    pub(crate) line: usize,
     /// The names or numbers of the hosts that it goes from and to.
     pub(crate) ends: [String; 2],
     /// What it sends; `None` for what the scenario says.
@@ -56,13 +58,17 @@ impl FlowList {
 /// Connections of htsim after the line `Nodes`. What does not concern sizes and starts is skipped but for triggers, which
 /// start a connection after another one.
 fn htsim<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Result<Vec<ListedFlow>, LineError> {
-    let mut flows = Vec::new();
+    let (mut flows, mut count) = (Vec::new(), None);
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
         let Some((from, to)) = first.split_once("->") else {
             match first.to_lowercase().as_str() {
-                "connections" | "triggers" | "failures" => continue,
+                "connections" => {
+                    count = words.next().map(|count| (number, count.to_owned()));
+                    continue;
+                }
+                "triggers" | "failures" => continue,
                 _ => return Err(LineError::new(number, line, "FROM->TO id N start PICOSECONDS size BYTES")),
             }
         };
@@ -72,15 +78,22 @@ fn htsim<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Result<Vec<Listed
             let whole =
                 || value.parse::<u64>().map_err(|_| LineError::new(number, line, format!("a number after {key}")));
             match key {
-                "size" => bytes = Some(whole()?).filter(|bytes| *bytes > 0),
+                "size" => match whole()? {
+                    0 => bytes = None,
+                    size if size <= MOST_BYTES => bytes = Some(size),
+                    _ => return Err(LineError::new(number, line, format!("at most {MOST_BYTES} bytes"))),
+                },
                 "start" => start = Some(Duration::from_nanos(whole()? / 1000)),
                 "trigger" => return Err(LineError::new(number, line, "a start time; triggers are not supported")),
                 _ => {}
             }
         }
-        flows.push(ListedFlow { ends: [from.to_owned(), to.to_owned()], bytes, start });
+        flows.push(ListedFlow { line: number, ends: [from.to_owned(), to.to_owned()], bytes, start });
     }
-    Ok(flows)
+    match count {
+        Some((at, count)) => counted(at, &count, flows),
+        None => Ok(flows),
+    }
 }
 
 /// Flows of HPCC after the line with their `count`. Their first start is 2 s by convention; starts are taken from the
@@ -98,14 +111,23 @@ fn hpcc<'t>(
         let [from, to, _, _, bytes, start] = words[..] else { return Err(wrong()) };
         let bytes = bytes.parse().ok().filter(|bytes| (1..=MOST_BYTES).contains(bytes)).ok_or_else(wrong)?;
         let start = seconds(start).ok_or_else(wrong)?;
-        flows.push(ListedFlow { ends: [from, to].map(str::to_owned), bytes: Some(bytes), start: Some(start) });
+        let ends = [from, to].map(str::to_owned);
+        flows.push(ListedFlow { line: number, ends, bytes: Some(bytes), start: Some(start) });
     }
-    if count.parse() != Ok(flows.len()) {
-        return Err(LineError::new(at, format!("a count of {count}"), format!("{}, the number of lines", flows.len())));
-    }
+    let mut flows = counted(at, count, flows)?;
     let first = flows.iter().filter_map(|flow| flow.start).min().unwrap_or_default();
     flows.iter_mut().for_each(|flow| flow.start = flow.start.map(|start| start - first));
     Ok(flows)
+}
+
+/// The flows, if they are as many as line `at` says: otherwise the file is not whole.
+fn counted(at: usize, count: &str, flows: Vec<ListedFlow>) -> Result<Vec<ListedFlow>, LineError> {
+    match count.parse() == Ok(flows.len()) {
+        true => Ok(flows),
+        false => {
+            Err(LineError::new(at, format!("a count of {count}"), format!("{}, the number of flows", flows.len())))
+        }
+    }
 }
 
 fn csv(text: &str) -> Result<Vec<ListedFlow>, LineError> {
@@ -130,7 +152,7 @@ fn csv(text: &str) -> Result<Vec<ListedFlow>, LineError> {
         let start = field(start)
             .map(|text| seconds(text).ok_or_else(|| LineError::new(line, format!("'{text}'"), "a start in seconds")));
         let ends = [from, to].map(|column| record.get(column).unwrap_or_default().to_owned());
-        flows.push(ListedFlow { ends, bytes: bytes.transpose()?, start: start.transpose()? });
+        flows.push(ListedFlow { line, ends, bytes: bytes.transpose()?, start: start.transpose()? });
     }
     Ok(flows)
 }
@@ -145,11 +167,13 @@ mod tests {
     use super::*;
 
     fn flow(ends: [&str; 2], bytes: Option<u64>, start_us: Option<u64>) -> ListedFlow {
-        ListedFlow { ends: ends.map(str::to_owned), bytes, start: start_us.map(Duration::from_micros) }
+        ListedFlow { line: 0, ends: ends.map(str::to_owned), bytes, start: start_us.map(Duration::from_micros) }
     }
 
+    /// The flows, whatever their lines are.
     fn read(text: &str) -> Result<Vec<ListedFlow>, (usize, String)> {
-        FlowList::parse(text).map(|list| list.0).map_err(|error| (error.line, error.expected))
+        let flows = FlowList::parse(text).map_err(|error| (error.line, error.expected))?.0;
+        Ok(flows.into_iter().map(|flow| ListedFlow { line: 0, ..flow }).collect())
     }
 
     #[test]
@@ -171,6 +195,8 @@ mod tests {
         assert_eq!(line("Nodes 4\nConnections 1\n0->1 id 1 trigger 5 size 100\n"), Err(3));
         assert_eq!(line("Nodes 4\nConnections 1\n0-1 size 100\n"), Err(3));
         assert_eq!(line("2\n0 1 3 100 1000 2.0\n"), Err(1), "one of two flows is missing");
+        assert_eq!(line("Nodes 4\nConnections 2\n0->1 size 100\n"), Err(2), "here, too");
+        assert_eq!(line("Nodes 4\nConnections 1\n0->1 size 18446744073709551615\n"), Err(3));
         assert_eq!(line("1\n0 1 3 100 0 2.0\n"), Err(2));
         assert_eq!(line("from,to,bytes\n1,2,many\n"), Err(2));
         assert_eq!(line("from;to\n1;2\n"), Err(1));

@@ -9,6 +9,7 @@ use super::flows::FlowReader;
 use super::topology::Topology;
 use super::{LARGEST_SEED, Traces};
 use crate::file::{Field, Problem, Section, did_you_mean};
+use crate::flow_list::ListedFlow;
 use crate::random::{below, shuffle};
 use crate::schema::{PATTERNS, Pattern};
 use crate::{Flow, FlowGroup, Traffic, schema};
@@ -69,12 +70,17 @@ fn read(name: &str, section: &Section<'_>, topology: &Topology, traces: &Traces)
             }
         },
     };
-    match pairs.len() {
-        0 => Err(field.problem("found no pair of different hosts").label("nobody to send to")),
-        count if count > MOST_PAIRS => {
-            Err(field.problem(format!("found {count} pairs, expected at most {MOST_PAIRS}")))
-        }
-        _ => Ok(Some(pairs)),
+    match pairs.is_empty() {
+        true => Err(field.problem("found no pair of different hosts").label("nobody to send to")),
+        false => bounded(&field, pairs.len()).map(|()| Some(pairs)),
+    }
+}
+
+/// Whether there are not too many pairs.
+fn bounded(field: &Field<'_>, count: usize) -> Result<(), Problem> {
+    match count > MOST_PAIRS {
+        true => Err(field.problem(format!("found {count} pairs, expected at most {MOST_PAIRS}"))),
+        false => Ok(()),
     }
 }
 
@@ -85,7 +91,7 @@ fn stream_of(name: &str, section: &Section<'_>) -> Result<Pcg64Mcg, Problem> {
     Ok(stream(seed, &format!("pairs of {name}")))
 }
 
-/// The hosts whose names match: a name in which `*` stands for any letters, in the scenario's order.
+/// The numbers of the hosts whose names match, in ascending order: `*` stands for any letters.
 fn matching(field: &Field<'_>, topology: &Topology) -> Result<Vec<usize>, Problem> {
     let pattern = field.string("the name of a host, or a pattern such as \"h*\"")?;
     if !pattern.contains('*') {
@@ -106,12 +112,17 @@ fn matching(field: &Field<'_>, topology: &Topology) -> Result<Vec<usize>, Proble
 
 /// Whether `name` is `pattern`, in which each `*` stands for any text.
 fn is_like(name: &str, pattern: &str) -> bool {
-    match pattern.split_once('*') {
-        None => name == pattern,
-        Some((head, rest)) => name
-            .strip_prefix(head)
-            .is_some_and(|tail| (0..=tail.len()).any(|at| tail.get(at..).is_some_and(|end| is_like(end, rest)))),
-    }
+    let Some((head, rest)) = pattern.split_once('*') else { return name == pattern };
+    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(mut left) = name.strip_prefix(head).and_then(|left| left.strip_suffix(tail)) else { return false };
+    // The first place of each part leaves the most to those after it.
+    middle.split('*').all(|part| match left.split_once(part) {
+        Some((_, after)) => {
+            left = after;
+            true
+        }
+        None => false,
+    })
 }
 
 fn by_pattern(
@@ -122,6 +133,8 @@ fn by_pattern(
 ) -> Result<Vec<Pair>, Problem> {
     Ok(match pattern {
         Pattern::AllToAll => {
+            // Counted before they are made: ten thousand hosts would be a hundred million pairs.
+            bounded(field, from.iter().map(|host| to.len() - usize::from(to.binary_search(host).is_ok())).sum())?;
             from.iter().flat_map(|&a| to.iter().filter(move |b| **b != a).map(move |&b| Pair::of(a, b))).collect()
         }
         Pattern::AllToOne => match to {
@@ -134,8 +147,12 @@ fn by_pattern(
         },
         Pattern::Random => {
             let random = |&host: &usize| {
-                let others: Vec<usize> = to.iter().copied().filter(|other| *other != host).collect();
-                (!others.is_empty()).then(|| Pair::of(host, others[below(others.len() as u64, &mut rng) as usize]))
+                let own = to.binary_search(&host).ok();
+                let others = to.len() - usize::from(own.is_some());
+                (others > 0).then(|| {
+                    let drawn = below(others as u64, &mut rng) as usize;
+                    Pair::of(host, to[drawn + usize::from(own.is_some_and(|own| drawn >= own))])
+                })
             };
             from.iter().filter_map(random).collect()
         }
@@ -179,6 +196,7 @@ fn listed(
     traces: &Traces,
 ) -> Result<Vec<Pair>, Problem> {
     let list = traces.flow_list(field)?;
+    bounded(field, list.0.len())?;
     let has_sizes = list.0.iter().any(|flow| flow.bytes.is_some());
     let traffic = ["send", "requests", "video", "on_off"].iter().find_map(|key| section.given(key));
     if let (true, Some(traffic)) = (has_sizes, traffic) {
@@ -190,20 +208,24 @@ fn listed(
         let problem = arrivals.problem("found how flows arrive, and a list of flows that has their starts");
         return Err(problem.label("one too many").also(field.place(), "this list"));
     }
-    let host = |name: &str, hosts: &[usize]| {
+    let host = |flow: &ListedFlow, end: usize, hosts: &[usize]| {
+        let name = flow.ends[end].as_str();
         let by_number = || name.parse().ok().and_then(|number: usize| hosts.get(number).copied());
-        let found = topology.hosts.number(name).filter(|host| hosts.contains(host)).or_else(by_number);
-        found.ok_or_else(|| {
-            let numbers = hosts.len() - 1;
-            field
-                .problem(format!("a flow is of host {name:?}, expected a name, or a number from 0 to {numbers}"))
+        let by_name = topology.hosts.number(name).filter(|host| hosts.binary_search(host).is_ok());
+        by_name.or_else(by_number).ok_or_else(|| {
+            let expected = format!("the name of a host that matches, or a number from 0 to {}", hosts.len() - 1);
+            traces
+                .wrong_flow(field, flow.line, format!("host {name:?}"), expected)
                 .help("numbers count the hosts that from and to match: from = \"*\", to = \"*\" are all")
         })
     };
     let pairs = list.0.iter().map(|flow| {
-        let pair = Pair::of(host(&flow.ends[0], from)?, host(&flow.ends[1], to)?);
+        let pair = Pair::of(host(flow, 0, from)?, host(flow, 1, to)?);
         match pair.from == pair.to {
-            true => Err(field.problem(format!("a flow goes from host {:?} to itself", flow.ends[0]))),
+            true => {
+                let found = format!("a flow from host {:?} to itself", flow.ends[0]);
+                Err(traces.wrong_flow(field, flow.line, found, "two different hosts"))
+            }
             false => Ok(Pair { bytes: flow.bytes, start: flow.start, ..pair }),
         }
     });
@@ -268,6 +290,15 @@ mod tests {
         for (name, pattern) in [("g1", "h*"), ("pod1-g3", "pod*-h*"), ("h1", "h*2"), ("h1", "h")] {
             assert!(!is_like(name, pattern), "{name} {pattern}");
         }
+    }
+
+    /// Each way to divide the name among forty stars would take longer than anybody waits.
+    #[test]
+    fn many_stars_take_no_time() {
+        let name = "a".repeat(64);
+        assert!(is_like(&name, &"*a".repeat(40)) && is_like(&name, &"a*".repeat(64)));
+        assert!(!is_like(&name, &format!("{}*b", "*a".repeat(40))) && !is_like(&name, &"a*".repeat(65)));
+        assert!(!is_like("ab", "ab*b") && is_like("abb", "ab*b") && is_like("ab", "a**b"));
     }
 
     #[test]

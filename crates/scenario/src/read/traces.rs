@@ -100,6 +100,20 @@ impl Traces {
         self.read(field, "a path", &self.flow_lists, LastLine::MustEnd, FlowList::parse)
     }
 
+    /// A flow of the list that `field` names, in `line` of the file, is not as expected.
+    pub(super) fn wrong_flow(
+        &self,
+        field: &Field<'_>,
+        line: usize,
+        found: String,
+        expected: impl Into<String>,
+    ) -> Problem {
+        match field.string("a path") {
+            Ok(name) => self.broken(field, name, &LineError::new(line, found, expected)),
+            Err(problem) => problem,
+        }
+    }
+
     /// What `parse` makes of the file that `field` names, unless it is `known` already.
     fn read<T, E: Into<LineError>>(
         &self,
