@@ -45,10 +45,23 @@ pub(crate) fn write(layout: Layout<'_>) -> Exported {
     }
     let _ = write!(text, "}}\n\nflows() {{\n{}    wait\n}}\n", traffic(&layout, &flows));
     text.push_str("\ndown() { for node in $nodes; do ip netns del \"$node\" 2> /dev/null || true; done; }\n");
-    text.push_str("\ncase ${1-} in\n    # Without all its queues it would be another network.\n    up) trap down EXIT; up; trap - EXIT ;;\n    flows | down) \"$1\" ;;\n");
-    text.push_str("    *) echo \"usage: sh $0 up|flows|down\" >&2; exit 2 ;;\nesac\n");
+    text.push_str(CASES);
     Exported { text, notes: notes.lines() }
 }
+
+/// What the script does with its argument. A namespace of another network is neither used nor, after the failure, removed.
+const CASES: &str = r#"
+case ${1-} in
+    up)
+        for node in $nodes; do
+            [ ! -e "/var/run/netns/$node" ] || { echo "there is a namespace $node already: is the network up?" >&2; exit 1; }
+        done
+        # Without all its queues it would be another network.
+        trap down EXIT; up; trap - EXIT ;;
+    flows | down) "$1" ;;
+    *) echo "usage: sh $0 up|flows|down" >&2; exit 2 ;;
+esac
+"#;
 
 fn links(layout: &Layout<'_>, notes: &mut Notes) -> String {
     let mut text = String::new();
