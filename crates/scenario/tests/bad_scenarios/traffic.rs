@@ -16,6 +16,11 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"",
         "protocol = \"udp\"\non_off = { rate = \"1 Mbit/s\" }\nread = { rate = \"1 Mbit/s\" }",
     ),
+    (
+        "copies over QUIC",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"",
+        "protocol = \"mpquic\"\ncongestion = \"lia\"\nscheduler = \"red-diversity\"",
+    ),
     ("a reader that reads nothing", "send = ", "read = { buffer = \"0 B\" }\nsend = "),
     ("a pause without a beginning", "send = ", "read = { pause = { for = \"1 s\" } }\nsend = "),
     (

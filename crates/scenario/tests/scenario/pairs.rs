@@ -94,5 +94,18 @@ fn lists_of_flows_are_read_as_they_are() {
     assert!(sizes.contains("a list of flows that has their sizes"), "{sizes}");
     write("far.csv", "from,to\n0,10\n");
     let far = wrong("from = 'h*'\nto = 'h*'\npairs = 'far.csv'");
-    assert!(far.contains("host \"10\", expected a name, or a number from 0 to 9"), "{far}");
+    let expected = "far.csv:2: found host \"10\", expected the name of a host that matches, or a number from 0 to 9";
+    assert!(far.contains(expected), "{far}");
+    write("self.csv", "from,to\nh1,h2\nh3,3\n");
+    let itself = wrong("from = 'h*'\nto = 'h*'\npairs = 'self.csv'");
+    assert!(itself.contains("self.csv:3: found a flow from host \"h3\" to itself"), "{itself}");
+}
+
+#[test]
+fn pairs_are_counted_before_they_are_made() {
+    let text = "duration = '1 s'\n[topology]\nkind = 'fat-tree'\nk = 12\nrate = '1 Gbit/s'\ndelay = '1 us'\n[flows.f]\n\
+                from = '*'\nto = '*'\npairs = 'all-to-all'\nsend = '1 kB'\n";
+    let document = Document::parse(Path::new("pairs.toml"), text.to_owned()).expect("it is TOML");
+    let problems = Scenario::read(&document).expect_err("432 hosts are too many").to_string();
+    assert!(problems.contains("found 186192 pairs, expected at most 50000"), "{problems}");
 }
