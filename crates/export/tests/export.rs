@@ -67,6 +67,18 @@ fn namespaces_have_addresses_routes_queues_and_endpoints() {
     assert!(notes.iter().all(|note| text.contains(&format!("# - {note}\n"))), "{notes:?}");
 }
 
+/// Bringing it up twice would end in the removal of the first network.
+#[cfg(unix)]
+#[test]
+fn namespaces_of_the_same_names_are_left_alone() {
+    let script = exported(Target::Netem).text.replace("/var/run/netns/$node", "/dev/null");
+    let script = format!("ip() {{ echo \"ip $*\"; }}\n{script}");
+    let run = Command::new("sh").args(["-c", &script, "script", "up"]).output().expect("there is a shell");
+    let error = String::from_utf8_lossy(&run.stderr);
+    assert!(error.starts_with("there is a namespace phone already"), "{error}");
+    assert_eq!((run.status.code(), run.stdout.as_slice()), (Some(1), &b""[..]));
+}
+
 #[test]
 fn mininet_counts_the_packets_of_the_delay_for_the_queue() {
     let Exported { text, .. } = exported(Target::Mininet);
