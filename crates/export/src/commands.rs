@@ -37,7 +37,7 @@ fn of_router(layout: &Layout<'_>, node: usize, routes: &[Route], device: Device)
 fn of_host(layout: &Layout<'_>, node: usize, device: Device) -> Vec<String> {
     let host = &layout.nodes[node];
     let mut commands = vec!["sysctl -qw net.ipv4.conf.all.rp_filter=0".to_owned()];
-    let is_multihomed = host.ports.len() > 1;
+    let (is_multihomed, has_mptcp) = (host.ports.len() > 1, has_mptcp(layout, node));
     for (port, &(link, end)) in host.ports.iter().enumerate() {
         let [own, other] = [end, 1 - end].map(|end| layout.cables[link].ends[end]);
         let (device, table) = (device(&host.label, port), port + 1);
@@ -49,12 +49,12 @@ fn of_host(layout: &Layout<'_>, node: usize, device: Device) -> Vec<String> {
                 commands.push(format!("ip route add default via {} dev {device} table {table}", other.address));
             }
         }
-        if is_multihomed && has_mptcp(layout, node) {
+        if is_multihomed && has_mptcp {
             let role = if opens_mptcp(layout, node) { "subflow" } else { "signal" };
             commands.push(format!("ip mptcp endpoint add {} dev {device} {role}", own.address));
         }
     }
-    if has_mptcp(layout, node) {
+    if has_mptcp {
         commands.push("ip mptcp limits set subflows 8 add_addr_accepted 8".to_owned());
     }
     commands

@@ -82,16 +82,17 @@ impl<'a> Layout<'a> {
             let address = |end: usize| Ipv4Addr::from(FIRST_NETWORK + 4 * number as u32 + 1 + end as u32);
             let mut ends = [0, 1].map(|end| End { node: 0, port: 0, address: address(end) });
             for (which, attachment) in link.ends.iter().enumerate() {
-                let (node, port) = match *attachment {
-                    Attachment::Interface(at) => (at.host, at.interface),
+                ends[which].node = match *attachment {
+                    Attachment::Interface(at) => {
+                        self.nodes[at.host].ports[at.interface] = (number, which);
+                        at.host
+                    }
                     Attachment::Router(router) => {
                         let node = self.scenario.hosts.len() + router;
-                        self.nodes[node].ports.push((0, 0));
-                        (node, self.nodes[node].ports.len() - 1)
+                        self.nodes[node].ports.push((number, which));
+                        node
                     }
                 };
-                self.nodes[node].ports[port] = (number, which);
-                (ends[which].node, ends[which].port) = (node, port);
             }
             let directions = [(&link.up, "up"), (&link.down, "down")]
                 .map(|(config, way)| Conditions::of(config, &format!("{} {way}", link.name), &mut self.notes));
@@ -100,7 +101,7 @@ impl<'a> Layout<'a> {
                 self.notes.add(&link.name, "the middleboxes are left out");
             }
         }
-        // An interface without a link is a port of nothing.
+        // An interface without a link is no port, so that the numbers of ports are known only now.
         for node in &mut self.nodes {
             node.ports.retain(|(link, _)| *link != usize::MAX);
         }
@@ -118,13 +119,8 @@ impl<'a> Layout<'a> {
         for router in scenario.routers.iter().filter(|router| router.mode != RouterMode::ShortestPath) {
             self.notes.add(&router.name, "routes are single shortest paths");
         }
-        if scenario.links.iter().any(|link| {
-            let is_gateway = |end: &Attachment| {
-                matches!(end, Attachment::Interface(at)
-                if !scenario.hosts[at.host].interfaces[at.interface].gateways.is_empty())
-            };
-            link.ends.iter().any(is_gateway)
-        }) {
+        let mut interfaces = scenario.hosts.iter().flat_map(|host| &host.interfaces);
+        if interfaces.any(|interface| !interface.gateways.is_empty()) {
             self.notes.add("", "gateways of interfaces are left out: routes are single shortest paths");
         }
         let events = scenario.timeline.len() + scenario.host_timeline.len();

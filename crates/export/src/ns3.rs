@@ -175,7 +175,7 @@ fn direction(conditions: &Conditions, name: &str, notes: &mut Notes) -> String {
     let queue = match conditions.limit {
         Limit::Unlimited => "1000000p".to_owned(),
         // The packet in transmission is not in the queue of a device.
-        Limit::Packets(packets) => format!("{}p", (packets - 1).max(1)),
+        Limit::Packets(packets) => format!("{}p", packets.saturating_sub(1).max(1)),
         Limit::Bytes(bytes) => format!("{bytes}B"),
     };
     let rate = conditions.rate.map_or(FASTEST_BITS, subflow_quantity::Rate::bits_per_second);
