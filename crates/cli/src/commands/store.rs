@@ -87,7 +87,11 @@ pub(crate) fn export(arguments: &Export) -> Result<(), Failure> {
     }
     if arguments.source.is_file() {
         let message = format!("{} is a file, not a store", arguments.source.display());
-        return Err(Failure::bad_input(message, "--to writes the network of a scenario for another tool"));
+        let help = match cfg!(feature = "import") {
+            true => "--to writes the network of a scenario for another tool",
+            false => "name the folder of `run --store`; builds with the feature `import` also write networks with --to",
+        };
+        return Err(Failure::bad_input(message, help));
     }
     print(&subflow_store::export(&Store::existing(&arguments.source)?)?.to_csv())
 }
