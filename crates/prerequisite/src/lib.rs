@@ -27,6 +27,8 @@ pub enum Prerequisite {
     Chromium,
     /// `usrsctp`: Debian's package libusrsctp-dev, and a C compiler.
     Usrsctp,
+    /// `cc`: the C compiler that `CC` names, or `cc`.
+    CCompiler,
     /// `bash`.
     Bash,
     /// `zsh`: Debian's package zsh.
@@ -36,13 +38,14 @@ pub enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Kernel,
         Self::Ebpf,
         Self::UserNamespaces,
         Self::Tshark,
         Self::Chromium,
         Self::Usrsctp,
+        Self::CCompiler,
         Self::Bash,
         Self::Zsh,
         Self::Fish,
@@ -56,6 +59,7 @@ impl Prerequisite {
             Self::Tshark => "tshark",
             Self::Chromium => "chromium",
             Self::Usrsctp => "usrsctp",
+            Self::CCompiler => "cc",
             Self::Bash => "bash",
             Self::Zsh => "zsh",
             Self::Fish => "fish",
@@ -114,7 +118,8 @@ mod tests {
 
     #[test]
     #[should_panic(
-        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, bash, zsh, fish"
+        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, cc, bash, zsh, \
+                    fish"
     )]
     fn an_unknown_name_is_refused() {
         is_required(Prerequisite::Kernel, "tshrak");

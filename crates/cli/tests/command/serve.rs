@@ -22,7 +22,7 @@ fn served(desk: &Desk, arguments: &[&str], file: &str) -> (String, String, Optio
     stream.write_all(request.as_bytes()).expect("sent");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
-    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill");
+    let killed = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().expect("a shell");
     assert!(killed.success());
     (address, answer, child.wait().expect("it ends").code())
 }

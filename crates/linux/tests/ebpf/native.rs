@@ -1,8 +1,10 @@
 //! An eBPF program compiled for this machine (`native.c`), as a process that is told events and answers with windows.
 
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use subflow_prerequisite::Prerequisite;
 
 /// A program of `bpf/`, waiting for events.
 pub(crate) struct Native {
@@ -52,20 +54,26 @@ pub(crate) struct Answer {
 }
 
 impl Native {
-    /// Compiles `bpf/NAME.bpf.c` with the system's C compiler and starts it.
-    pub(crate) fn start(name: &str) -> Self {
+    /// Compiles `bpf/NAME.bpf.c` with the system's C compiler and starts it. `None`, with a word, without a compiler.
+    pub(crate) fn start(name: &str) -> Option<Self> {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ebpf");
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
         let executable = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ebpf-{name}-{}", std::process::id()));
         let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-        let output = Command::new(&compiler)
+        let compiled = Command::new(&compiler)
             .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"])
             .arg(format!("-DPROGRAM=\"{name}.bpf.c\""))
             .arg(format!("-DALGORITHM={name}"))
             .args([Path::new("-I"), &tests, Path::new("-I"), &programs, &tests.join("native.c")])
             .args([Path::new("-o"), &executable])
-            .output()
-            .unwrap_or_else(|error| panic!("cannot run the C compiler {compiler}: {error}"));
+            .output();
+        let output = match compiled {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Prerequisite::CCompiler.missing(format_args!("there is no {compiler}"));
+                return None;
+            }
+            compiled => compiled.unwrap_or_else(|error| panic!("cannot run the C compiler {compiler}: {error}")),
+        };
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let mut process = Command::new(&executable)
             .stdin(Stdio::piped())
@@ -76,7 +84,7 @@ impl Native {
         std::fs::remove_file(&executable).expect("the executable is ours");
         let commands = BufWriter::with_capacity(1 << 16, process.stdin.take().expect("it is piped"));
         let answers = BufReader::with_capacity(1 << 16, process.stdout.take().expect("it is piped"));
-        Self { process, commands, answers }
+        Some(Self { process, commands, answers })
     }
 
     /// Begins an MPTCP connection of so many subflows, or with 0 a TCP connection, which is path 0.

@@ -153,6 +153,9 @@ mod tests {
 
     #[test]
     fn the_routes_tell_which_addresses_are_this_machines_own() {
+        if std::process::Command::new("ip").arg("-V").output().is_err() {
+            return subflow_prerequisite::Prerequisite::Kernel.missing("it takes ip (Debian's package iproute2)");
+        }
         let is_own = |address: &str| routes_to_itself(address.parse().expect("an address")).expect("ip tells");
         assert!(is_own("127.0.0.2"));
         assert!(!is_own("192.0.2.1"));
