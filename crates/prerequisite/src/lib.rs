@@ -29,6 +29,8 @@ pub enum Prerequisite {
     Usrsctp,
     /// `cc`: the C compiler that `CC` names, or `cc`.
     CCompiler,
+    /// `programs`: programs of other packages that a test runs, as curl, nft or python3.
+    Programs,
     /// `bash`.
     Bash,
     /// `zsh`: Debian's package zsh.
@@ -38,7 +40,7 @@ pub enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Kernel,
         Self::Ebpf,
         Self::UserNamespaces,
@@ -46,6 +48,7 @@ impl Prerequisite {
         Self::Chromium,
         Self::Usrsctp,
         Self::CCompiler,
+        Self::Programs,
         Self::Bash,
         Self::Zsh,
         Self::Fish,
@@ -60,6 +63,7 @@ impl Prerequisite {
             Self::Chromium => "chromium",
             Self::Usrsctp => "usrsctp",
             Self::CCompiler => "cc",
+            Self::Programs => "programs",
             Self::Bash => "bash",
             Self::Zsh => "zsh",
             Self::Fish => "fish",
@@ -93,6 +97,21 @@ pub fn network_namespaces() -> bool {
     are_made
 }
 
+/// Whether programs with these names are in `PATH`. Says which is not, as [`Prerequisite::missing`].
+#[track_caller]
+pub fn programs(names: &[&str]) -> bool {
+    let missing = names.iter().find(|name| !is_in_path(name));
+    if let Some(name) = missing {
+        Prerequisite::Programs.missing(format_args!("there is no {name}"));
+    }
+    missing.is_none()
+}
+
+fn is_in_path(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// Whether `list` names `prerequisite`.
 #[track_caller]
 fn is_required(prerequisite: Prerequisite, list: &str) -> bool {
@@ -116,9 +135,15 @@ mod tests {
         assert!(Prerequisite::ALL.into_iter().all(|one| is_required(one, "all")));
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn programs_are_looked_for_in_the_path() {
+        assert!(is_in_path("sh") && !is_in_path("no-such-program"));
+    }
+
     #[test]
     #[should_panic(
-        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, cc, bash, zsh, \
+        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, cc, programs, bash, zsh, \
                     fish"
     )]
     fn an_unknown_name_is_refused() {

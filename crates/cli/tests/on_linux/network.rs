@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{
-    SCENARIO, command, in_one_line, left_behind, machine_serves, scenario, send_signal, subflow, text,
+    SCENARIO, command, in_one_line, left_behind, machine_has, machine_serves, scenario, send_signal, subflow, text,
 };
 
 /// A network that is up for the length of a test.
@@ -93,7 +93,7 @@ run = ["python3", "-c", "import socket as s; c = s.socket(s.AF_INET, s.SOCK_DGRA
 
 #[test]
 fn commands_run_in_hosts_with_their_streams_and_exit_codes() {
-    if !machine_serves() {
+    if !machine_has(&["grep"]) {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -157,7 +157,7 @@ fn a_signal_to_exec_ends_its_program_and_a_daemon_stays_until_the_end() {
 
 #[test]
 fn links_go_down_and_change_as_they_are_told() {
-    if !machine_serves() {
+    if !machine_has(&["python3"]) {
         return;
     }
     let (_folder, path) = scenario(&format!("{SCENARIO}{ECHO}"));
@@ -191,7 +191,7 @@ fn links_go_down_and_change_as_they_are_told() {
 
 #[test]
 fn two_networks_with_the_same_addresses_stand_side_by_side() {
-    if !machine_serves() {
+    if !machine_has(&["python3", "curl"]) {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -241,7 +241,7 @@ fn nothing_stays_of_a_killed_network_after_cleanup() {
 
 #[test]
 fn a_shell_has_a_terminal_and_controls_its_jobs() {
-    if !machine_serves() {
+    if !machine_has(&["python3", "bash"]) {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -290,7 +290,7 @@ impl Drop for Existing {
 
 #[test]
 fn an_existing_namespace_becomes_a_host_and_stays_afterwards() {
-    if !machine_serves() {
+    if !machine_has(&["python3"]) {
         return;
     }
     let existing = Existing(format!("own-{}", std::process::id()));
@@ -328,7 +328,7 @@ fn an_existing_namespace_becomes_a_host_and_stays_afterwards() {
 
 #[test]
 fn the_recipe_of_the_page_shows_the_change_of_a_rate() {
-    if !machine_serves() {
+    if !machine_has(&["bash", "python3", "curl"]) {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

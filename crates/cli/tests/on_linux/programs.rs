@@ -6,7 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{
-    SCENARIO, in_one_line, left_behind, machine_serves, results, scenario, send_signal, start_a_run, subflow,
+    SCENARIO, in_one_line, left_behind, machine_has, machine_serves, results, scenario, send_signal, start_a_run,
+    subflow,
 };
 
 /// The hosts of the scenario alone, for as long as `duration` says.
@@ -52,7 +53,7 @@ fn the_simulator_refuses_programs_and_runs_the_flows_beside_them() {
 
 #[test]
 fn programs_see_names_wait_for_each_other_and_their_output_is_kept() {
-    if !machine_serves() {
+    if !machine_has(&["python3", "grep"]) {
         return;
     }
     let programs = r#"
@@ -173,7 +174,7 @@ fn recipes() -> Vec<(String, String)> {
 
 #[test]
 fn the_recipes_run_over_both_paths_with_mptcp_and_over_one_without() {
-    if !machine_serves() || ["iperf3", "curl", "mptcpize"].iter().any(|tool| !has(tool)) {
+    if !machine_has(&["iperf3", "curl", "mptcpize"]) {
         return;
     }
     let recipes = recipes();
@@ -198,13 +199,4 @@ fn the_recipes_run_over_both_paths_with_mptcp_and_over_one_without() {
             assert_eq!(used("lte") > 100, mptcp, "{heading}, {} packets over LTE: {said}", used("lte"));
         }
     }
-}
-
-/// Whether a program is installed; says if it is not.
-fn has(tool: &str) -> bool {
-    let found = std::process::Command::new(tool).arg("--version").output().is_ok();
-    if !found {
-        subflow_prerequisite::Prerequisite::Kernel.missing(format!("{tool} is not installed"));
-    }
-    found
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use subflow_linux::Namespace;
 
-use crate::support::{command, left_behind, machine_serves, text};
+use crate::support::{command, left_behind, machine_has, machine_serves, text};
 use crate::two_hosts::{TwoHosts, output_in};
 
 /// The rules, devices and settings of a namespace that a proxy may change.
@@ -41,7 +41,7 @@ pub(crate) fn hosts(name: &str) -> TwoHosts {
 
 #[test]
 fn a_dry_run_names_all_changes_and_makes_none() {
-    if !machine_serves() {
+    if !machine_has(&["nft"]) {
         return;
     }
     let hosts = hosts("proxy-dry");
@@ -83,7 +83,7 @@ fn bad_arguments_are_refused_with_help() {
 
 #[test]
 fn cleanup_undoes_what_a_killed_proxy_has_left() {
-    if !machine_serves() {
+    if !machine_has(&["nft"]) {
         return;
     }
     let _alone = left_behind();
@@ -118,7 +118,7 @@ fn cleanup_undoes_what_a_killed_proxy_has_left() {
 
 #[test]
 fn cleanup_says_that_it_removed_the_journal_of_a_namespace_that_has_ended() {
-    if !machine_serves() {
+    if !machine_has(&["nft"]) {
         return;
     }
     let _alone = left_behind();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::proxy::{hosts, start};
-use crate::support::{command, left_behind, machine_serves, send_signal, text};
+use crate::support::{command, left_behind, machine_has, machine_serves, send_signal, text};
 use crate::two_hosts::{TwoHosts, output_in, wait_for_subflows, wait_until};
 
 /// What `subflow status` tells of a process.
@@ -63,7 +63,7 @@ fn a_path_manager_tells_its_connections_subflows_and_bytes_by_interface() {
 
 #[test]
 fn a_proxy_tells_its_interfaces_and_leaves_no_socket() {
-    if !machine_serves() {
+    if !machine_has(&["nft"]) {
         return;
     }
     let _alone = left_behind();

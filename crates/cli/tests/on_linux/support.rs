@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use subflow_prerequisite::Prerequisite;
+use subflow_prerequisite::{Prerequisite, programs};
 use tempfile::TempDir;
 
 pub(crate) const SCENARIO: &str = r#"title = "Two paths"
@@ -42,6 +42,11 @@ pub(crate) fn machine_serves() -> bool {
         Prerequisite::Kernel.missing(why);
     }
     missing.is_none()
+}
+
+/// The same, and these programs are installed.
+pub(crate) fn machine_has(names: &[&str]) -> bool {
+    machine_serves() && programs(names)
 }
 
 /// What keeps the tests from running here. Root in a container mostly may not make namespaces.

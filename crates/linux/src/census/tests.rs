@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use subflow_prerequisite::{Prerequisite, network_namespaces};
+use subflow_prerequisite::{network_namespaces, programs};
 
 use super::*;
 use crate::Namespace;
@@ -57,8 +57,8 @@ fn a_name_or_a_process_alone_holds_a_namespace() {
     if !network_namespaces() {
         return;
     }
-    if Command::new("ip").arg("-V").output().is_err() {
-        return Prerequisite::Kernel.missing("there is no `ip`");
+    if !programs(&["ip"]) {
+        return;
     }
     let named = Namespace::create("census-named").expect("a namespace");
     let id = named.run(NamespaceId::of_this_thread).expect("it has one");

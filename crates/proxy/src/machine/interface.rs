@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn the_routes_tell_which_addresses_are_this_machines_own() {
-        if std::process::Command::new("ip").arg("-V").output().is_err() {
-            return subflow_prerequisite::Prerequisite::Kernel.missing("it takes ip (Debian's package iproute2)");
+        if !subflow_prerequisite::programs(&["ip"]) {
+            return;
         }
         let is_own = |address: &str| routes_to_itself(address.parse().expect("an address")).expect("ip tells");
         assert!(is_own("127.0.0.2"));
