@@ -1,56 +1,60 @@
-//! Checks of claims that need no code of a paper: what a claim's keys say of the means of its cells.
+//! Checks of claims that need no code of a paper: what a claim's keys say of its cells.
 //! The book has the checks and the keys of claims (`docs/src/study-folder.md`).
 //!
 //! Intervals are those of 95 %. One cell that fails refutes a claim; those that hold confirm it only where all were run,
-//! and none is undecided, as where intervals overlap.
+//! and none is undecided, as where intervals overlap. The evidence names the criterion and has every figure that it is
+//! about.
 
 use std::ops::RangeInclusive;
 
-use serde_json::Value;
 use subflow_lab::statistics::Interval;
-use subflow_report::Measured;
-use subflow_scenario::sweep::Parameters;
+use subflow_report::{Alternative, Measured};
 
-use super::claims::{Bounds, Claim};
+use super::averages::{Tendency, gain_grows, on_average};
+use super::claims::{Bounds, Claim, Shown};
+use super::criterion::{Kind, Told};
 use super::metrics::Metric;
 use super::ratio::{Ratio, all, is_between, with_doubt};
 use super::results::{Outcome, Results, Row};
-use super::template::shown;
+use super::selection::{Compared, Figure, Selection};
 
 /// The names of all.
-pub(super) const NAMES: [&str; 7] = ["ahead", "equal", "ratio", "within", "rises", "falls", "near published"];
+pub(super) const NAMES: [&str; 13] = [
+    "ahead",
+    "equal",
+    "ratio",
+    "apart",
+    "within",
+    "rises",
+    "falls",
+    "near published",
+    "less on average",
+    "more on average",
+    "equal on average",
+    "no more on average",
+    "gain grows",
+];
 
 /// A claim's check.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     kind: Kind,
-    metric: usize,
-    /// The metric's name.
-    name: String,
-    unit: String,
-    item: String,
-    only: Parameters,
-    /// The combinations of the values of `each`.
-    each: Vec<Parameters>,
+    of: Selection,
+    shown: Shown,
+    told: Told,
+    /// Words for what is compared.
+    words: Option<String>,
+    /// Another reading of the claim, and its name.
+    beside: Option<(String, Box<Self>)>,
+    /// Further criteria that have to hold.
+    also: Vec<Self>,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Ahead(Pair),
-    /// How far apart the means may be, as a share of the larger.
-    Equal(Pair, f64),
-    Ratio(Pair, RangeInclusive<f64>, String),
-    Within(RangeInclusive<f64>),
-    /// Along a variable, upwards or downwards.
-    Moves(String, bool),
-    Near(f64),
-}
-
-/// A variable, and the two values of it that are compared.
-#[derive(Clone, Debug)]
-struct Pair {
-    variable: String,
-    values: [Value; 2],
+/// A part of a claim: whether it holds, its figure, and all figures in words.
+pub(super) struct Part {
+    pub(super) holds: Option<bool>,
+    pub(super) measured: Measured,
+    pub(super) text: String,
 }
 
 impl Rule {
@@ -64,162 +68,191 @@ impl Rule {
             return Err(format!("{key}: there is no such key"));
         }
         let missing = |key: &str| format!("{key}: it is missing; {name} needs it");
-        let pair = || Pair::of(claim).ok_or_else(|| missing("compare, one variable with a list of two values"));
         let share = || claim.percent.map(|percent| percent / 100.0).ok_or_else(|| missing("percent"));
-        let range = |Bounds(low, high)| low..=high;
-        let kind = match name {
-            "ahead" => Kind::Ahead(pair()?),
-            "equal" => Kind::Equal(pair()?, share()?),
-            "ratio" => {
-                let pair = pair()?;
-                let words = claim.words.clone().unwrap_or_else(|| format!("{} over {}", pair.name(0), pair.name(1)));
-                Kind::Ratio(pair, claim.times.map(range).ok_or_else(|| missing("times"))?, words)
+        let range = |of: Option<Bounds>, key| of.map(|Bounds(low, high)| low..=high).ok_or_else(|| missing(key));
+        let along = || claim.along.clone().ok_or_else(|| missing("along"));
+        let (kind, is_of_pairs) = match name {
+            "ahead" => (Kind::Ahead, true),
+            "equal" => (Kind::Equal(share()?), true),
+            "ratio" => (Kind::Ratio(range(claim.times, "times")?), true),
+            "apart" => (Kind::Apart(range(claim.bounds, "bounds")?), true),
+            "within" => {
+                let bounds = range(claim.bounds, "bounds")?;
+                (Kind::Within { bounds, by_values: claim.by_values, is_average: claim.average }, false)
             }
-            "within" => Kind::Within(claim.bounds.map(range).ok_or_else(|| missing("bounds"))?),
-            "rises" | "falls" => Kind::Moves(claim.along.clone().ok_or_else(|| missing("along"))?, name == "rises"),
-            _ => Kind::Near(share()?),
+            "rises" | "falls" => (Kind::Moves(along()?, name == "rises"), false),
+            "less on average" => (Kind::OnAverage(Tendency::Less), true),
+            "more on average" => (Kind::OnAverage(Tendency::More), true),
+            "equal on average" => (Kind::OnAverage(Tendency::Equal(share()?)), true),
+            "no more on average" => (Kind::OnAverage(Tendency::NoMore(share()?)), true),
+            "gain grows" => (Kind::GainGrows(along()?), true),
+            _ => (Kind::Near(share()?), false),
         };
-        let wanted = claim.metric.as_ref();
-        let known = metrics.iter().position(|metric| wanted.is_none_or(|wanted| metric.name == *wanted));
-        let metric =
-            known.ok_or_else(|| format!("metric: found {wanted:?}, expected the name of one of the metrics"))?;
-        let unit = claim.unit.clone().unwrap_or_else(|| metrics[metric].unit().to_owned());
-        let (item, only, name) = (claim.item.clone(), claim.only.clone(), metrics[metric].name.clone());
-        Ok(Some(Self { kind, metric, name, unit, item, only, each: combinations(claim) }))
+        let of = Selection::of(claim, metrics)?;
+        if is_of_pairs && of.pairs.is_empty() {
+            return Err(missing("compare, one variable with a list of two values"));
+        }
+        let further = |claim: &Claim| {
+            let unknown = || format!("also, check: found {:?}, expected one of {}", claim.check, NAMES.join(", "));
+            Self::of(claim, metrics)?.ok_or_else(unknown)
+        };
+        let beside = match &claim.beside {
+            None => None,
+            Some(other) => Some((other.name.clone(), Box::new(further(&claim.read_as(other))?))),
+        };
+        let also = claim.also.iter().map(further).collect::<Result<_, _>>()?;
+        Ok(Some(Self { kind, of, shown: claim.shows, told: claim.told, words: claim.words.clone(), beside, also }))
     }
 
     /// What our figures say of the claim; `None` where none of its cells was run.
     pub(super) fn judge(&self, results: &Results) -> Option<Outcome> {
+        let mut outcome = self.alone(results)?;
+        for rule in &self.also {
+            let further = rule.judge(results);
+            let verdict = further.as_ref().and_then(|further| further.verdict);
+            outcome.verdict = all([outcome.verdict, verdict], true);
+            outcome.evidence += &further.map_or_else(String::new, |further| format!(". And {}", further.evidence));
+        }
+        if let Some((choice, rule)) = &self.beside {
+            outcome.alternatives.extend(rule.judge(results).map(|Outcome { verdict, measured, .. }| Alternative {
+                choice: choice.clone(),
+                verdict: verdict.into(),
+                measured,
+                instead_of: None,
+            }));
+        }
+        Some(outcome)
+    }
+
+    fn alone(&self, results: &Results) -> Option<Outcome> {
         match &self.kind {
-            Kind::Ahead(pair) => self.compare(results, pair, |a, b| is_above(a.ends(self.metric), b.ends(self.metric))),
-            Kind::Equal(pair, share) => self.compare(results, pair, |a, b| {
-                let (a, b) = (a.mean(self.metric), b.mean(self.metric));
-                Some((a - b).abs() <= share * a.max(b))
-            }),
-            Kind::Ratio(pair, times, words) => self.ratios(results, pair, times, words),
-            Kind::Within(bounds) => self.within(results, bounds),
+            Kind::Ahead => self.compare(results, |[a, b], _| is_above(a.ends(), b.ends())),
+            Kind::Equal(share) => {
+                self.compare(results, |[a, b], _| Some((a.value - b.value).abs() <= share * a.value.max(b.value)))
+            }
+            Kind::Apart(bounds) => self.compare(results, |[a, b], _| Some(bounds.contains(&(a.value - b.value)))),
+            Kind::Ratio(times) => self.compare(results, |_, ratio| ratio.is_in(times)),
+            Kind::Within { bounds, by_values, is_average } => self.within(results, bounds, *by_values, *is_average),
             Kind::Moves(along, is_up) => self.moves(results, along, *is_up),
             Kind::Near(share) => self.near(results, *share),
+            Kind::OnAverage(tendency) => {
+                self.decided(vec![on_average(&self.of, *tendency, self.told, results)?], true, None)
+            }
+            Kind::GainGrows(along) => self.decided(vec![gain_grows(&self.of, along, results)?], true, None),
         }
     }
 
-    /// The rows of a combination.
-    fn rows<'r>(&'r self, results: &'r Results, each: &'r Parameters) -> impl Iterator<Item = &'r Row> {
-        results.of(&self.item).filter(move |row| row.cell.has(&self.only) && row.cell.has(each))
+    /// The outcome of parts. The one that decides is the first with the verdict, unless another one is named.
+    fn decided(&self, parts: Vec<Part>, is_complete: bool, deciding: Option<usize>) -> Option<Outcome> {
+        let verdict = all(parts.iter().map(|part| part.holds), is_complete);
+        let first = parts.iter().position(|part| part.holds == verdict).unwrap_or(0);
+        let measured = parts.get(deciding.unwrap_or(first))?.measured.clone();
+        let figures = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("; ");
+        let evidence = format!("criterion: {}; ours: {figures}", self.kind.text(&self.of, self.words.as_deref()));
+        Some(Outcome::new(verdict, measured, with_doubt(verdict, is_complete, evidence)))
     }
 
-    /// The combinations of which both values of a pair were run.
-    fn pairs<'r>(&'r self, results: &'r Results, pair: &Pair) -> Vec<(String, [&'r Row; 2])> {
-        let of = |each: &'r Parameters| {
-            let at = |value: &Value| self.rows(results, each).find(|row| row.cell.is(&pair.variable, value.clone()));
-            Some((label(each), [at(&pair.values[0])?, at(&pair.values[1])?]))
+    /// Both of each pair, of whose figures, and their ratio, `holds` says whether it is as it should be.
+    fn compare(&self, results: &Results, holds: impl Fn([Figure; 2], Ratio) -> Option<bool>) -> Option<Outcome> {
+        let (pairs, is_complete) = self.of.compared(results);
+        let part = |Compared { label, names, rows }: Compared<'_>| {
+            let figures = rows.map(|row| self.of.figure(row));
+            let holds = holds(figures, Ratio::of(rows[0], rows[1], self.of.metric));
+            let unknown = if holds.is_none() { ", not told apart" } else { "" };
+            let [a, b] = [0, 1].map(|which| format!("{} {}", names[which], figures[which].text()));
+            let text = self.labelled(&label, self.with_unit(format!("{a}, {b}")) + unknown);
+            Part { holds, measured: self.measured(rows, figures), text }
         };
-        self.each.iter().filter_map(of).collect()
+        self.decided(pairs.into_iter().map(part).collect(), is_complete, None)
     }
 
-    fn compare(&self, results: &Results, pair: &Pair, holds: impl Fn(&Row, &Row) -> Option<bool>) -> Option<Outcome> {
-        let pairs = self.pairs(results, pair);
-        let compared = pairs.iter().map(|(label, rows)| {
-            let [a, b] = rows.map(|row| self.shown(row));
-            let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
-            format!("{label}{} {a}, {} {b}", pair.name(0), pair.name(1))
-        });
-        let evidence = self.with_unit(compared.collect::<Vec<_>>().join("; "));
-        let verdicts: Vec<Option<bool>> = pairs.iter().map(|(_, [a, b])| holds(a, b)).collect();
-        let confirmed = all(verdicts.iter().copied(), verdicts.len() == self.each.len());
-        let (_, [a, b]) = pairs.get(verdicts.iter().position(|verdict| *verdict == confirmed).unwrap_or(0))?;
-        // With the ends of both intervals: it leaves out 1 where they lie apart.
-        let ((low, high), (least, most)) = (a.ends(self.metric), b.ends(self.metric));
-        let interval = (least > 0.0).then(|| Interval { low: low / most, high: high / least, confidence: 0.95 });
-        let ratio = a.mean(self.metric) / b.mean(self.metric);
-        Some(Outcome::new(confirmed, Measured::new(ratio, interval, "times"), evidence))
+    /// The figure of a pair that is shown.
+    fn measured(&self, rows: [&Row; 2], [a, b]: [Figure; 2]) -> Measured {
+        match (self.shown, &self.kind) {
+            (Shown::First, _) => a.measured(&self.of.unit),
+            (Shown::Second, _) => b.measured(&self.of.unit),
+            (Shown::Ratio, Kind::Ratio(_)) => {
+                self.told.measured(Ratio::of(rows[0], rows[1], self.of.metric).measured())
+            }
+            (Shown::Ratio, _) => {
+                // With the ends of both intervals: it leaves out 1 where they lie apart.
+                let ((low, high), (least, most)) = (a.ends(), b.ends());
+                let interval =
+                    (least > 0.0).then(|| Interval { low: low / most, high: high / least, confidence: 0.95 });
+                self.told.measured(Measured::new(a.value / b.value, interval, "times"))
+            }
+        }
     }
 
-    fn ratios(&self, results: &Results, pair: &Pair, times: &RangeInclusive<f64>, words: &str) -> Option<Outcome> {
-        let of = |(label, [a, b]): (String, [&Row; 2])| (label, Ratio::of(a, b, self.metric));
-        let ratios: Vec<(String, Ratio)> = self.pairs(results, pair).into_iter().map(of).collect();
-        let figures: Vec<String> =
-            ratios.iter().map(|(label, ratio)| format!("{label} {:.2}", ratio.value).trim_start().to_owned()).collect();
-        let evidence = format!("{words}: {}", figures.join(", "));
-        let values: Vec<Ratio> = ratios.iter().map(|(_, ratio)| *ratio).collect();
-        let complete = values.len() == self.each.len();
-        (!values.is_empty()).then(|| Ratio::judge(&values, times, Ratio::is_in, complete, evidence))
-    }
-
-    fn within(&self, results: &Results, bounds: &RangeInclusive<f64>) -> Option<Outcome> {
-        let of_each = || self.each.iter().map(|each| self.rows(results, each));
-        let complete = of_each().all(|mut rows| rows.next().is_some());
-        let rows: Vec<&Row> = of_each().flatten().collect();
-        let holds = |row: &&Row| is_between(row.ends(self.metric), bounds);
-        let parts: Vec<Option<bool>> = rows.iter().map(holds).collect();
-        let verdict = all(parts.iter().copied(), complete);
-        let deciding = rows.get(parts.iter().position(|part| *part == verdict).unwrap_or(0))?;
-        let figures = rows.iter().map(|row| format!("{} {}", row.cell.name(), self.shown(row)).trim_start().to_owned());
-        let evidence = self.with_unit(figures.collect::<Vec<_>>().join(", "));
-        Some(Outcome::new(verdict, self.measured(deciding), with_doubt(verdict, complete, evidence)))
+    fn within(
+        &self,
+        results: &Results,
+        bounds: &RangeInclusive<f64>,
+        by_values: bool,
+        is_average: bool,
+    ) -> Option<Outcome> {
+        let groups = self.of.groups(results);
+        let is_complete = groups.iter().all(|(_, rows)| !rows.is_empty());
+        let mut figures: Vec<(String, Figure)> = Vec::new();
+        for (label, rows) in groups {
+            let of_rows = rows.iter().map(|row| self.of.figure(row));
+            match is_average {
+                true => figures.extend(Figure::average(&of_rows.collect::<Vec<_>>()).map(|figure| (label, figure))),
+                false => figures.extend(rows.iter().map(|row| row.cell.name()).zip(of_rows)),
+            }
+        }
+        let margin = |figure: &Figure| (figure.value - bounds.start()).min(bounds.end() - figure.value);
+        let nearest = (0..figures.len()).min_by(|&a, &b| margin(&figures[a].1).total_cmp(&margin(&figures[b].1)));
+        let part = |(label, figure): &(String, Figure)| Part {
+            holds: if by_values { Some(bounds.contains(&figure.value)) } else { is_between(figure.ends(), bounds) },
+            measured: figure.measured(&self.of.unit),
+            text: self.labelled(label, self.with_unit(figure.text())),
+        };
+        self.decided(figures.iter().map(part).collect(), is_complete, nearest.filter(|_| by_values))
     }
 
     fn moves(&self, results: &Results, along: &str, is_up: bool) -> Option<Outcome> {
-        let (mut parts, mut figures, mut last) = (Vec::new(), Vec::new(), Vec::new());
-        for each in &self.each {
-            let mut rows: Vec<&Row> = self.rows(results, each).collect();
+        let mut parts = Vec::new();
+        let mut is_complete = true;
+        for (label, mut rows) in self.of.groups(results) {
             rows.sort_by(|a, b| a.cell.number(along).total_cmp(&b.cell.number(along)));
-            let moves = |[one, next]: [&Row; 2]| match is_up {
-                true => is_above(next.ends(self.metric), one.ends(self.metric)),
-                false => is_above(one.ends(self.metric), next.ends(self.metric)),
+            let moves = |pair: &[&Row]| {
+                let [one, next] = [pair[0], pair[1]].map(|row| self.of.figure(row).ends());
+                if is_up { is_above(next, one) } else { is_above(one, next) }
             };
-            parts.extend(rows.windows(2).map(|pair| moves([pair[0], pair[1]])));
-            let shown = rows.iter().map(|row| format!("{} at {}", self.shown(row), row.cell.text(along)));
-            figures.push(format!("{} {}", label(each), shown.collect::<Vec<_>>().join(", ")).trim_start().to_owned());
-            last.extend(rows.last().copied());
+            is_complete &= rows.len() > 1;
+            let holds = all(rows.windows(2).map(moves), rows.len() > 1);
+            let shown = rows.iter().map(|row| format!("{} at {}", self.of.figure(row).text(), row.cell.text(along)));
+            let text = self.labelled(&label, self.with_unit(shown.collect::<Vec<_>>().join(", ")));
+            let last = rows.last().map(|row| self.of.figure(row).measured(&self.of.unit));
+            parts.extend(last.map(|measured| Part { holds, measured, text }));
         }
-        let complete = last.len() == self.each.len() && !parts.is_empty();
-        let verdict = all(parts, complete);
-        let evidence = with_doubt(verdict, complete, self.with_unit(figures.join("; ")));
-        last.first().map(|row| Outcome::new(verdict, self.measured(row), evidence))
+        self.decided(parts, is_complete, Some(0))
     }
 
     fn near(&self, results: &Results, share: f64) -> Option<Outcome> {
-        let published = |row: &Row| results.published.of_metric(&row.cell, self.metric, &self.name);
-        let rows = self.each.iter().flat_map(|each| self.rows(results, each));
-        let found: Vec<(&Row, f64)> = rows.filter_map(|row| Some((row, published(row)?))).collect();
-        let deviation = |(row, published): &(&Row, f64)| row.mean(self.metric) / published - 1.0;
+        let rows = self.of.groups(results).into_iter().flat_map(|(_, rows)| rows);
+        let found: Vec<(&Row, f64)> = rows.filter_map(|row| Some((row, self.of.published(results, row)?))).collect();
+        let deviation = |(row, published): &(&Row, f64)| self.of.figure(row).value / published - 1.0;
         let worst = found.iter().max_by(|a, b| deviation(a).abs().total_cmp(&deviation(b).abs()))?;
-        let met = found.iter().filter(|one| deviation(one).abs() <= share).count();
-        let evidence = format!(
-            "{met} of {} figures; the worst is {:+.1} % ({}, {:.2} instead of {:.2})",
-            found.len(),
-            100.0 * deviation(worst),
-            worst.0.cell.name(),
-            worst.0.mean(self.metric),
-            worst.1,
+        let (met, percent) =
+            (found.iter().filter(|one| deviation(one).abs() <= share).count(), 100.0 * deviation(worst));
+        let (name, figure) = (worst.0.cell.name(), self.with_unit(self.of.figure(worst.0).text()));
+        let number = found.len();
+        let text = format!(
+            "{met} of {number} figures; the worst is {percent:+.1} % ({name}, {figure}, published {:.2})",
+            worst.1
         );
-        let measured = Measured::new(100.0 * deviation(worst), None, "% off");
-        Some(Outcome::new(Some(met == found.len()), measured, evidence))
+        let part = Part { holds: Some(met == number), measured: Measured::new(percent, None, "% off"), text };
+        self.decided(vec![part], true, None)
     }
 
-    fn shown(&self, row: &Row) -> String {
-        row.shown(self.metric, 2, " ± ")
+    fn labelled(&self, label: &str, figures: String) -> String {
+        if label.is_empty() { figures } else { format!("{label}: {figures}") }
     }
 
     fn with_unit(&self, figures: String) -> String {
-        if self.unit.is_empty() { figures } else { format!("{figures} {}", self.unit) }
-    }
-
-    fn measured(&self, row: &Row) -> Measured {
-        Measured::new(row.mean(self.metric), row.interval(self.metric), &self.unit)
-    }
-}
-
-impl Pair {
-    fn of(claim: &Claim) -> Option<Self> {
-        let compare = claim.compare.as_ref()?;
-        let [a, b] = compare.value.as_array()?.as_slice() else { return None };
-        Some(Self { variable: compare.name.clone(), values: [a.clone(), b.clone()] })
-    }
-
-    fn name(&self, which: usize) -> String {
-        shown(&self.values[which])
+        if self.of.unit.is_empty() { figures } else { format!("{figures} {}", self.of.unit) }
     }
 }
 
@@ -230,22 +263,6 @@ fn is_above((low, high): (f64, f64), (least, most): (f64, f64)) -> Option<bool> 
         () if high <= least => Some(false),
         () => None,
     }
-}
-
-/// All combinations of the values of `each`; one that is empty without any.
-fn combinations(claim: &Claim) -> Vec<Parameters> {
-    let mut all = vec![Parameters::new()];
-    for (name, values) in &claim.each {
-        let with =
-            |one: &Parameters, value: &Value| one.clone().into_iter().chain([(name.clone(), value.clone())]).collect();
-        all = all.iter().flat_map(|one| values.iter().map(|value| with(one, value))).collect();
-    }
-    all
-}
-
-/// What a combination is called.
-fn label(each: &Parameters) -> String {
-    each.values().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

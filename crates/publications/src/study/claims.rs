@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
-use subflow_report::Finding;
+use subflow_report::{Finding, Verdict};
 use subflow_scenario::sweep::Parameters;
 
+use super::criterion::Told;
 use super::experiment::{Variable, yes};
 use super::results::{Outcome, Results};
 
@@ -37,9 +38,51 @@ pub(crate) struct Claim {
     pub(crate) times: Option<Bounds>,
     pub(crate) bounds: Option<Bounds>,
     pub(crate) along: Option<String>,
+    pub(crate) by_values: bool,
+    pub(crate) average: bool,
+    pub(crate) of_flows: Vec<i64>,
+    pub(crate) share: bool,
+    pub(crate) shows: Shown,
+    #[serde(rename = "ratio_as")]
+    pub(crate) told: Told,
+    /// Further criteria, and another reading.
+    pub(crate) also: Vec<Self>,
+    pub(crate) beside: Option<Beside>,
     /// All other keys: those of a check of the paper's code.
     #[serde(flatten)]
     pub(crate) arguments: Parameters,
+}
+
+/// What a quick look that is asked for items that are `wanted` does not decide, as a note; `None` where it decides all.
+pub(super) fn undecided(claims: &[Claim], findings: &[Finding], wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let open =
+        findings.iter().filter(|finding| finding.verdict == Verdict::Undecided).map(|finding| &finding.statement);
+    let is_missing = |claim: &&Claim| {
+        claim.items().iter().any(|item| wanted(item)) && findings.iter().all(|known| known.statement != claim.statement)
+    };
+    let all = open.chain(claims.iter().filter(is_missing).map(|claim| &claim.statement));
+    let shown = all.map(|statement| format!("\"{}\"", statement.trim_end_matches('.'))).collect::<Vec<_>>().join("; ");
+    let note = format!("This quick look does not decide, for want of runs or of cells: {shown}. All runs may.");
+    (!shown.is_empty()).then_some(note)
+}
+
+/// Another reading of a claim: by another metric, or in another item.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beside {
+    pub(crate) name: String,
+    metric: Option<String>,
+    item: Option<String>,
+}
+
+/// What of two cells that are compared is our figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shown {
+    #[default]
+    Ratio,
+    First,
+    Second,
 }
 
 /// From a number to one that is not smaller.
@@ -65,7 +108,7 @@ impl Claim {
     pub(super) fn finding(&self, before: &str, outcome: Option<Outcome>, not_run: Option<&str>) -> Option<Finding> {
         let statement = format!("{before}{}", self.statement);
         let finding = match outcome {
-            None => Finding::new(statement, None, not_run?.replace("${item}", &self.item)),
+            None => Finding::new(statement, None, not_run?.replace("${item}", &self.items().join(", "))),
             Some(Outcome { verdict, measured, mut evidence, alternatives }) => {
                 if verdict != Some(true) && !self.why.is_empty() {
                     evidence += &format!(". {}", self.why);
@@ -75,6 +118,24 @@ impl Claim {
         };
         let (source, published) = (self.source.clone(), self.published.clone());
         Some(Finding { source, published, beyond: self.beyond, ..finding })
+    }
+
+    /// The items that it names.
+    fn items(&self) -> Vec<String> {
+        let of_pairs = self.compare.iter().filter(|compare| compare.name == "item").map(|compare| &compare.value);
+        let named =
+            self.only.get("item").into_iter().chain(self.each.get("item").into_iter().flatten()).chain(of_pairs);
+        let several =
+            named.flat_map(|value| value.as_array().map_or_else(|| vec![value], |values| values.iter().collect()));
+        let texts = several.filter_map(Value::as_str).map(str::to_owned);
+        texts.chain((!self.item.is_empty()).then(|| self.item.clone())).collect()
+    }
+
+    /// The same claim in another reading.
+    pub(super) fn read_as(&self, other: &Beside) -> Self {
+        let metric = other.metric.clone().or_else(|| self.metric.clone());
+        let item = other.item.clone().unwrap_or_else(|| self.item.clone());
+        Self { metric, item, beside: None, ..self.clone() }
     }
 
     /// A key as text, for functions of papers that check it: tests run each of them.

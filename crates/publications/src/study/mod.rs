@@ -11,12 +11,14 @@
 //! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs` |
 //! | cells with their runs | `results.rs` |
 //! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
-//! | claims and their verdicts | `claims.rs`; checks that all papers may use: `checks.rs`; ratios of means: `ratio.rs` |
+//! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
 //! | runs on Linux | `linux.rs` |
 
+mod averages;
 mod cell;
 mod checks;
 mod claims;
+mod criterion;
 mod description;
 mod effort;
 mod experiment;
@@ -30,6 +32,7 @@ mod ratio;
 mod reader;
 mod results;
 mod runs;
+mod selection;
 mod show;
 mod tables;
 mod template;
@@ -339,13 +342,17 @@ impl Study {
             self.compare_choices(&mut findings, request, &runs)?;
         }
         let Own { rows, readable, figures, .. } = self.shown(&results);
+        let mut notes = self.notes(effort, &results)?;
+        if request.quick {
+            notes.extend(claims::undecided(&self.description.claims, &findings, |item| request.wants(item)));
+        }
         let reproduction = Reproduction {
             paper: self.folder.name.clone(),
             table: rows.unwrap_or_default(),
             readable,
             figures,
             findings,
-            notes: self.notes(effort, &results)?,
+            notes,
         };
         Ok(Done { reproduction, failed_runs: runs.failed() })
     }

@@ -1,0 +1,118 @@
+//! What has to hold for a claim, as data and in words.
+
+use std::ops::RangeInclusive;
+
+use serde::Deserialize;
+use subflow_report::Measured;
+
+use super::averages::Tendency;
+use super::ratio::Ratio;
+use super::selection::Selection;
+
+/// What has to hold of the cells of a claim.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Ahead,
+    /// How far apart the means may be, as a share of the larger.
+    Equal(f64),
+    Ratio(RangeInclusive<f64>),
+    /// The first less the second.
+    Apart(RangeInclusive<f64>),
+    Within {
+        bounds: RangeInclusive<f64>,
+        /// Whether values decide and no intervals.
+        by_values: bool,
+        /// Whether it is the mean of all cells.
+        is_average: bool,
+    },
+    /// Along a variable, upwards or downwards.
+    Moves(String, bool),
+    Near(f64),
+    OnAverage(Tendency),
+    GainGrows(String),
+}
+
+impl Kind {
+    /// What has to hold, in words.
+    pub(super) fn text(&self, of: &Selection, words: Option<&str>) -> String {
+        let unit = &of.unit;
+        let pairs = |joint: &str| match words {
+            Some(words) => words.to_owned(),
+            None => of.pairs.iter().map(|pair| pair.names().join(joint)).collect::<Vec<_>>().join(", "),
+        };
+        let subject = of.subject();
+        match self {
+            Self::Ahead => format!("{subject}, {}, and intervals lie apart", pairs(" above ")),
+            Self::Equal(share) => format!("{subject}, {}, within {:.0} %", pairs(" as "), 100.0 * share),
+            Self::Apart(bounds) => format!("{subject}, {}, {}", pairs(" less "), between(bounds, unit)),
+            Self::Ratio(times) => format!("{subject}, {}, {}", pairs(" over "), between(times, "times")),
+            Self::Within { bounds, by_values, is_average } => {
+                let average = if *is_average { ", the mean of all cells," } else { "" };
+                let interval = if *by_values { "" } else { " with its interval" };
+                format!("{subject}{average} {}{interval}", between(bounds, unit))
+            }
+            Self::Moves(along, true) => format!("{subject} rises with each step of {along}, and intervals lie apart"),
+            Self::Moves(along, false) => format!("{subject} falls with each step of {along}, and intervals lie apart"),
+            Self::Near(share) => format!("{subject} within {:.0} % of the published figure", 100.0 * share),
+            Self::OnAverage(tendency) => format!("{subject}, {}: {}", pairs(" over "), tendency.text()),
+            Self::GainGrows(along) => {
+                format!("{subject} of {}, and by more the greater {along} is", pairs(" is less than of "))
+            }
+        }
+    }
+}
+
+/// Bounds in words.
+fn between(bounds: &RangeInclusive<f64>, unit: &str) -> String {
+    let range = match (bounds.start().is_finite() && *bounds.start() != 0.0, bounds.end().is_finite()) {
+        (true, true) if bounds.start() == bounds.end() => format!("{}", bounds.start()),
+        (true, false) => format!("at least {}", bounds.start()),
+        (false, true) => format!("at most {}", bounds.end()),
+        _ => format!("from {} to {}", bounds.start(), bounds.end()),
+    };
+    if unit.is_empty() { range } else { format!("{range} {unit}") }
+}
+
+/// How ratios are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) enum Told {
+    #[default]
+    #[serde(rename = "times")]
+    Times,
+    #[serde(rename = "% less")]
+    Less,
+    #[serde(rename = "% more")]
+    More,
+}
+
+impl Told {
+    /// A ratio in this unit.
+    pub(super) fn measured(self, ratio: Measured) -> Measured {
+        let Measured { value, low, high, .. } = ratio;
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        match self {
+            Self::Times => ratio,
+            Self::More => Measured {
+                value: percent(value),
+                low: low.map(percent),
+                high: high.map(percent),
+                unit: "% more".to_owned(),
+            },
+            Self::Less => {
+                let less = |ratio: f64| -percent(ratio);
+                Measured { value: less(value), low: high.map(less), high: low.map(less), unit: "% less".to_owned() }
+            }
+        }
+    }
+
+    /// The same to read, with half of its interval.
+    pub(super) fn text(self, ratio: Ratio) -> String {
+        match self {
+            Self::Times => format!("{:.2} ± {:.2} times", ratio.value, ratio.half()),
+            _ => {
+                let Measured { value, unit, .. } = self.measured(ratio.measured());
+                format!("{value:.1} ± {:.1} {unit}", 100.0 * ratio.half())
+            }
+        }
+    }
+}

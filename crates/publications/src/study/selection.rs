@@ -1,0 +1,191 @@
+//! The cells that a claim is about, what of a cell it judges, and which cells it compares.
+
+use serde_json::Value;
+use subflow_lab::statistics::{Interval, mean, mean_interval, median};
+use subflow_report::Measured;
+use subflow_scenario::sweep::Parameters;
+
+use super::claims::Claim;
+use super::metrics::Metric;
+use super::results::{Results, Row};
+use super::template::shown;
+
+/// The cells of a claim.
+#[derive(Clone, Debug)]
+pub(super) struct Selection {
+    /// The place of the metric, and its name.
+    pub(super) metric: usize,
+    pub(super) name: String,
+    pub(super) unit: String,
+    /// Flows whose medians are added up, counted from the end where negative; the metric's mean without any.
+    flows: Vec<i64>,
+    /// Whether these are a share of all flows, in percent.
+    is_share: bool,
+    /// One item; all where it is empty.
+    item: String,
+    only: Parameters,
+    /// The combinations of the values of `each`.
+    each: Vec<Parameters>,
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// A variable, and the two values of it that are compared.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) variable: String,
+    pub(super) values: [Value; 2],
+}
+
+impl Pair {
+    /// The pairs of a claim: a list of two values, or a list of such lists.
+    fn all(claim: &Claim) -> Option<Vec<Self>> {
+        let Some(compare) = &claim.compare else { return Some(Vec::new()) };
+        let pair = |values: &Value| {
+            let [a, b] = values.as_array()?.as_slice() else { return None };
+            Some(Self { variable: compare.name.clone(), values: [a.clone(), b.clone()] })
+        };
+        let values = compare.value.as_array()?;
+        if values.iter().all(Value::is_array) {
+            values.iter().map(pair).collect()
+        } else {
+            Some(vec![pair(&compare.value)?])
+        }
+    }
+
+    pub(super) fn names(&self) -> [String; 2] {
+        [0, 1].map(|which| shown(&self.values[which]))
+    }
+}
+
+/// What is judged of a cell, or of several: its value, and the 95 % interval of the mean of its runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figure {
+    pub(super) value: f64,
+    pub(super) interval: Option<Interval>,
+}
+
+impl Figure {
+    /// The mean of figures of cells that differ in what does not matter.
+    pub(super) fn average(figures: &[Self]) -> Option<Self> {
+        let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+        Some(Self { value: mean(&values)?, interval: None })
+    }
+
+    /// The ends of its interval; twice the value where there is none.
+    pub(super) fn ends(self) -> (f64, f64) {
+        self.interval.map_or((self.value, self.value), |interval| (interval.low, interval.high))
+    }
+
+    /// To read, with half its interval: `9.26 ± 0.11`.
+    pub(super) fn text(self) -> String {
+        let half = |interval: Interval| format!(" ± {:.2}", (interval.high - interval.low) / 2.0);
+        format!("{:.2}{}", self.value, self.interval.map_or_else(String::new, half))
+    }
+
+    pub(super) fn measured(self, unit: &str) -> Measured {
+        Measured::new(self.value, self.interval, unit)
+    }
+}
+
+/// Two cells that differ in a variable.
+pub(super) struct Compared<'r> {
+    /// What the combination is called.
+    pub(super) label: String,
+    pub(super) names: [String; 2],
+    pub(super) rows: [&'r Row; 2],
+}
+
+impl Selection {
+    /// The cells of `claim`.
+    pub(super) fn of(claim: &Claim, metrics: &[Metric]) -> Result<Self, String> {
+        let wanted = claim.metric.as_ref();
+        let known = metrics.iter().position(|metric| wanted.is_none_or(|wanted| metric.name == *wanted));
+        let metric =
+            known.ok_or_else(|| format!("metric: found {wanted:?}, expected the name of one of the metrics"))?;
+        let usual = if claim.share { "%" } else { metrics[metric].unit() };
+        let pairs = Pair::all(claim);
+        Ok(Self {
+            metric,
+            name: metrics[metric].name.clone(),
+            unit: claim.unit.clone().unwrap_or_else(|| usual.to_owned()),
+            flows: claim.of_flows.clone(),
+            is_share: claim.share,
+            item: claim.item.clone(),
+            only: claim.only.clone(),
+            each: combinations(claim),
+            pairs: pairs
+                .ok_or("compare: expected one variable with a list of two values, or with a list of such lists")?,
+        })
+    }
+
+    /// What is judged, in words.
+    pub(super) fn subject(&self) -> String {
+        let flow = |flow: &i64| if *flow < 0 { "the last flow".to_owned() } else { format!("flow {}", flow + 1) };
+        let flows = self.flows.iter().map(flow).collect::<Vec<_>>().join(" and ");
+        match (self.flows.is_empty(), self.is_share) {
+            (true, _) => self.name.clone(),
+            (false, true) => format!("share of {flows}"),
+            (false, false) => format!("{} of {flows}", self.name),
+        }
+    }
+
+    /// The rows of each combination, with what it is called.
+    pub(super) fn groups<'r>(&self, results: &'r Results) -> Vec<(String, Vec<&'r Row>)> {
+        let rows = |each: &Parameters| {
+            let of_item = results.rows.iter().filter(|row| self.item.is_empty() || row.cell.item == self.item);
+            of_item.filter(|row| row.cell.has(&self.only) && row.cell.has(each)).collect()
+        };
+        let label = |each: &Parameters| each.values().map(shown).collect::<Vec<_>>().join(" ");
+        self.each.iter().map(|each| (label(each), rows(each))).collect()
+    }
+
+    /// The pairs of which both cells were run, and whether these are all.
+    pub(super) fn compared<'r>(&self, results: &'r Results) -> (Vec<Compared<'r>>, bool) {
+        let mut found = Vec::new();
+        for (label, rows) in self.groups(results) {
+            for pair in &self.pairs {
+                let at = |value: &Value| {
+                    let wanted = Parameters::from([(pair.variable.clone(), value.clone())]);
+                    rows.iter().copied().find(|row| row.cell.has(&wanted))
+                };
+                if let [Some(a), Some(b)] = [0, 1].map(|which| at(&pair.values[which])) {
+                    found.push(Compared { label: label.clone(), names: pair.names(), rows: [a, b] });
+                }
+            }
+        }
+        let is_complete = found.len() == self.each.len() * self.pairs.len();
+        (found, is_complete)
+    }
+
+    /// What is judged of a row.
+    pub(super) fn figure(&self, row: &Row) -> Figure {
+        if self.flows.is_empty() {
+            return Figure { value: row.mean(self.metric), interval: row.interval(self.metric) };
+        }
+        let of = |figures: &[f64]| {
+            let place = |flow: i64| usize::try_from(if flow < 0 { figures.len() as i64 + flow } else { flow }).ok();
+            let sum: f64 = self.flows.iter().filter_map(|flow| figures.get(place(*flow)?)).sum();
+            if self.is_share { 100.0 * sum / figures.iter().sum::<f64>() } else { sum }
+        };
+        let number = row.runs.first().map_or(0, Vec::len);
+        let medians: Vec<f64> = (0..number).map(|flow| median(&row.samples(flow)).unwrap_or(0.0)).collect();
+        let by_run: Vec<f64> = row.runs.iter().map(|run| of(run)).collect();
+        Figure { value: of(&medians), interval: mean_interval(&by_run, 0.95) }
+    }
+
+    /// The published figure of a row.
+    pub(super) fn published(&self, results: &Results, row: &Row) -> Option<f64> {
+        results.published.of_metric(&row.cell, self.metric, &self.name)
+    }
+}
+
+/// All combinations of the values of `each`; one that is empty without any.
+fn combinations(claim: &Claim) -> Vec<Parameters> {
+    let mut all = vec![Parameters::new()];
+    for (name, values) in &claim.each {
+        let with =
+            |one: &Parameters, value: &Value| one.clone().into_iter().chain([(name.clone(), value.clone())]).collect();
+        all = all.iter().flat_map(|one| values.iter().map(|value| with(one, value))).collect();
+    }
+    all
+}
