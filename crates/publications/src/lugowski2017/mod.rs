@@ -1,21 +1,19 @@
 //! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. The experiments and the
 //! thesis's tables A.1 to A.17 are in `papers/lugowski2017/`.
 
-mod findings;
-
 use std::sync::LazyLock;
 
 use subflow_lab::statistics::{self, mean};
-use subflow_report::{Axis, Bars, Figure, Table};
+use subflow_report::{Axis, Bars, Figure, Measured, Table};
 
 use crate::Routers;
 use crate::emulation::Quantity;
-use crate::study::{Cell, Code, Linux, OnKernel, Own, Results, Row, Sample, Study};
+use crate::study::{Cell, Claim, Code, Linux, OnKernel, Outcome, Own, Results, Row, Sample, Study};
 
 /// The thesis.
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
-        checks: &findings::CHECKS,
+        checks: &[("deviation", deviation_is_small)],
         own: Some(|all| Own {
             readable: vec![("Mean absolute deviation from the thesis, in % of capacity".to_owned(), deviations(all))],
             first_figures: vec![deviations_by_table(all)],
@@ -75,16 +73,6 @@ fn published_goodput(cell: &Cell, flow: usize) -> Option<f64> {
     LUGOWSKI2017.published(cell, &[("flow", &flow.to_string()), ("congestion", &congestion)])
 }
 
-/// Goodput of all flows together.
-fn total(row: &Row) -> f64 {
-    (0..flows(row)).map(|flow| median(row, flow)).sum()
-}
-
-/// The first flow's share of the total.
-fn first_share(row: &Row) -> f64 {
-    median(row, 0) / total(row)
-}
-
 /// The absolute deviations of `rows` from the published figures, in percent of the cell's capacity, on average.
 fn deviation<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<f64> {
     let of_flow =
@@ -128,14 +116,15 @@ fn deviations_by_table(all: &Results) -> Figure {
     Figure::bars("Deviation from the thesis, by table", bars)
 }
 
-/// Mean share of the first flow over a table's capacities.
-fn mean_share(all: &Results, table: &str, case: &str) -> Option<f64> {
-    mean(&all.of(table).filter(|row| row.cell.is("case", case)).map(first_share).collect::<Vec<_>>())
-}
-
-/// One cell; of a table with several latencies, the lowest.
-fn at<'a>(all: &'a Results, table: &str, case: &str, capacity_mbps: i64) -> Option<&'a Row> {
-    all.find(table, [("case", case.into()), ("capacity_mbps", capacity_mbps.into())])
+/// Whether the deviation from the tables of one of the topologies is small enough.
+fn deviation_is_small(all: &Results, claim: &Claim) -> Option<Outcome> {
+    let deviation = deviation_of_topology(all, claim.arguments["bottleneck"] == true)?;
+    let (most, measured) = (claim.percent?, Measured::new(deviation, None, "% of capacity"));
+    let evidence = format!(
+        "criterion: mean absolute deviation of the flows' medians from the published ones at most {most} % of capacity; \
+         ours: {deviation:.2} %"
+    );
+    Some(Outcome::new(Some(deviation <= most), measured, evidence))
 }
 
 #[cfg(test)]
@@ -160,9 +149,22 @@ mod tests {
     fn deviations_are_in_percent_of_capacity() {
         // A.1 prints 50 and 45 for LIA and Reno at 100 Mbit/s.
         let all = made("A.1", "lia", [52.0, 44.0]);
-        let lia = at(&all, "A.1", "lia", 100).expect("it was made");
-        assert_eq!(deviation([lia].into_iter()), Some(1.5));
-        assert_eq!((total(lia), lia.runs.len()), (96.0, 2));
+        let lia = all.find("A.1", [("case", "lia".into())]).expect("it was made");
+        assert_eq!((deviation([lia].into_iter()), lia.runs.len()), (Some(1.5), 2));
+    }
+
+    #[test]
+    fn a_finding_is_confirmed_refuted_or_left_open() {
+        let confirmed = |goodput| {
+            let findings = LUGOWSKI2017.findings(&made("A.1", "lia", goodput));
+            // The first two are those of the deviations.
+            [2, 3].map(|finding: usize| findings[finding].verdict.confirmed())
+        };
+        assert_eq!(confirmed([48.0, 47.0]), [Some(true), Some(false)]);
+        assert_eq!(confirmed([30.0, 60.0]), [Some(false), Some(true)]);
+        let halves = LUGOWSKI2017.findings(&made("A.11", "cmt-rpv2", [48.0, 47.0]));
+        let most = halves.iter().find(|finding| finding.statement.contains("CMT/RPv2 takes the most"));
+        assert_eq!(most.expect("it is checked").verdict.confirmed(), None, "A.12 was not run");
     }
 
     #[test]
