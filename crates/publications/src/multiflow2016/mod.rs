@@ -9,13 +9,12 @@ use subflow_lab::results::RunResult;
 use subflow_lab::statistics::{jain_index, mean};
 
 use crate::Routers;
-use crate::study::{Claim, Code, Linux, OnKernel, Outcome, Results, Row, Sample, Study};
+use crate::study::{Code, Linux, OnKernel, Sample, Study};
 
 /// The paper.
 pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         measure: Some(measure),
-        checks: &[("resilience", resilience), ("repaired", repaired)],
         linux: Some(Linux {
             routers: Routers::OpenVSwitch,
             case: |cell| format!("{}, {}", cell.text("case"), cell.text("mode")),
@@ -67,52 +66,6 @@ fn after_cut(result: &RunResult) -> Sample {
     let stall = stall.max(END_S - last - SAMPLE_S).max(0.0);
     let survived = if between(END_S - 5.0, END_S) > 0.0 { 100.0 } else { 0.0 };
     vec![between(CUT_S / 2.0, CUT_S), between(CUT_S, END_S), stall, survived, f64::NAN]
-}
-
-/// One cell.
-fn at<'a>(all: &'a Results, item: &str, case: &str, mode: &str) -> Option<&'a Row> {
-    all.find(item, [("case", case.into()), ("mode", mode.into())])
-}
-
-/// Mean goodput with half its interval, to read.
-fn shown(row: &Row) -> String {
-    row.shown(GOODPUT, 2, " ± ")
-}
-
-/// The claim to check beyond throughput.
-fn resilience(all: &Results, _: &Claim) -> Option<Outcome> {
-    let at = |mode| at(all, "resilience", "link cut", mode);
-    let modes = [
-        "multiflow, two joins",
-        "multiflow",
-        "ecmp-flow",
-        "multiflow, initial included",
-        "disjoint",
-        "disjoint, re-routed",
-    ];
-    let survival = |mode| {
-        at(mode).map(|m| {
-            let (survived, stall) = (m.mean(SURVIVED), m.mean(STALL));
-            format!("{mode}: {survived:.0} % survive, stalled for {stall:.2} s")
-        })
-    };
-    let evidence = modes.iter().filter_map(|mode| survival(mode)).collect::<Vec<_>>().join("; ");
-    let evidence = evidence
-        + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come \
-           back over the default route, and with it both subflows are cut; \"disjoint\" sends them back over the \
-           subflow's own path";
-    Some(Outcome::new(Some(at("multiflow, two joins")?.mean(SURVIVED) == 100.0), None, evidence))
-}
-
-/// Whether our ties repair what is lost under load.
-fn repaired(all: &Results, _: &Claim) -> Option<Outcome> {
-    let at = |mode| at(all, "load", "8 pairs", mode);
-    let (_, published) = at("multiflow")?.ends(GOODPUT);
-    let better = ["multiflow, random ties", "multiflow, load-aware", "disjoint"];
-    let ours = better.iter().filter_map(|mode| at(mode).map(|m| format!("{mode} {}", shown(m))));
-    let evidence = format!("{}; multiflow {} Mbit/s", ours.collect::<Vec<_>>().join(", "), shown(at("multiflow")?));
-    let ahead = better.iter().filter_map(|mode| at(mode)).all(|m| m.ends(GOODPUT).0 > published);
-    Some(Outcome::new(Some(ahead), None, evidence))
 }
 
 #[cfg(test)]
