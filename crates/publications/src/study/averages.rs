@@ -6,10 +6,9 @@
 use subflow_lab::statistics::Interval;
 use subflow_report::Measured;
 
-use super::checks::Part;
-use super::criterion::Told;
+use super::claims::Told;
 use super::ratio::Ratio;
-use super::results::{Results, Row};
+use super::results::{Part, Results, Row};
 use super::selection::Selection;
 use super::template::shown;
 

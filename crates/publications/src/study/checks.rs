@@ -11,11 +11,11 @@ use subflow_lab::statistics::Interval;
 use subflow_report::{Alternative, Measured};
 
 use super::averages::{Tendency, gain_grows, on_average};
-use super::claims::{Bounds, Claim, Shown};
-use super::criterion::{Kind, Told};
+use super::claims::{Bounds, Claim, Shown, Told};
+use super::criterion::Kind;
 use super::metrics::Metric;
 use super::ratio::{Ratio, all, is_between, with_doubt};
-use super::results::{Outcome, Results, Row};
+use super::results::{Outcome, Part, Results, Row};
 use super::selection::{Compared, Figure, Selection};
 
 /// The names of all.
@@ -48,13 +48,6 @@ pub(crate) struct Rule {
     beside: Option<(String, Box<Self>)>,
     /// Further criteria that have to hold.
     also: Vec<Self>,
-}
-
-/// A part of a claim: whether it holds, its figure, and all figures in words.
-pub(super) struct Part {
-    pub(super) holds: Option<bool>,
-    pub(super) measured: Measured,
-    pub(super) text: String,
 }
 
 impl Rule {

@@ -6,7 +6,6 @@ use serde_json::Value;
 use subflow_report::{Finding, Verdict};
 use subflow_scenario::sweep::Parameters;
 
-use super::criterion::Told;
 use super::experiment::{Variable, yes};
 use super::results::{Outcome, Results};
 
@@ -83,6 +82,18 @@ pub(crate) enum Shown {
     Ratio,
     First,
     Second,
+}
+
+/// How ratios are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) enum Told {
+    #[default]
+    #[serde(rename = "times")]
+    Times,
+    #[serde(rename = "% less")]
+    Less,
+    #[serde(rename = "% more")]
+    More,
 }
 
 /// From a number to one that is not smaller.

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use serde::Deserialize;
 use subflow_report::Measured;
 
 use super::averages::Tendency;
+use super::claims::Told;
 use super::ratio::Ratio;
 use super::selection::Selection;
 
@@ -71,18 +71,6 @@ fn between(bounds: &RangeInclusive<f64>, unit: &str) -> String {
         _ => format!("from {} to {}", bounds.start(), bounds.end()),
     };
     if unit.is_empty() { range } else { format!("{range} {unit}") }
-}
-
-/// How ratios are told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(crate) enum Told {
-    #[default]
-    #[serde(rename = "times")]
-    Times,
-    #[serde(rename = "% less")]
-    Less,
-    #[serde(rename = "% more")]
-    More,
 }
 
 impl Told {

@@ -92,6 +92,13 @@ pub(crate) struct Outcome {
     pub(crate) alternatives: Vec<Alternative>,
 }
 
+/// A part of a claim: whether it holds, its figure, and all figures in words.
+pub(super) struct Part {
+    pub(super) holds: Option<bool>,
+    pub(super) measured: Measured,
+    pub(super) text: String,
+}
+
 impl Outcome {
     /// A verdict with the figure that decides, and all figures.
     pub(crate) fn new(verdict: Option<bool>, measured: impl Into<Option<Measured>>, evidence: String) -> Self {

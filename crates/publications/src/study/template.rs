@@ -1,10 +1,14 @@
 //! Values of a paper's files that depend on variables: `"${rtt * 500} us"`.
 //!
-//! What stands between `${` and `}` is the name of a variable, or whole numbers and names of such joined by `+`, `-`,
-//! `*`, `/`, `%` and parentheses. A text that is nothing but a name between `${` and `}` takes the variable's value with
-//! its type. `path.rate` is the field `rate` of a variable that is a table, and `starts[n + 1]` an element of one that is
-//! a list, counted from 0.
+//! What stands between `${` and `}` is an expression as templates of minijinja have it, but that `/` divides whole numbers:
+//! names of variables, numbers, `+`, `-`, `*`, `/`, `%` and parentheses. `path.rate` is the field `rate` of a variable that is
+//! a table, and `starts[n + 1]` an element of one that is a list, counted from 0. A text that is nothing but one expression
+//! takes its value with its type.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use minijinja::Environment;
+use minijinja::value::Serde;
 use serde_json::Value;
 use toml_edit::{Array, InlineTable, Value as Toml};
 
@@ -12,9 +16,6 @@ use subflow_scenario::sweep::Parameters;
 
 /// Variables that refer to each other are followed so often. More is a circle.
 const DEEPEST: usize = 8;
-
-/// More bytes are no expression but a mistake.
-const LONGEST: usize = 200;
 
 /// `text` with the variables' values.
 ///
@@ -67,11 +68,7 @@ fn filled(text: &str, variables: &Parameters, depth: usize) -> Result<Value, Str
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let (inner, behind) = after.split_once('}').ok_or_else(|| format!("{text:?}: there is no }} after ${{"))?;
-        if inner.len() > LONGEST {
-            return Err(format!("{inner:?}: found {} bytes between braces, expected at most {LONGEST}", inner.len()));
-        }
-        let mut expression = Expression { text: inner, rest: inner, variables, depth };
-        let value = expression.value()?;
+        let value = evaluated(inner.trim(), variables, depth)?;
         if before.is_empty() && behind.is_empty() && whole.is_empty() {
             return Ok(value);
         }
@@ -82,6 +79,31 @@ fn filled(text: &str, variables: &Parameters, depth: usize) -> Result<Value, Str
     Ok(Value::String(whole + rest))
 }
 
+/// The value of an expression.
+fn evaluated(expression: &str, variables: &Parameters, depth: usize) -> Result<Value, String> {
+    if depth == DEEPEST {
+        return Err(format!("{expression:?} depends on itself"));
+    }
+    if let Some(value) = variables.get(expression) {
+        return resolved(value, variables, depth + 1);
+    }
+    let wrong =
+        |error: minijinja::Error| format!("found {expression:?} between braces, expected an expression: {error}");
+    let of_whole_numbers = expression.replace('/', "//");
+    let environment = Environment::empty();
+    let compiled = environment.compile_expression(&of_whole_numbers).map_err(wrong)?;
+    let mut context = BTreeMap::new();
+    for name in compiled.undeclared_variables(false).into_iter().collect::<BTreeSet<_>>() {
+        let value = variables.get(&name).ok_or_else(|| format!("{expression:?}: there is no variable {name:?}"))?;
+        context.insert(name, resolved(value, variables, depth + 1)?);
+    }
+    let value = compiled.eval(Serde(&context)).map_err(wrong)?;
+    if value.is_undefined() {
+        return Err(format!("{expression:?}: there is no such field or element"));
+    }
+    serde_json::to_value(&value).map_err(|error| format!("{expression:?}: {error}"))
+}
+
 /// A value within a text.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
@@ -89,129 +111,6 @@ pub(crate) fn shown(value: &Value) -> String {
         // Neither an exponent nor decimals that say nothing, which quantities may not have.
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or(f64::NAN).to_string(),
         other => other.to_string(),
-    }
-}
-
-fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '.'
-}
-
-/// Whether `text` is the name of a variable, or of a field of one.
-fn is_path(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphabetic()) && text.chars().all(is_of_word)
-}
-
-/// What stands between braces, and the part of it that is still to be read.
-struct Expression<'t> {
-    text: &'t str,
-    rest: &'t str,
-    variables: &'t Parameters,
-    depth: usize,
-}
-
-impl<'t> Expression<'t> {
-    fn value(&mut self) -> Result<Value, String> {
-        let name = self.text.trim();
-        if self.variables.contains_key(name) || is_path(name) {
-            return self.variable(name);
-        }
-        if let Some(element) = self.element()? {
-            return Ok(element);
-        }
-        self.rest = self.text;
-        let sum = self.sum()?;
-        if self.rest.trim().is_empty() { Ok(sum.into()) } else { Err(self.problem()) }
-    }
-
-    /// What the whole text names if that is an element of a list.
-    fn element(&mut self) -> Result<Option<Value>, String> {
-        let name = self.word();
-        if !is_path(name) || self.sign(&['[']).is_none() {
-            return Ok(None);
-        }
-        let element = self.at(name)?;
-        Ok(self.rest.trim().is_empty().then_some(element))
-    }
-
-    /// The value of a variable, or of a field of one.
-    fn variable(&self, name: &str) -> Result<Value, String> {
-        let missing = || format!("{:?}: there is no variable {name:?}", self.text);
-        if self.depth == DEEPEST {
-            return Err(format!("{name:?} depends on itself"));
-        }
-        if let Some(value) = self.variables.get(name) {
-            return resolved(value, self.variables, self.depth + 1);
-        }
-        let (table, field) = name.rsplit_once('.').ok_or_else(missing)?;
-        let value = self.variable(table)?.get(field).cloned().ok_or_else(missing)?;
-        resolved(&value, self.variables, self.depth + 1)
-    }
-
-    /// The element of a list whose index begins here, behind the bracket.
-    fn at(&mut self, list: &str) -> Result<Value, String> {
-        let index = self.sum()?;
-        self.sign(&[']']).ok_or_else(|| self.problem())?;
-        let element = usize::try_from(index).ok().and_then(|index| self.variable(list).ok()?.get(index).cloned());
-        element.ok_or_else(|| format!("{:?}: there is no element {index} of {list:?}", self.text))
-    }
-
-    /// The number or name that is next.
-    fn word(&mut self) -> &'t str {
-        self.rest = self.rest.trim_start();
-        let end = self.rest.find(|c: char| !is_of_word(c)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        word
-    }
-
-    fn sum(&mut self) -> Result<i64, String> {
-        let mut sum = self.product()?;
-        while let Some(sign) = self.sign(&['+', '-']) {
-            let next = self.product()?;
-            sum = if sign == '+' { sum.checked_add(next) } else { sum.checked_sub(next) }
-                .ok_or_else(|| self.problem())?;
-        }
-        Ok(sum)
-    }
-
-    fn product(&mut self) -> Result<i64, String> {
-        let mut product = self.factor()?;
-        while let Some(sign) = self.sign(&['*', '/', '%']) {
-            let next = self.factor()?;
-            let result = match sign {
-                '*' => product.checked_mul(next),
-                '/' => product.checked_div(next),
-                _ => product.checked_rem(next),
-            };
-            product = result.ok_or_else(|| self.problem())?;
-        }
-        Ok(product)
-    }
-
-    fn factor(&mut self) -> Result<i64, String> {
-        self.rest = self.rest.trim_start();
-        if self.sign(&['(']).is_some() {
-            let sum = self.sum()?;
-            return self.sign(&[')']).map(|_| sum).ok_or_else(|| self.problem());
-        }
-        let word = self.word();
-        if let Ok(number) = word.parse() {
-            return Ok(number);
-        }
-        let value = if self.sign(&['[']).is_some() { self.at(word)? } else { self.variable(word)? };
-        value.as_i64().ok_or_else(|| self.problem())
-    }
-
-    /// The next character, if it is one of `signs`.
-    fn sign(&mut self, signs: &[char]) -> Option<char> {
-        let rest = self.rest.trim_start();
-        let sign = rest.chars().next().filter(|c| signs.contains(c))?;
-        self.rest = &rest[sign.len_utf8()..];
-        Some(sign)
-    }
-
-    fn problem(&self) -> String {
-        format!("found {:?} between braces, expected an expression of whole numbers", self.text)
     }
 }
 
@@ -264,7 +163,8 @@ mod tests {
             ("${rtt", "no }"),
             ("${rtt 2}", "rtt 2"),
             ("${path.loss}", "path.loss"),
-            ("${starts[2]}", "no element 2"),
+            ("${starts[2]}", "starts[2]"),
+            ("${starts * 99999999999}", "too large"),
             ("${circle}", "depends on itself"),
         ] {
             let problem = with(text).expect_err(text);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use subflow_report::Chart;
+
 use super::*;
 use crate::registry;
 
@@ -66,6 +68,27 @@ fn notes_have_the_values_of_their_variables() {
             assert!(study.notes(effort, &Results::default()).is_ok_and(|notes| !notes.concat().contains("${")));
         }
     }
+}
+
+#[test]
+fn figures_have_a_curve_for_each_value_and_ratios_to_the_reference() {
+    let study = crate::find("leitner2019").expect("it is one of the papers");
+    let all = study.invented(Effort::Quick, |cell| {
+        let x = if cell.is("mode", "proposal") { 0.8 } else { 1.0 };
+        [x, 1.01 * x].map(|x| vec![x; 6]).to_vec()
+    });
+    let figures = study.shown(&all).figures;
+    assert_eq!(figures.len(), 2 * (2 * 6 + 4) + 1, "two experiments at two RTTs, and what lies beyond");
+    let [Chart::Curves(times), Chart::Curves(ratios)] = [0, 12].map(|place| &figures[place].chart) else {
+        panic!("curves")
+    };
+    assert_eq!(times.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["reference", "proposal"]);
+    assert_eq!(
+        (times.curves[0].points.len(), ratios.curves.len()),
+        (4, 2),
+        "a point for each loss, a curve for each RTT"
+    );
+    assert!((ratios.curves[0].points[1].y - 0.8).abs() < 1e-9);
 }
 
 #[test]
