@@ -2,11 +2,11 @@
 //! beside goodput and completion.
 
 use subflow_lab::statistics::mean;
-use subflow_report::Table;
+use subflow_report::{Measured, Table};
 
 use super::LINUX612;
 use super::comparison::{BYTES, Comparison, Outcome};
-use super::measurements::{ALL, DELAYS, flow_name};
+use super::measurements::{ALL, DELAYS};
 use crate::study::{self, Check, Claim, Results};
 
 /// The check of rows, whose claims say which: `where` has variables, `flows` is `first` or `each`. The bound is `percent`,
@@ -21,10 +21,10 @@ const LEAST_BOUND: f64 = 1.0;
 
 pub(super) const CHECKS: [(&str, Check); 5] = [
     (NEAR, near_the_kernel),
-    (SPLIT, figures_near_the_kernel),
-    (STALL, figures_near_the_kernel),
-    (RETURN, figures_near_the_kernel),
-    (DELAY, figures_near_the_kernel),
+    (SPLIT, near_the_kernel),
+    (STALL, near_the_kernel),
+    (RETURN, near_the_kernel),
+    (DELAY, near_the_kernel),
 ];
 
 /// Whether `claim` is about this row.
@@ -40,24 +40,6 @@ pub(super) fn claim_of(comparison: &Comparison<'_>) -> Option<&'static Claim> {
     LINUX612.description.claims.iter().find(|claim| judges(claim, comparison))
 }
 
-/// A deviation as a share of the bound, and as text.
-fn deviation(claim: &Claim, (ours, kernel): (f64, f64)) -> (f64, String) {
-    let percent = (ours / kernel - 1.0) * 100.0;
-    let milliseconds = (ours - kernel) * 1e3;
-    match claim.percent {
-        Some(bound) => (percent.abs() / bound, format!("{percent:+.2} %")),
-        None => (milliseconds.abs() / claim.number("milliseconds"), format!("{milliseconds:+.2} ms")),
-    }
-}
-
-/// Whether `ours` is near enough.
-fn admits(claim: &Claim, (ours, kernel): (f64, f64)) -> bool {
-    match claim.percent {
-        Some(bound) => (ours - kernel).abs() <= kernel * bound / 100.0,
-        None => (ours - kernel).abs() * 1e3 <= claim.number("milliseconds"),
-    }
-}
-
 /// The verdict on a row, in a word.
 pub(super) fn verdict(comparison: &Comparison<'_>) -> &'static str {
     match (claim_of(comparison), comparison.figures()) {
@@ -65,72 +47,51 @@ pub(super) fn verdict(comparison: &Comparison<'_>) -> &'static str {
         (None, _) => "",
         (Some(_), None) if comparison.ours().is_none() => "did not finish",
         (Some(_), None) => "no reference",
-        (Some(claim), Some(figures)) if admits(claim, figures) => "met",
+        (Some(claim), Some((ours, kernel))) if (ours - kernel).abs() <= bound(claim, kernel) => "met",
         _ => "off",
     }
 }
 
-/// Whether all rows of a claim meet it, and the worst.
-fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
-    let outcomes = Outcome::all(results);
-    let rows: Vec<Comparison<'_>> = outcomes
-        .iter()
-        .filter(|outcome| outcome.is_run())
-        .flat_map(Outcome::comparisons)
-        .filter(|comparison| judges(claim, comparison))
-        .collect();
-    let met = rows.iter().filter(|row| verdict(row) == "met").count();
-    let used = |row: &Comparison<'_>| row.figures().map_or(f64::INFINITY, |figures| deviation(claim, figures).0);
-    let worst = rows.iter().max_by(|a, b| used(a).total_cmp(&used(b)))?;
-    let (outcome, reference) = (worst.outcome, worst.reference);
-    let flow = if outcome.flows() > 1 { format!(", flow {}", flow_name(reference.flow)) } else { String::new() };
-    let shown = worst.figures().map_or_else(|| verdict(worst).to_owned(), |figures| deviation(claim, figures).1);
-    let evidence = format!(
-        "{met} of {} rows; the worst is {shown} ({} {} {} {}{flow})",
-        rows.len(),
-        outcome.text("case"),
-        reference.protocol,
-        reference.cc,
-        outcome.text("paths_text"),
-    );
-    Some(study::Outcome::new(Some(met == rows.len()), None, evidence))
-}
-
-/// A figure of ours and of the kernel's beside goodput and completion.
+/// A figure of ours and of the kernel's.
 struct Figure<'o> {
     /// The check that it belongs to.
     check: &'static str,
-    /// The row that it is of, and what it is.
+    /// The row that it is of, and what it is besides goodput or completion.
     row: Comparison<'o>,
     name: String,
-    ours: f64,
-    kernel: f64,
+    /// Ours and the kernel's; `None` where one is missing.
+    compared: Option<(f64, f64)>,
 }
 
 impl Figure<'_> {
-    fn deviation_pct(&self) -> f64 {
-        (self.ours / self.kernel - 1.0) * 100.0
+    fn deviation_pct(&self) -> Option<f64> {
+        self.compared.map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
     }
 
     /// The deviation as a share of the claim's bound.
     fn used(&self, claim: &Claim) -> f64 {
-        let percent = claim.percent.unwrap_or(0.0);
-        if self.check == DELAY {
-            (self.ours - self.kernel).abs() / bound_of_delay(self.kernel, percent)
-        } else {
-            self.deviation_pct().abs() / percent
-        }
+        self.compared.map_or(f64::INFINITY, |(ours, kernel)| (ours - kernel).abs() / bound(claim, kernel))
     }
 
-    fn verdict(&self) -> &'static str {
-        let claim = LINUX612.description.claims.iter().find(|claim| claim.check == self.check);
-        if claim.is_some_and(|claim| self.used(claim) <= 1.0) { "met" } else { "off" }
+    /// Both figures, and what they are of.
+    fn text(&self) -> String {
+        let row = self.row.name();
+        let of = if self.name.is_empty() { row } else { format!("{row}, {}", self.name) };
+        match self.compared.zip(self.deviation_pct()) {
+            Some(((ours, kernel), percent)) => {
+                format!("{percent:+.2} %: ours {ours:.4}, Linux 6.12 {kernel:.4} ({of})")
+            }
+            None => format!("{} ({of})", verdict(&self.row)),
+        }
     }
 }
 
-/// The bound of a delay, in packets or milliseconds.
-fn bound_of_delay(kernel: f64, percent: f64) -> f64 {
-    (kernel * percent / 100.0).max(LEAST_BOUND)
+/// How far from the kernel's figure ours may be, in its unit.
+fn bound(claim: &Claim, kernel: f64) -> f64 {
+    match claim.percent {
+        Some(percent) => (kernel * percent / 100.0).max(if claim.check == DELAY { LEAST_BOUND } else { 0.0 }),
+        None => claim.number("milliseconds") / 1e3,
+    }
 }
 
 /// All figures of a row that was run.
@@ -138,9 +99,10 @@ fn figures<'o>(row: Comparison<'o>) -> Vec<Figure<'o>> {
     if !row.outcome.is_run() {
         return Vec::new();
     }
-    let found = bytes_and_outage(row).into_iter().chain(delays(row));
-    let figure = |(check, name, ours, kernel)| Figure { check, row, name, ours, kernel };
-    found.map(figure).filter(|figure| figure.kernel > 0.0).collect()
+    let found = bytes_and_outage(row).into_iter().chain(delays(row)).filter(|(.., kernel)| *kernel > 0.0);
+    let figure = |(check, name, ours, kernel)| Figure { check, row, name, compared: Some((ours, kernel)) };
+    let own = Figure { check: NEAR, row, name: String::new(), compared: row.figures() };
+    [own].into_iter().chain(found.map(figure)).collect()
 }
 
 /// Check, name, and the figure of ours and of the kernel's.
@@ -177,15 +139,23 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
     let mut parts = Table::new(["case", "cc", "paths", "of", "ours", "kernel", "dev %", "verdict"]);
     let mut delays = Table::new(["case", "protocol", "cc", "paths", "of", "ours", "kernel", "dev %"]);
     for figure in outcomes.iter().flat_map(Outcome::comparisons).flat_map(figures) {
-        let Figure { row: Comparison { outcome, reference }, name, ours, kernel, .. } = &figure;
+        let Figure { check, row: Comparison { outcome, reference }, name, compared: Some((ours, kernel)) } = &figure
+        else {
+            continue;
+        };
         let [case, paths] = ["case", "paths_text"].map(|name| outcome.text(name));
         let [protocol, cc] = [&reference.protocol, &reference.cc].map(String::as_str);
-        let decimals = if figure.check == DELAY { 2 } else { 3 };
+        let decimals = if *check == DELAY { 2 } else { 3 };
         let [ours, kernel] = [ours, kernel].map(|value| format!("{value:.decimals$}"));
         let compared = [paths.into(), name.as_str().into(), ours.into(), kernel.into(), figure.deviation_pct().into()];
-        match figure.check {
+        let is_met = || LINUX612.description.claims.iter().any(|of| of.check == *check && figure.used(of) <= 1.0);
+        match *check {
+            NEAR => {}
             DELAY => delays.row([case.into(), protocol.into(), cc.into()].into_iter().chain(compared)),
-            _ => parts.row([case.into(), cc.into()].into_iter().chain(compared).chain([figure.verdict().into()])),
+            _ => {
+                let verdict = if is_met() { "met" } else { "off" };
+                parts.row([case.into(), cc.into()].into_iter().chain(compared).chain([verdict.into()]));
+            }
         }
     }
     let titles = ["MPTCP: split over the paths, and what a failure costs", "Queue and round-trip time"];
@@ -194,24 +164,25 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
 }
 
 /// Whether all figures of a claim meet it, and the worst.
-fn figures_near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
+fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
     let outcomes = Outcome::all(results);
     let of_claim = outcomes.iter().filter(|outcome| outcome.row.cell.has(&claim.only));
     let all = of_claim.flat_map(Outcome::comparisons).flat_map(figures);
-    let all: Vec<Figure<'_>> = all.filter(|figure| figure.check == claim.check).collect();
+    let is_judged =
+        |figure: &Figure<'_>| figure.check == claim.check && (claim.check != NEAR || judges(claim, &figure.row));
+    let all: Vec<Figure<'_>> = all.filter(is_judged).collect();
     let worst = all.iter().max_by(|a, b| a.used(claim).total_cmp(&b.used(claim)))?;
-    let met = all.iter().filter(|figure| figure.used(claim) <= 1.0).count();
-    let Figure { row, name, ours, kernel, .. } = worst;
-    let (deviation, [case, paths]) = (worst.deviation_pct(), ["case", "paths_text"].map(|name| row.outcome.text(name)));
-    let shown = match worst.check {
-        DELAY => format!(
-            "{deviation:+.1} % ({ours:.2} instead of {kernel:.2}, {case} {} {} {paths} {name})",
-            row.reference.protocol, row.reference.cc
-        ),
-        _ => format!("{deviation:+.2} % ({ours:.3} instead of {kernel:.3}, {name}, {})", row.name()),
+    let (met, number) = (all.iter().filter(|figure| figure.used(claim) <= 1.0).count(), all.len());
+    let bound = match claim.percent {
+        Some(percent) if claim.check == DELAY => format!("{percent} %, or {LEAST_BOUND} packet or ms"),
+        Some(percent) => format!("{percent} %"),
+        None => format!("{} ms", claim.number("milliseconds")),
     };
-    let evidence = format!("{met} of {} figures; the worst is {shown}", all.len());
-    Some(study::Outcome::new(Some(met == all.len()), None, evidence))
+    let text = worst.text();
+    let evidence =
+        format!("criterion: within {bound} of Linux 6.12; {met} of {number} figures are; the worst is {text}");
+    let measured = worst.deviation_pct().map(|percent| Measured::new(percent, None, "% off"));
+    Some(study::Outcome::new(Some(met == number), measured, evidence))
 }
 
 #[cfg(test)]
@@ -220,6 +191,7 @@ mod tests {
 
     #[test]
     fn a_figure_of_a_few_packets_may_be_one_off() {
-        assert_eq!([6.0, 50.0].map(|kernel| bound_of_delay(kernel, 10.0)), [1.0, 5.0]);
+        let claim = LINUX612.description.claims.iter().find(|claim| claim.check == DELAY).expect("there is one");
+        assert_eq!([6.0, 50.0].map(|kernel| bound(claim, kernel)), [1.0, 5.0]);
     }
 }
