@@ -61,6 +61,7 @@ fn half_binomial(n: usize) -> impl Iterator<Item = f64> {
 }
 
 /// Variances of two means and their covariance.
+#[derive(Clone, Copy, Debug)]
 struct Spread {
     first: f64,
     second: f64,
@@ -78,22 +79,40 @@ struct Spread {
 /// Sources: Fieller, Some Problems in Interval Estimation (1954); for unequal variances Tamhane and Logan, Finding the
 /// Maximum Safe Dose Level for Heteroscedastic Data (2004), section 2.
 pub fn ratio_interval(first: &[f64], second: &[f64], are_pairs: bool, confidence: f64) -> Option<Interval> {
-    let (a, b) = (mean(first)?, mean(second)?);
     let spread = if are_pairs { Spread::of_pairs(first, second)? } else { Spread::of_samples(first, second)? };
-    let t = StudentsT::new(0.0, 1.0, spread.freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
-    // (b - r a)² <= t² (second - 2 r common + r² first), as a quadratic in r.
-    let square = a * a - t * t * spread.first;
-    let half_linear = a * b - t * t * spread.common;
-    let constant = b * b - t * t * spread.second;
-    let root = (half_linear * half_linear - square * constant).max(0.0).sqrt();
-    (square > 0.0).then(|| Interval {
-        low: (half_linear - root) / square,
-        high: (half_linear + root) / square,
-        confidence,
-    })
+    spread.ratios(mean(first)?, mean(second)?, confidence)
+}
+
+/// The same where each mean is that of several cells with equal weights, such as the levels of a factor. The cells of one
+/// mean may differ as they like: its error comes from the spread within them. Degrees of freedom are Satterthwaite's over
+/// all cells. `None` if a cell has fewer than two values, and if the mean of `first` cannot be told from zero. Without any
+/// spread the interval is the ratio itself.
+pub fn ratio_of_cells_interval(first: &[&[f64]], second: &[&[f64]], confidence: f64) -> Option<Interval> {
+    let of_cells = |cells: &[&[f64]]| mean(&cells.iter().map(|cell| mean(cell)).collect::<Option<Vec<_>>>()?);
+    let (a, b, spread) = (of_cells(first)?, of_cells(second)?, Spread::of_cells(first, second)?);
+    if spread.first + spread.second == 0.0 && a != 0.0 {
+        return Some(Interval { low: b / a, high: b / a, confidence });
+    }
+    spread.ratios(a, b, confidence)
 }
 
 impl Spread {
+    /// The ratios `r` of the second mean `b` to the first one `a` that these errors allow: an interval, unless `a` is within
+    /// its own error of zero.
+    fn ratios(&self, a: f64, b: f64, confidence: f64) -> Option<Interval> {
+        let t = StudentsT::new(0.0, 1.0, self.freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+        // (b - r a)² <= t² (second - 2 r common + r² first), as a quadratic in r.
+        let square = a * a - t * t * self.first;
+        let half_linear = a * b - t * t * self.common;
+        let constant = b * b - t * t * self.second;
+        let root = (half_linear * half_linear - square * constant).max(0.0).sqrt();
+        (square > 0.0).then(|| Interval {
+            low: (half_linear - root) / square,
+            high: (half_linear + root) / square,
+            confidence,
+        })
+    }
+
     fn of_pairs(first: &[f64], second: &[f64]) -> Option<Self> {
         let n = first.len() as f64;
         let common = covariance(first, second)? / n;
@@ -105,6 +124,22 @@ impl Spread {
         let freedom = welch_freedom(first, second)?;
         let [first, second] = [first, second].map(|values| Some(covariance(values, values)? / values.len() as f64));
         Some(Self { first: first?, second: second?, common: 0.0, freedom })
+    }
+
+    fn of_cells(first: &[&[f64]], second: &[&[f64]]) -> Option<Self> {
+        // The variance that a cell adds to that of the mean, and its degrees of freedom.
+        let parts = |cells: &[&[f64]]| -> Option<Vec<(f64, f64)>> {
+            let part = |values: &&[f64]| {
+                let n = values.len() as f64;
+                Some((covariance(values, values)? / n / (cells.len() as f64).powi(2), n - 1.0))
+            };
+            cells.iter().map(part).collect()
+        };
+        let (first, second) = (parts(first)?, parts(second)?);
+        let variance = |parts: &[(f64, f64)]| parts.iter().map(|(variance, _)| variance).sum::<f64>();
+        let squares: f64 = first.iter().chain(&second).map(|(variance, freedom)| variance * variance / freedom).sum();
+        let (first, second) = (variance(&first), variance(&second));
+        Some(Self { first, second, common: 0.0, freedom: (first + second).powi(2) / squares })
     }
 }
 
@@ -220,6 +255,25 @@ mod tests {
         // 2² - t²/3 < 0: the mean of the first cannot be told from zero.
         assert_eq!(ratio_interval(&[1.0, 2.0, 3.0], &[3.0, 4.0, 5.0], true, 0.95), None);
         assert_eq!(ratio_interval(&[1.0], &[2.0], true, 0.95), None);
+    }
+
+    #[test]
+    fn one_cell_each_is_two_samples_and_levels_of_a_factor_are_no_error() {
+        let (a, b) = ([19.0, 20.0, 21.0], [21.0, 22.5, 23.0]);
+        let of_samples = ratio_interval(&a, &b, false, 0.95).expect("an interval");
+        let of_cells = ratio_of_cells_interval(&[&a], &[&b], 0.95).expect("an interval");
+        assert!((of_samples.low - of_cells.low).abs() < 1e-12 && (of_samples.high - of_cells.high).abs() < 1e-12);
+        // Two levels, 200 and 20, with gains of 10 % and little spread in each cell. Variances of the means (1 + 0.01) / 4,
+        // twice; t of 2.04 degrees of freedom is 4.24; half of the interval by the delta method.
+        let (few, many): ([&[f64]; 2], [&[f64]; 2]) =
+            ([&[199.0, 201.0], &[19.9, 20.1]], [&[219.0, 221.0], &[21.9, 22.1]]);
+        let gain = ratio_of_cells_interval(&few, &many, 0.95).expect("an interval");
+        let half = 4.24 * (0.2525 * (1.0 + 1.1 * 1.1_f64)).sqrt() / 110.0;
+        assert!(gain.low < 1.1 && gain.high > 1.1 && ((gain.high - gain.low) / 2.0 - half).abs() < 0.002, "{gain:?}");
+        let exact = ratio_of_cells_interval(&[&[4.0, 4.0]], &[&[8.0, 8.0]], 0.95).expect("the ratio itself");
+        assert_eq!((exact.low, exact.high), (2.0, 2.0));
+        assert_eq!(ratio_of_cells_interval(&[few[0], &[20.0]], &many, 0.95), None, "a cell with one value");
+        assert_eq!(ratio_of_cells_interval(&[&[1.0, 39.0]], &many, 0.95), None, "the divisor may be zero");
     }
 
     proptest! {

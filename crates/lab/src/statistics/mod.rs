@@ -10,7 +10,9 @@ mod summary;
 pub(crate) use descriptive::share;
 pub use descriptive::{BoxPlot, box_plot, cumulative, jain_index, mean, median, quantile, standard_deviation};
 pub use durations::DurationSummary;
-pub use intervals::{Indices, Interval, bootstrap_percentile, mean_interval, median_interval, ratio_interval};
+pub use intervals::{
+    Indices, Interval, bootstrap_percentile, mean_interval, median_interval, ratio_interval, ratio_of_cells_interval,
+};
 pub use kolmogorov_smirnov::{KolmogorovSmirnov, kolmogorov_smirnov};
 pub use mean_difference::{MeanDifference, holm, paired_difference, welch_difference};
 pub use summary::Summary;

@@ -8,7 +8,7 @@
 //! | what `paper.toml` may contain | `description.rs`, `experiment.rs`; how it is read: `reader.rs` |
 //! | values that depend on variables | `template.rs`; on how much is run: `effort.rs` |
 //! | the cells of an experiment | `grid.rs`; a cell and its scenario: `cell.rs` |
-//! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs` |
+//! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs`; how many: `until_decided.rs` |
 //! | cells with their runs | `results.rs` |
 //! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
 //! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
@@ -36,6 +36,7 @@ mod selection;
 mod show;
 mod tables;
 mod template;
+mod until_decided;
 
 use std::path::Path;
 
@@ -337,6 +338,10 @@ impl Study {
         let measure = |result: &RunResult| self.measure(result);
         let runs = Runs::new(&self.folder, &measure, request, progress);
         let results = self.results(&runs, self.cells(effort, None, &self.cases(request)?, &wanted)?)?;
+        let results = self.until_decided(results, |cells| {
+            let found = self.results(&runs, cells)?;
+            Ok(Results { runs: runs.done(), ..found })
+        })?;
         let mut findings = self.findings_and_verdicts(&results);
         if request.wants_alternatives() {
             self.compare_choices(&mut findings, request, &runs)?;

@@ -1,13 +1,13 @@
-//! Ratios of means, and what a few runs leave open.
+//! Ratios of means, and what a few runs leave open. Intervals are Fieller's, of the runs within cells.
 
 use std::ops::RangeInclusive;
 
-use subflow_lab::statistics::{Interval, mean, mean_interval};
+use subflow_lab::statistics::{Interval, mean, ratio_of_cells_interval};
 use subflow_report::Measured;
 
 use super::results::{Outcome, Row};
 
-/// A ratio of two means, or the mean of many ratios, and the bounds between which it lies at 95 %.
+/// A ratio of two means, each of a cell or of several, and the bounds between which it lies at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) value: f64,
@@ -18,13 +18,23 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// How many times the mean of `b` that of `a` is. Bounds are those of the intervals of both; they are open where a
-    /// cell has been run once. For figures that have no negative side, which intervals of two runs do not know.
+    /// How many times the mean of `b` that of `a` is, by Fieller's interval.
     pub(crate) fn of(a: &Row, b: &Row, metric: usize) -> Self {
-        let open = Interval { low: 0.0, high: f64::INFINITY, confidence: 0.95 };
-        let [of_a, of_b] = [a, b].map(|row| row.interval(metric).unwrap_or(open));
-        let high = if of_b.low > 0.0 { of_a.high / of_b.low } else { f64::INFINITY };
-        Self::between(a.mean(metric) / b.mean(metric), of_a.low.max(0.0) / of_b.high, high)
+        Self::of_cells(&[a], &[b], metric)
+    }
+
+    /// The same of the means over several cells with equal weights. What the cells of one mean differ by is no error: the
+    /// interval comes from the scatter of the runs within cells, which are taken as independent. It is open where a cell has
+    /// been run once, and where the mean over `b` cannot be told from zero.
+    pub(crate) fn of_cells(a: &[&Row], b: &[&Row], metric: usize) -> Self {
+        let mean_of = |cells: &[&Row]| mean(&cells.iter().map(|row| row.mean(metric)).collect::<Vec<_>>());
+        let value = mean_of(a).unwrap_or(f64::NAN) / mean_of(b).unwrap_or(f64::NAN);
+        let [of_a, of_b] = [a, b].map(|cells| cells.iter().map(|row| row.samples(metric)).collect::<Vec<_>>());
+        let [of_a, of_b] = [&of_a, &of_b].map(|cells| cells.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        match ratio_of_cells_interval(&of_b, &of_a, 0.95) {
+            Some(Interval { low, high, .. }) => Self::between(value, low, high),
+            None => Self::between(value, 0.0, f64::INFINITY),
+        }
     }
 
     /// The same by the delta method, which is for small errors: `None` where a mean has no interval, or that of `b` is zero or
@@ -76,14 +86,6 @@ impl Ratio {
     pub(crate) fn marked(self) -> String {
         let star = if self.is_below_one() || self.is_above_one() { "*" } else { "" };
         format!("{:.2}{star}", self.value)
-    }
-
-    /// The mean of ratios from cells that differ in what does not matter, with the interval of that mean.
-    pub(crate) fn mean_of(ratios: &[f64]) -> Option<Self> {
-        let value = mean(ratios)?;
-        let interval = mean_interval(ratios, 0.95);
-        let (low, high) = interval.map_or((0.0, f64::INFINITY), |interval| (interval.low, interval.high));
-        Some(Self::between(value, low, high))
     }
 
     /// As the figure that decides a finding.
@@ -205,12 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn many_ratios_have_a_mean_with_an_interval() {
-        let ratio = Ratio::mean_of(&[1.06, 1.08, 1.07]).expect("three ratios");
-        assert_eq!((ratio.is_in(&(1.0..=1.2)), ratio.is_in(&(1.2..=1.5))), (Some(true), Some(false)));
-        let alone = Ratio::mean_of(&[1.07]).and_then(|ratio| ratio.is_in(&(1.0..=1.2)));
-        assert_eq!(alone, None, "a single one tells nothing");
-        assert_eq!(Ratio::mean_of(&[]), None);
+    fn a_trend_over_cells_is_no_error_of_the_ratio_of_their_means() {
+        let cells = |factors: [f64; 2]| [200.0, 20.0].map(|level| measured(&factors.map(|factor| factor * level)));
+        let (low, high) = (cells([0.999, 1.001]), cells([1.069, 1.071]));
+        let [few, many] = [[&high[0], &high[1]], [&low[0], &low[1]]];
+        let gain = Ratio::of_cells(&few, &many, 0);
+        assert!((gain.value - 1.07).abs() < 1e-9, "{gain:?}");
+        assert_eq!((gain.is_in(&(1.05..=1.1)), gain.is_in(&(1.2..=1.5))), (Some(true), Some(false)));
+        assert_eq!(Ratio::of_cells(&[&measured(&[1.0])], &many, 0).is_in(&(0.0..=1.0)), None, "a cell with one run");
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl<'a> Runs<'a> {
         self.failed.get()
     }
 
+    /// The number of different runs that were done.
+    pub(crate) fn done(&self) -> usize {
+        self.done.borrow().len()
+    }
+
     /// Does the runs of `cells` that have not been done, and returns the results of all.
     pub(crate) fn of(&self, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
         let mut identities: Vec<Vec<Identity>> = vec![Vec::new(); cells.len()];
