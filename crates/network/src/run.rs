@@ -229,7 +229,8 @@ impl Network {
         let receiver = self.hosts.interfaces[interface.index()];
         // A host accepts all its addresses on all its interfaces (the weak host model, as in Linux), but does not
         // forward. A listed route always leads to the destination.
-        if packet.route.destination().is_some_and(|destination| self.hosts.host(destination) != receiver.host) {
+        let leads_here = |destination| destination == interface || self.hosts.host(destination) == receiver.host;
+        if !packet.route.destination().is_none_or(leads_here) {
             return self.drop_unroutable(packet.packet);
         }
         self.counters.delivered += 1;

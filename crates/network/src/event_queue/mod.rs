@@ -26,6 +26,8 @@ pub(crate) struct EventQueue {
     first: Key,
     /// The number of low bits of a key that identify the source.
     source_bits: u32,
+    /// Events at or after this time never happen.
+    end_of_time: Instant,
     order: Order,
     /// After so many events it is considered how to keep them.
     until_review: u32,
@@ -71,7 +73,8 @@ impl EventQueue {
     pub(crate) fn new(sources: usize) -> Self {
         let source_bits = source_bits(sources);
         let order = Order::Tournament(Tournament::new(source_bits));
-        Self { first: NEVER, source_bits, order, until_review: PERIOD }
+        let end_of_time = end_of_time_with(source_bits);
+        Self { first: NEVER, source_bits, end_of_time, order, until_review: PERIOD }
     }
 
     /// Considers whether to keep the events in another way.
@@ -105,8 +108,9 @@ impl EventQueue {
 
     /// Events at or after this time never happen: 2⁵² ns = 52 days with up to 4096 sources, half of that with each
     /// doubling.
+    #[inline]
     pub(crate) fn end_of_time(&self) -> Instant {
-        end_of_time_with(self.source_bits)
+        self.end_of_time
     }
 
     /// The time of the first event; [`Self::end_of_time`] if there is none.

@@ -11,21 +11,22 @@ use crate::metrics::Dropped;
 use crate::packet_pool::PacketPool;
 
 impl Link {
-    /// The state of the queue for the limit and the discipline.
-    #[inline]
-    fn queue_state(&self) -> QueueState {
+    /// The packets and bytes in the queue that count for the limit and the discipline.
+    #[inline(always)]
+    fn counted(&self) -> (u32, u64) {
         let (packets, bytes) = (self.held(), self.held_bytes);
         if self.counts_transmitting || packets == 0 {
-            let idle_since = if self.counts_transmitting { self.last_departure } else { self.last_start };
-            return QueueState { packets, bytes, idle_since, last_departure: self.last_departure };
+            return (packets, bytes);
         }
         let in_transmission = u64::from(self.ring.at(self.departed).parcel.size) + u64::from(self.overhead);
-        QueueState {
-            packets: packets - 1,
-            bytes: bytes - in_transmission,
-            idle_since: self.last_start,
-            last_departure: self.last_departure,
-        }
+        (packets - 1, bytes - in_transmission)
+    }
+
+    /// The state of the queue for the discipline.
+    fn queue_state(&self) -> QueueState {
+        let (packets, bytes) = self.counted();
+        let idle_since = if self.counts_transmitting { self.last_departure } else { self.last_start };
+        QueueState { packets, bytes, idle_since, last_departure: self.last_departure }
     }
 
     /// Whether packet `id`, of `occupied` bytes, passes loss, the discipline and the limit of a link that decides at once.
@@ -40,16 +41,19 @@ impl Link {
     #[inline(always)]
     fn admits_now(&mut self, now: Instant, occupied: u32, id: PacketId, packets: &mut PacketPool) -> bool {
         self.catch_up(now);
-        let queue = self.queue_state();
         if !self.plain {
-            return self.admits_with_extras(now, occupied, queue, &mut packets[id]);
+            return self.admits_with_extras(now, occupied, &mut packets[id]);
         }
-        let fits = self.limit.fits(queue.packets, queue.bytes, occupied);
-        self.extras.dropped.queue += u64::from(!fits);
-        fits
+        let (packets, bytes) = self.counted();
+        if self.limit.fits(packets, bytes, occupied) {
+            return true;
+        }
+        self.extras.dropped.queue += 1;
+        false
     }
 
-    fn admits_with_extras(&mut self, now: Instant, occupied: u32, queue: QueueState, packet: &mut Packet) -> bool {
+    fn admits_with_extras(&mut self, now: Instant, occupied: u32, packet: &mut Packet) -> bool {
+        let queue = self.queue_state();
         if self.extras.loses_before_queue() {
             self.extras.dropped.loss += 1;
             return false;

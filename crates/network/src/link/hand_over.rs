@@ -52,9 +52,9 @@ impl Link {
 
     /// Adds the packets that have arrived at the receiver's copy to the counters of this one, and removes them there.
     pub(crate) fn collect_arrivals(&mut self, receiver: &mut Self) {
-        let arrived = core::mem::take(&mut receiver.arrived);
-        self.arrived.packets += arrived.packets;
-        self.arrived.bytes += arrived.bytes;
+        self.arrived_packets += receiver.arrived_packets;
+        self.arrived_bytes += receiver.arrived_bytes;
+        (receiver.arrived_packets, receiver.arrived_bytes) = (0, 0);
         self.extras.dropped.loss += core::mem::take(&mut receiver.extras.dropped.loss);
     }
 }

@@ -57,8 +57,11 @@ pub(crate) struct Link {
     /// The first descriptor that has not been delivered. On a fused link, packets are delivered before they arrive, and
     /// even before they depart.
     delivered: u32,
+    /// Packets that have arrived, and their bytes. They are not beside each other: two additions take fewer instructions
+    /// than one of a vector.
+    arrived_packets: u64,
     pub(crate) far_end: FarEnd,
-    arrived: Arrived,
+    arrived_bytes: u64,
     overhead: u16,
     /// Whether the link works and has none of the features in `extras`. Most links are plain, and a hop asks for nothing
     /// else of `extras` and `intake`.
@@ -140,8 +143,9 @@ impl Link {
             ring: Ring::new(),
             departed: 0,
             delivered: 0,
+            arrived_packets: 0,
             far_end,
-            arrived: Arrived::default(),
+            arrived_bytes: 0,
             overhead: config.overhead,
             plain: extras.are_none(),
             intake: Intake::of(&extras),
@@ -241,8 +245,8 @@ impl Link {
         if lost {
             self.extras.dropped.loss += 1;
         } else {
-            self.arrived.packets += 1;
-            self.arrived.bytes += u64::from(size);
+            self.arrived_packets += 1;
+            self.arrived_bytes += u64::from(size);
         }
     }
 
@@ -354,14 +358,15 @@ impl Link {
         let unfinished = self.last_departure.since(now);
         let held = (0..self.held()).map(|number| self.ring.at(self.departed.wrapping_add(number)));
         let to_wait = held.map(|packet| u128::from(packet.departure.since(now).as_nanos())).sum();
-        let counters = (self.arrived, self.extras.dropped, &self.times);
+        let arrived = Arrived { packets: self.arrived_packets, bytes: self.arrived_bytes };
+        let counters = (arrived, self.extras.dropped, &self.times);
         let waited = self.extras.backlog.as_ref().map_or(0, |backlog| backlog.waited(now));
         LinkMetrics::new(now, counters, unfinished, to_wait, waited)
     }
 
     /// Packets that left the link at its far end.
     pub(crate) const fn hops(&self) -> u64 {
-        self.arrived.packets
+        self.arrived_packets
     }
 
     /// The first descriptor that is still needed.

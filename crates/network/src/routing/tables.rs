@@ -138,12 +138,15 @@ impl Routes {
     }
 
     /// The next link at `router` for a packet to `destination` with this flow hash.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self, router: u32, destination: InterfaceId, hash: u16) -> Option<u32> {
         let entry = self.entry(router, destination);
-        if entry & CHOICE == 0 {
-            return Some(entry);
-        }
+        if entry & CHOICE == 0 { Some(entry) } else { self.choose(entry, hash) }
+    }
+
+    /// The next link by an entry that is none itself.
+    #[inline(never)]
+    fn choose(&mut self, entry: u32, hash: u16) -> Option<u32> {
         if entry == NO_ROUTE { None } else { Some(self.choices[(entry ^ CHOICE) as usize].next(hash)) }
     }
 
