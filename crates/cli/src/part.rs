@@ -1,5 +1,7 @@
 //! Parts of the command that a build may lack, for a short first build. Each is a feature of the crate; `full` has all.
 
+use core::fmt::Write;
+
 use clap::CommandFactory;
 
 use crate::arguments::Arguments;
@@ -101,8 +103,9 @@ pub(crate) fn command() -> clap::Command {
     let lacking = COMMANDS.into_iter().filter(|(_, part, _)| !part.is_built());
     lacking.fold(Arguments::command(), |command, (name, part, _)| {
         command.mut_subcommand(name, |subcommand| {
-            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-            subcommand.about(format!("{about} [not in this build; needs --features {}]", part.feature()))
+            let mut about = subcommand.get_about().cloned().unwrap_or_default();
+            _ = write!(about, " [not in this build; needs --features {}]", part.feature());
+            subcommand.about(about)
         })
     })
 }
