@@ -27,7 +27,7 @@ pub(crate) trait Socket: Sized {
     fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool;
 
     #[inline]
-    fn may_transmit(&self) -> bool {
+    fn may_transmit(&mut self, _now: Instant) -> bool {
         true
     }
 

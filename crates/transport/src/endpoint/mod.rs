@@ -89,11 +89,11 @@ impl Endpoint {
         ask!(mut self.poll_transmit_into(now, packet))
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) has to be called again after it has returned a packet. If not, it
-    /// would return `None` and change nothing.
+    /// Whether [`poll_transmit`](Self::poll_transmit) has to be called again at `now`, after it has returned a packet. If
+    /// not, it would return `None`, and what it would change has been changed.
     #[inline]
-    pub fn may_transmit(&self) -> bool {
-        ask!(self.may_transmit())
+    pub fn may_transmit(&mut self, now: Instant) -> bool {
+        ask!(mut self.may_transmit(now))
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.

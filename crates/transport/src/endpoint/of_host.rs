@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::Instant;
-use subflow_wire::TcpSegment;
 use subflow_wire::icmp::IcmpError;
 use subflow_wire::quic::ConnectionId;
+use subflow_wire::{Packet, TcpSegment};
 
 use super::{Endpoint, ask};
 use crate::mptcp::{OpenRequest, Refused};
@@ -85,10 +85,17 @@ impl Endpoint {
         ask!(self.has_proven_peer())
     }
 
-    /// Whether it has subflows to open, new ends or a successor.
+    /// Processes an arriving packet for subflow `subflow`, unless that [is over](Self::is_over): then `None`. Returns
+    /// whether it has subflows to open, new ends or a successor. It asks which protocol it is only once.
     #[inline]
-    pub(crate) fn needs_host(&self) -> bool {
-        ask!(self.needs_host())
+    pub(crate) fn handle_unless_over(&mut self, now: Instant, subflow: usize, packet: &Packet) -> Option<bool> {
+        ask!(self, socket => {
+            if Socket::is_over(&**socket, subflow) {
+                return None;
+            }
+            Socket::handle_packet(&mut **socket, now, subflow, packet);
+            Some(Socket::needs_host(&**socket))
+        })
     }
 
     /// Whether it has new ends or a successor.

@@ -174,18 +174,19 @@ impl Host {
 
     /// Processes an arriving packet. Returns its endpoint, which is to be drained.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
-        let claimed = self.demux.find(packet).filter(|&(id, subflow)| !self.endpoint(id).is_over(subflow));
-        let Some((id, subflow)) = claimed else {
+        let Some((id, subflow)) = self.demux.find(packet) else {
             return self.handle_unclaimed(now, packet);
         };
         if is_syn(packet)
+            && !self.endpoint(id).is_over(subflow)
             && let Some(new) = self.reopen(now, packet, (id, subflow))
         {
             return Some(new);
         }
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        endpoint.handle_packet(now, subflow, packet);
-        if endpoint.needs_host() {
+        let Some(needs_host) = self.endpoints[id.0 as usize].handle_unless_over(now, subflow, packet) else {
+            return self.handle_unclaimed(now, packet);
+        };
+        if needs_host {
             self.open_requested(id, now);
             self.follow_moves(id);
         }

@@ -47,7 +47,7 @@ impl Socket for Connection {
     }
 
     #[inline]
-    fn may_transmit(&self) -> bool {
+    fn may_transmit(&mut self, _now: Instant) -> bool {
         Self::may_transmit(self)
     }
 

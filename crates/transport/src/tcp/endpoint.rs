@@ -22,7 +22,6 @@ pub struct TcpEndpoint {
     /// The state that events to the application reflect.
     reported: State,
     all_acknowledged: bool,
-    scratch: Vec<core::ops::Range<u64>>,
 }
 
 /// Configuration of a plain TCP endpoint.
@@ -56,7 +55,7 @@ impl TcpEndpoint {
     fn with(connection: Connection, congestion: Controller, options: &TcpOptions) -> Self {
         let reported = connection.state();
         let stream = Stream::new(options.config.send_buffer.fixed());
-        Self { connection, congestion, stream, reported, all_acknowledged: false, scratch: Vec::new() }
+        Self { connection, congestion, stream, reported, all_acknowledged: false }
     }
 
     /// The connection.
@@ -102,12 +101,11 @@ impl TcpEndpoint {
         self.connection.set_unread(self.stream.unread(), now);
     }
 
+    #[inline(always)]
     pub(crate) fn handle_segment(&mut self, now: Instant, ip: &IpHeader, segment: &TcpSegment) {
         self.connection.on_segment(ip, segment, None, now, &mut self.congestion);
         if self.connection.has_received() {
-            self.scratch.clear();
-            self.connection.take_received(&mut self.scratch);
-            let bytes = self.scratch.iter().map(|range| range.end - range.start).sum();
+            let bytes = self.connection.take_received_bytes();
             self.stream.on_received(bytes);
             if !self.stream.reading {
                 self.connection.set_unread(self.stream.unread(), now);

@@ -12,6 +12,7 @@ impl Connection {
     /// Processes `segment`, which arrived with the network header `ip`. `data` is the application-stream offset of its
     /// first payload byte, or `None` if the stream is the connection's own (plain TCP). Returns whether the segment was
     /// acceptable; one that was not has no effect apart from the answer to it.
+    #[inline(always)]
     pub fn on_segment(
         &mut self,
         ip: &IpHeader,

@@ -286,7 +286,13 @@ impl Connection {
 
     /// Appends the in-order data received since the last call to `into`, as ranges of the application stream.
     pub fn take_received(&mut self, into: &mut Vec<core::ops::Range<u64>>) {
-        self.receive.take_ready(into);
+        into.extend(self.receive.take_ready());
+    }
+
+    /// As [`take_received`](Self::take_received), for owners that only need the number of bytes.
+    #[inline]
+    pub(crate) fn take_received_bytes(&mut self) -> u64 {
+        self.receive.take_ready().map(|range| range.end - range.start).sum()
     }
 
     /// The part of the latest segment's payload that was accepted, in order or not.

@@ -38,6 +38,24 @@ impl Connection {
         self.has_control() || !self.is_quiet() || self.acknowledge.is_due()
     }
 
+    /// Whether [`poll_transmit`](Self::poll_transmit), which has returned a segment, returns no other at `now`. What that
+    /// call would change is then done.
+    #[inline]
+    pub(crate) fn ends_transmission(&mut self, now: Instant, cc: &mut Controller) -> bool {
+        if self.has_control() || self.acknowledge.is_due() || self.recovery.requests_any() {
+            return false;
+        }
+        self.is_quiet() || self.ends_data(now, cc)
+    }
+
+    fn ends_data(&mut self, now: Instant, cc: &mut Controller) -> bool {
+        let ends = !self.may_send_new(now, cc);
+        if ends {
+            self.on_transmission_over(now, cc);
+        }
+        ends
+    }
+
     /// Whether a segment of the handshake or a reset may be due.
     #[inline]
     fn has_control(&self) -> bool {
@@ -65,12 +83,19 @@ impl Connection {
         acknowledges.then(|| self.build_ack(segment, now))
     }
 
+    #[inline(always)]
     fn next_data_segment(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
         if self.recovery.requests_any() {
-            let sent = self.next_requested(segment, now, cc);
-            if sent.is_some() {
-                return sent;
-            }
+            return self.next_in_recovery(segment, now, cc);
+        }
+        self.may_send_new(now, cc).then(|| self.send_new(segment, now, cc))
+    }
+
+    /// What recovery has requested, else new data.
+    fn next_in_recovery(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
+        let sent = self.next_requested(segment, now, cc);
+        if sent.is_some() {
+            return sent;
         }
         if self.may_send_new(now, cc) {
             return Some(self.send_new(segment, now, cc));
@@ -128,6 +153,7 @@ impl Connection {
     }
 
     /// Whether state, congestion window, send window and Nagle's algorithm admit the next new segment.
+    #[inline(always)]
     fn may_send_new(&mut self, now: Instant, cc: &mut Controller) -> bool {
         if self.send.queue().is_empty() || !self.lifecycle.may_send() {
             return false;

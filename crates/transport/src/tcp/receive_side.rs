@@ -272,9 +272,9 @@ impl ReceiveSide {
         }
     }
 
-    /// Appends the in-order data received since the last call to `into`.
-    pub(super) fn take_ready(&mut self, into: &mut Vec<Range<u64>>) {
-        into.append(&mut self.ready);
+    /// The in-order data received since the last call.
+    pub(super) fn take_ready(&mut self) -> impl Iterator<Item = Range<u64>> {
+        self.ready.drain(..)
     }
 
     #[inline]

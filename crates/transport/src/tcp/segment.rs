@@ -39,6 +39,7 @@ impl Connection {
     }
 
     /// Sets the window field, and notes that an acknowledgment is being sent.
+    #[inline(always)]
     fn acknowledge_with(&mut self, segment: &mut TcpSegment) {
         segment.window = self.window_field();
         self.acknowledge.on_sent(self.receive.acknowledge());

@@ -45,8 +45,8 @@ impl Socket for TcpEndpoint {
     }
 
     #[inline]
-    fn may_transmit(&self) -> bool {
-        self.connection.may_transmit() || self.has_progress()
+    fn may_transmit(&mut self, now: Instant) -> bool {
+        !self.connection.ends_transmission(now, &mut self.congestion) || self.has_progress()
     }
 
     fn handle_timeout(&mut self, now: Instant) {

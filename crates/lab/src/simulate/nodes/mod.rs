@@ -230,15 +230,16 @@ impl Nodes {
         socket.drains += 1;
         let Socket { timer, flow, watched, .. } = *socket;
         let mut observer = self.observer.as_deref_mut().filter(|_| watched.sends());
-        let at = Occasion { node, flow, when: (now, self.cause) };
+        let cause = self.cause;
+        let at = || Occasion { node, flow, when: (now, cause) };
         if let Some(observer) = &mut observer {
-            observer.on_draining(endpoint, at);
+            observer.on_draining(endpoint, at());
         }
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
             if let Some(observer) = &mut observer {
                 match network.has_middleboxes() {
-                    true => observer.on_sent(&network.untranslated(self.reserved), endpoint, at),
-                    false => observer.on_sent(network.packet(self.reserved), endpoint, at),
+                    true => observer.on_sent(&network.untranslated(self.reserved), endpoint, at()),
+                    false => observer.on_sent(network.packet(self.reserved), endpoint, at()),
                 }
             }
             if !host.lost.is_empty() && host.lost.contains(&network.packet(self.reserved).ip.source) {
@@ -255,14 +256,14 @@ impl Nodes {
             }
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
-            if !endpoint.may_transmit() {
+            if !endpoint.may_transmit(now) {
                 debug_assert!(!endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)), "it had a packet");
                 break;
             }
         }
         let event = endpoint.poll_event();
         if let Some(observer) = &mut observer {
-            observer.on_drained(endpoint, event, at);
+            observer.on_drained(endpoint, event, at());
         }
         if event.is_none() {
             network.set_timer(timer, endpoint.poll_timeout());

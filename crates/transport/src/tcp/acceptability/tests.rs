@@ -64,8 +64,15 @@ impl Two {
             let mut segment = TcpSegment::default();
             loop {
                 let (may_transmit, before) = (self.ends[side].may_transmit(), segment.clone());
+                let mut ended = (self.ends[side].clone(), self.controllers[side].clone());
+                let ends = ended.0.ends_transmission(self.now, &mut ended.1);
                 let sent = self.ends[side].poll_transmit(self.now, &mut segment, &mut self.controllers[side]);
                 assert!(sent.is_none() || may_transmit, "it was said to have nothing to send");
+                if ends {
+                    assert!(sent.is_none(), "its transmission was said to end");
+                    let polled = (&self.ends[side], &self.controllers[side]);
+                    assert_eq!(format!("{polled:?}"), format!("{:?}", (&ended.0, &ended.1)));
+                }
                 if sent.is_none() {
                     assert_eq!(segment, before);
                     break;
