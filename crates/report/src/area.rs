@@ -1,5 +1,7 @@
 //! The area in which marks are drawn, and the notation of its coordinates.
 
+use std::fmt::Write;
+
 use super::ink::{Look, Medium, Role};
 
 /// An area with y downwards. On a page it is stretched to the available width, so its units are not pixels and strokes
@@ -59,9 +61,16 @@ impl Area {
         }
     }
 
-    /// The path of a dot: a line of length zero, whose round ends stay round when the area is stretched.
-    pub(super) fn dot(&self, at: (f64, f64)) -> String {
-        self.grains(at).map_or_else(String::new, |(x, y)| format!("M{} {}h0", self.shown(x), self.shown(y)))
+    /// Adds a dot to a path, if it can be shown: a line of length zero, whose round ends stay round when the area is
+    /// stretched.
+    pub(super) fn add_dot(&self, path: &mut String, at: (f64, f64)) {
+        let Some((x, y)) = self.grains(at) else { return };
+        let written = match self.medium {
+            // A view of packets has ten thousands of them: none is a text of its own.
+            Medium::Page => write!(path, "M{x} {y}h0"),
+            Medium::Paper => write!(path, "M{} {}h0", self.shown(x), self.shown(y)),
+        };
+        written.expect("a text takes all that is written");
     }
 
     /// A position in the smallest steps that are written (grains); `None` if it cannot be shown.

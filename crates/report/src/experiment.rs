@@ -59,6 +59,11 @@ pub fn of_experiment_in_frame(plan: &Plan, experiment: &Experiment) -> String {
     Page { in_frame: true, ..page(plan, experiment) }.html()
 }
 
+/// What that frame shows of another experiment in the place of the one before, as the content of its body.
+pub fn content_of_experiment(plan: &Plan, experiment: &Experiment) -> String {
+    page(plan, experiment).content()
+}
+
 fn page(plan: &Plan, experiment: &Experiment) -> Page {
     let scenario = &experiment.scenario;
     let mut page = Page { title: scenario.title.clone(), description: scenario.description.clone(), ..Page::default() };

@@ -74,7 +74,8 @@ mod shown_time;
 mod span;
 
 pub use experiment::{
-    figures_of, of_experiment, of_experiment_enclosing, of_experiment_in_frame, tables_of_experiment,
+    content_of_experiment, figures_of, of_experiment, of_experiment_enclosing, of_experiment_in_frame,
+    tables_of_experiment,
 };
 pub use figure::{
     Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, HeatCell, HeatMap, Mark, Names,

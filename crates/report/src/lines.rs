@@ -151,7 +151,9 @@ impl<'a> LinePlot<'a> {
     }
 
     fn points(&self, curve: &Curve) -> String {
-        curve.points.iter().map(|point| self.area.dot(self.place(point.x, point.y))).collect()
+        let mut path = String::new();
+        curve.points.iter().for_each(|point| self.area.add_dot(&mut path, self.place(point.x, point.y)));
+        path
     }
 
     fn whiskers(&self, curve: &Curve) -> String {

@@ -16,8 +16,10 @@ const SCRIPT: [&str; 8] = [
     include_str!("script/baseline.js"),
     include_str!("script/export.js"),
 ];
-/// The style and the script that a page in a frame has in addition.
-const IN_FRAME: [&str; 2] = [include_str!("style/frame.css"), include_str!("script/frame.js")];
+/// The style that a page in a frame has in addition.
+const FRAME_STYLE: &str = include_str!("style/frame.css");
+/// The script of a page in a frame: it starts the usual one again for each report that it gets.
+const FRAME_SCRIPT: &str = include_str!("script/frame.js");
 
 /// A page.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +54,8 @@ impl Page {
         }
     }
 
-    /// The whole file.
-    pub(super) fn html(&self) -> String {
+    /// What the body contains, but for the script.
+    pub(super) fn content(&self) -> String {
         let title = escaped(&self.title);
         let description = match self.description.as_str() {
             "" => String::new(),
@@ -70,14 +72,33 @@ impl Page {
             )
         };
         let sections: String = self.sections.iter().map(section).collect();
+        format!(
+            r#"<header>
+<div class="top"><nav aria-label="Sections">{links}</nav><button type="button" id="theme" title="light, dark, or as the system has it">theme: system</button></div>
+<h1>{title}</h1>
+{description}
+<dl class="facts">{facts}</dl>
+</header>
+<main>
+{sections}
+</main>
+<footer>subflow {version}</footer>
+<div id="tip" role="status" hidden></div>
+"#,
+            version = env!("CARGO_PKG_VERSION"),
+        )
+    }
+
+    /// The whole file.
+    pub(super) fn html(&self) -> String {
         // No element ends within the text of another one.
         let enclose = |(id, json): &(&str, String)| {
             let json = json.replace('<', "\\u003c");
             format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
         };
         let enclosed: String = self.enclosed.iter().map(enclose).collect();
-        let [frame_style, frame_script] = if self.in_frame { IN_FRAME } else { [""; 2] };
-        let script = SCRIPT.concat() + frame_script;
+        let frame_style = if self.in_frame { FRAME_STYLE } else { "" };
+        let script = if self.in_frame { in_frame(&SCRIPT.concat()) } else { SCRIPT.concat() };
         let class = if self.in_frame { "in-frame" } else { self.class };
         let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
         format!(
@@ -99,18 +120,7 @@ impl Page {
 </style>
 </head>
 <body{class}>
-<header>
-<div class="top"><nav aria-label="Sections">{links}</nav><button type="button" id="theme" title="light, dark, or as the system has it">theme: system</button></div>
-<h1>{title}</h1>
-{description}
-<dl class="facts">{facts}</dl>
-</header>
-<main>
-{sections}
-</main>
-<footer>subflow {version}</footer>
-<div id="tip" role="status" hidden></div>
-{enclosed}<script>
+{content}{enclosed}<script>
 "use strict";
 {script}
 </script>
@@ -118,6 +128,14 @@ impl Page {
 </html>
 "#,
             version = env!("CARGO_PKG_VERSION"),
+            title = escaped(&self.title),
+            content = self.content(),
         )
     }
+}
+
+/// The script of a page in a frame. `start` is the usual script, and returns what the rest needs of it.
+fn in_frame(script: &str) -> String {
+    let needed = "return { charts, setShown, setTheme, valueAt, positionOf, zoom, THEMES };";
+    format!("function start() {{\n{script}\n{needed}\n}}\n{FRAME_SCRIPT}")
 }

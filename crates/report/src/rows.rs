@@ -206,7 +206,8 @@ impl<'a> RowPlot<'a> {
                     + &along(plot.q3, plot.whisker_high)
                     + &across(plot.whisker_low, 3.0)
                     + &across(plot.whisker_high, 3.0);
-                let outliers: String = plot.outliers.iter().map(|&x| area.dot((at(x), middle))).collect();
+                let mut outliers = String::new();
+                plot.outliers.iter().for_each(|&x| area.add_dot(&mut outliers, (at(x), middle)));
                 area.path(Role::Interval, &whiskers)
                     + &area.rectangle(Role::Box(look), (at(plot.q1), low), (at(plot.q3), high))
                     + &area.path(Role::Median(look), &across(plot.median, self.row_height / 2.0 - margin))

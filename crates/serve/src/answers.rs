@@ -35,6 +35,11 @@ pub(crate) fn in_json(value: &impl Serialize) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], plain(value)).into_response()
 }
 
+/// A text that the browser never takes for a page.
+pub(crate) fn in_text(text: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text.into()).into_response()
+}
+
 /// A report for the frame of the page.
 pub(crate) fn framed(html: impl Into<Body>) -> Response {
     let kind = (header::CONTENT_TYPE, "text/html; charset=utf-8");

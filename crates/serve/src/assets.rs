@@ -175,13 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn nothing_moves_for_those_who_do_not_want_it() {
+        for (name, _, style) in ASSETS.iter().filter(|(_, kind, _)| *kind == STYLE) {
+            let moving = style.lines().filter(|line| line.contains("transition:") || line.contains("animation"));
+            let still: Vec<&str> =
+                moving.filter(|line| !line.contains("prefers-reduced-motion: no-preference")).collect();
+            assert!(still.is_empty(), "{name}: {still:?}");
+        }
+    }
+
+    #[test]
     fn every_card_is_a_scenario_within_the_limits_that_names_no_file() {
         let limits = Limits::default();
         for card in CARDS {
             let draft: Draft =
                 serde_json::from_value(serde_json::json!({ "text": card.text })).expect("a draft is a text");
-            let plan = draft.plan(&Opened::without_file(card.name, ""), limits.plan);
-            let plan = plan.unwrap_or_else(|problems| panic!("{}: {problems}", card.name));
+            let (checked, plan) = draft.checked(&Opened::without_file(card.name, ""), limits.plan);
+            let plan = plan.unwrap_or_else(|| panic!("{}: {checked:?}", card.name));
             assert!(plan.jobs().len() <= limits.runs, "{}", card.name);
             assert!(card.question.ends_with('?') && !card.hint.ends_with('.'), "{}", card.name);
         }

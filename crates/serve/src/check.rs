@@ -108,14 +108,14 @@ impl Draft {
     }
 
     /// The runs that it describes, if it is valid and no larger than `bounds`.
-    pub(crate) fn plan(&self, opened: &Opened, bounds: Bounds) -> Result<Plan, Problems> {
+    fn plan(&self, opened: &Opened, bounds: Bounds) -> Result<Plan, Problems> {
         let plan = Plan::read_within(self.document(opened)?, bounds)?;
         let runs = plan.jobs().len();
         Ok(Plan { series: SeriesKept::usual(runs), ..plan })
     }
 
-    /// Checks it as `subflow check` does.
-    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds) -> Checked {
+    /// Checks it as `subflow check` does. With the answer are the runs that it describes, if it is valid.
+    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds) -> (Checked, Option<Plan>) {
         let places = Places::of(&self.text);
         let values = Document::parse(&opened.path, self.text.clone()).map_or_else(|_| Vec::new(), |of| of.leaves());
         let shown_value = |leaf: Leaf| {
@@ -124,31 +124,17 @@ impl Draft {
         };
         let values = values.into_iter().map(shown_value).collect();
         match self.plan(opened, bounds) {
-            Err(problems) => Checked::refused(&problems, &places, values),
-            Ok(plan) => Checked {
-                problems: Vec::new(),
-                more: 0,
-                warnings: plan.without_effect.iter().map(|problem| Shown::of(problem, &places)).collect(),
-                values,
-                described: Some(Described::of(&plan)),
-            },
-        }
-    }
-
-    /// The answer to a draft that cannot be run, for these reasons.
-    pub(crate) fn refused(&self, problems: &Problems) -> Checked {
-        Checked::refused(problems, &Places::of(&self.text), Vec::new())
-    }
-}
-
-impl Checked {
-    fn refused(problems: &Problems, places: &Places, values: Vec<ShownValue>) -> Self {
-        Self {
-            problems: problems.first.iter().map(|problem| Shown::of(problem, places)).collect(),
-            more: problems.count - problems.first.len(),
-            warnings: Vec::new(),
-            values,
-            described: None,
+            Err(problems) => {
+                let problems_shown = problems.first.iter().map(|problem| Shown::of(problem, &places)).collect();
+                let more = problems.count - problems.first.len();
+                let warnings = Vec::new();
+                (Checked { problems: problems_shown, more, warnings, values, described: None }, None)
+            }
+            Ok(plan) => {
+                let warnings = plan.without_effect.iter().map(|problem| Shown::of(problem, &places)).collect();
+                let described = Some(Described::of(&plan));
+                (Checked { problems: Vec::new(), more: 0, warnings, values, described }, Some(plan))
+            }
         }
     }
 }
@@ -242,8 +228,10 @@ mod tests {
     fn checked(text: &str, set: &[&str]) -> Value {
         let set = set.iter().map(|&text| text.to_owned()).collect();
         let draft = Draft { text: text.to_owned(), set, name: None };
-        serde_json::to_value(draft.checked(&Opened::without_file("test", ""), Bounds { points: 20, parts: 1000 }))
-            .expect("plain data")
+        let (checked, plan) = draft.checked(&Opened::without_file("test", ""), Bounds { points: 20, parts: 1000 });
+        let answer = serde_json::to_value(checked).expect("plain data");
+        assert_eq!(plan.is_some(), answer["problems"] == serde_json::json!([]));
+        answer
     }
 
     /// The part of a text that a browser finds at a span.

@@ -2,9 +2,9 @@
 
 use axum::response::Response;
 use subflow_lab::output::to_csv;
-use subflow_report::{of_experiment_enclosing, of_experiment_in_frame};
+use subflow_report::{content_of_experiment, of_experiment_enclosing, of_experiment_in_frame};
 
-use crate::answers::{framed, in_json, plain, pretty, saved};
+use crate::answers::{framed, in_json, in_text, plain, pretty, saved};
 use crate::kept::Finished;
 use crate::lessons::lesson;
 use crate::moments::{Moments, Packets};
@@ -19,6 +19,8 @@ impl Finished {
         let Self { plan, experiment, .. } = self;
         match name {
             "frame" => Some(framed(of_experiment_in_frame(plan, experiment))),
+            // A text for the frame: as a page of our origin it would be one with our rights.
+            "content" => Some(in_text(content_of_experiment(plan, experiment))),
             "report.html" => Some(saved(name, "text/html; charset=utf-8", self.report())),
             "series.json" => Some(in_json(&Moments::of(experiment))),
             "packets.json" => Some(in_json(&Packets::of(experiment))),

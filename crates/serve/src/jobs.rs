@@ -11,11 +11,12 @@ use serde::Serialize;
 use subflow_lab::Stop;
 use tokio::sync::watch;
 
+use crate::check::Checked;
 use crate::follow::follow;
 use crate::lines::{Heard, Line, Told};
 
 /// How many are known: those that go on, and the last ones that have ended.
-const MOST_KNOWN: usize = 32;
+pub(crate) const MOST_KNOWN: usize = 8;
 /// The header with the number of a job.
 const NUMBER: HeaderName = HeaderName::from_static("subflow-job");
 
@@ -108,6 +109,11 @@ impl Job {
         self.reason.get().map(String::as_str)
     }
 
+    /// A check has found this in the scenario in sight, which can be run.
+    pub(crate) fn check(&self, checked: &Checked) {
+        self.told.send_modify(|told| told.checked = Some(Line::Checked(checked).bytes()));
+    }
+
     /// So many runs have begun.
     pub(crate) fn start(&self, title: &str, total: usize) {
         self.title.get_or_init(|| title.to_owned());
@@ -134,7 +140,10 @@ impl Job {
     }
 
     fn listed(&self) -> Listed {
-        let Told { total, done, .. } = *self.told.borrow();
+        let (total, done) = {
+            let told = self.told.borrow();
+            (told.total, told.done)
+        };
         Listed { number: self.number, title: self.title.get().cloned().unwrap_or_default(), done, total }
     }
 

@@ -4,21 +4,22 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use subflow_lab::results::Experiment;
+use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
 use tokio::sync::Semaphore;
 
 use crate::assets::CARDS;
 use crate::check::Opened;
 use crate::folder::Folder;
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, MOST_KNOWN};
 use crate::limits::Limits;
 use crate::live::Live;
 use crate::variants::Request;
 
 /// The number of results that are kept: those in sight, and some before them.
-const MOST_KEPT: usize = 8;
-/// The most samples over time in all results that are kept, of 16 bytes each; the last results are kept in any case.
+const MOST_KEPT: usize = MOST_KNOWN;
+/// The most samples over time and packets in all results that are kept, of 16 bytes each; the last results are kept in any
+/// case.
 const MOST_SAMPLES: usize = 30_000_000;
 
 /// How many requests run or check scenarios at the same time; others wait.
@@ -120,10 +121,14 @@ impl Kept {
 }
 
 impl Finished {
-    /// The number of its samples over time.
+    /// The number of its samples over time and of its packets.
     fn samples(&self) -> usize {
-        let series = self.experiment.runs.iter().flat_map(|run| &run.result.series);
-        series.map(|series| series.points().len()).sum()
+        let of_run = |run: &Run| {
+            let series = run.result.series.iter().map(|series| series.points().len());
+            let packets = run.result.sequences.iter().map(|sequence| sequence.points().len());
+            series.chain(packets).sum::<usize>()
+        };
+        self.experiment.runs.iter().map(of_run).sum()
     }
 }
 

@@ -6,6 +6,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | who is answered: token, host, origin, and the headers of answers | `access.rs` |
+//! | how many clients there may be, and how long one may say nothing | `connections.rs` |
 //! | which addresses there are | `routes.rs` |
 //! | the files of the page, the cards of its gallery | `assets.rs`, `page/`, `gallery/` |
 //! | a text, checked: problems, values with their places, the network | `check.rs`, `picture.rs` |
@@ -26,6 +27,7 @@ mod access;
 mod answers;
 mod assets;
 mod check;
+mod connections;
 mod exports;
 mod folder;
 mod folder_routes;
@@ -42,7 +44,6 @@ mod routes;
 mod run;
 mod variants;
 
-use std::future::IntoFuture;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -95,8 +96,9 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let limits = self.shared.limits;
             let service = router(Arc::new(self.access), Arc::new(self.shared));
-            let serving = tokio::spawn(axum::serve(listener, service).into_future());
+            let serving = tokio::spawn(connections::serve(listener, service, limits));
             while !stop.is_requested() && !serving.is_finished() {
                 tokio::time::sleep(LOOK).await;
             }

@@ -26,6 +26,10 @@ pub struct Limits {
     pub absence: Duration,
     /// The largest request. Default: 1 MB.
     pub request: Size,
+    /// The most connections of clients at the same time. Default: 256.
+    pub connections: usize,
+    /// How long a connection may be without the complete head of a request. Default: 30 s.
+    pub silence: Duration,
 }
 
 impl Default for Limits {
@@ -37,6 +41,8 @@ impl Default for Limits {
             memory: Size::from_bytes(2_000_000_000),
             absence: Duration::from_secs(15),
             request: Size::from_bytes(1_000_000),
+            connections: 256,
+            silence: Duration::from_secs(30),
         }
     }
 }

@@ -5,19 +5,22 @@ use serde::Serialize;
 
 use crate::check::Checked;
 use crate::follow::News;
+use crate::variants::Variant;
 
 /// A line.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line<'a> {
+    /// What a check of the scenario in sight has found. It is the last line if there are problems.
+    Checked(&'a Checked),
     /// So many runs have begun.
     Started(usize),
     /// How many of them are done.
     Progress { done: usize, total: usize },
     /// The last line: the number of the results, how many runs they have, and the flows of the first point.
     Result { number: u64, runs: usize, cpu_s: f64, flows: Vec<Headline> },
-    /// The last line: a scenario cannot be run. `variant` is `a` or `b`.
-    Refused { variant: &'static str, checked: &'a Checked },
+    /// The last line: the variant that is not in sight, `a` or `b`, cannot be run.
+    Refused { variant: Variant, checked: &'a Checked },
     /// The last line: why there are no results.
     Error(&'a str),
 }
@@ -42,6 +45,8 @@ impl Line<'_> {
 /// What became of runs so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
+    /// The line with what a check has found.
+    pub(crate) checked: Option<Bytes>,
     /// How many there are, once they have begun.
     pub(crate) total: Option<usize>,
     /// How many of them are done.
@@ -53,6 +58,7 @@ pub(crate) struct Told {
 /// What one client has heard.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
+    of_check: bool,
     total: Option<usize>,
     done: usize,
 }
@@ -61,6 +67,10 @@ impl Heard {
     /// The lines that the client lacks.
     pub(crate) fn news(&mut self, told: &Told) -> News {
         let mut pieces = Vec::new();
+        if !self.of_check {
+            pieces.extend(told.checked.clone());
+            self.of_check = told.checked.is_some();
+        }
         if let (Some(total), None) = (told.total, self.total) {
             pieces.push(Line::Started(total).bytes());
         }
@@ -85,6 +95,8 @@ mod tests {
     fn a_client_hears_what_it_lacks_and_one_that_comes_later_hears_all() {
         let (mut first, mut told) = (Heard::default(), Told::default());
         assert_eq!(first.news(&told), News::default());
+        told.checked = Some("{\"checked\":{}}\n".into());
+        assert_eq!(text(&first.news(&told)), "{\"checked\":{}}\n");
         told.total = Some(7);
         assert_eq!(text(&first.news(&told)), "{\"started\":7}\n");
         told.done = 3;
@@ -94,6 +106,6 @@ mod tests {
         let last = first.news(&told);
         assert!(last.is_last && text(&last) == "{\"error\":\"stopped\"}\n");
         let all = Heard::default().news(&told);
-        assert!(all.is_last && text(&all).lines().count() == 3, "{}", text(&all));
+        assert!(all.is_last && text(&all).lines().count() == 4, "{}", text(&all));
     }
 }

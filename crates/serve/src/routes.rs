@@ -96,7 +96,7 @@ async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     };
     let work = move || {
         let _turn = turn;
-        serde_json::to_value(draft.checked(&shared.opened, shared.limits.plan))
+        serde_json::to_value(draft.checked(&shared.opened, shared.limits.plan).0)
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(checked)) => in_json(&checked),

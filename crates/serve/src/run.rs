@@ -7,12 +7,13 @@ use axum::response::Response;
 use subflow_lab::execute::{Progress, execute};
 use subflow_lab::results::{Experiment, FlowResult, Run};
 use subflow_lab::simulate::RunOptions;
+use subflow_scenario::sweep::Plan;
 
 use crate::jobs::Job;
 use crate::kept::{Finished, Shared};
 use crate::limits::watch;
 use crate::lines::{Headline, Line};
-use crate::variants::{Request, add_differences};
+use crate::variants::{Answer, Request, add_differences};
 
 /// Begins runs. The answer has a line for each event, the last one with the number of the results or with an error. The
 /// runs go on for a while when nobody reads it.
@@ -21,6 +22,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
     let response = job.follow();
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
+        let Some((request, plan)) = checked(&shared, request, &job).await else { return };
         let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else { return };
         if job.is_left() || job.stop().is_requested() {
             return job.end(&Line::Error(job.reason().unwrap_or("nobody waited for these runs")));
@@ -30,7 +32,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
         let watching = tokio::spawn(async move { watch(limits, &watched).await });
         let work = move || {
             let _turn = turn;
-            run(&shared, request, &job);
+            run(&shared, request, plan, &job);
         };
         // It tells its errors itself; what is left is that of a server that ends.
         let _ = tokio::task::spawn_blocking(work).await;
@@ -39,18 +41,44 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
     response
 }
 
-/// Does all runs and tells what becomes of them.
-fn run(shared: &Shared, request: Request, job: &Job) {
-    let error = |message: &str| job.end(&Line::Error(message));
-    let plan = match request.plan(&shared.opened, shared.limits.plan) {
-        Ok(plan) => plan,
-        Err(refused) => return job.end(&refused.line()),
+/// Checks a request, which is not to wait for runs that go on. What it finds is told to who follows the job; the runs are
+/// returned, if there are some.
+async fn checked(shared: &Arc<Shared>, request: Request, job: &Arc<Job>) -> Option<(Request, Plan)> {
+    let turn = Arc::clone(&shared.checks).acquire_owned().await.ok()?;
+    let (shared, of_job) = (Arc::clone(shared), Arc::clone(job));
+    let work = move || {
+        let _turn = turn;
+        let refuse = |line: &Line<'_>| {
+            of_job.end(line);
+            None
+        };
+        let plan = match request.checked(&shared.opened, shared.limits.plan) {
+            Answer::Runs(checked, plan) => {
+                of_job.check(&checked);
+                plan
+            }
+            Answer::Problems(checked) => return refuse(&Line::Checked(&checked)),
+            Answer::Other(variant, checked) => return refuse(&Line::Refused { variant, checked: &checked }),
+            Answer::Pair(message) => return refuse(&Line::Error(&message)),
+        };
+        let (runs, most) = (plan.jobs().len(), shared.limits.runs);
+        if runs > most {
+            let message = format!("{runs} runs, expected at most {most} here: lower repeat, or use `subflow run`");
+            return refuse(&Line::Error(&message));
+        }
+        Some((request, *plan))
     };
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| {
+        job.end(&Line::Error("internal error: the check of this scenario failed"));
+        None
+    })
+}
+
+/// Does all runs and tells what becomes of them.
+fn run(shared: &Shared, request: Request, plan: Plan, job: &Job) {
+    let error = |message: &str| job.end(&Line::Error(message));
     let runs = plan.jobs().len();
-    if runs > shared.limits.runs {
-        let most = shared.limits.runs;
-        return error(&format!("{runs} runs, expected at most {most} here: lower repeat, or use `subflow run`"));
-    }
     job.start(&plan.points[0].scenario.title, runs);
     let options = RunOptions { series: true, stop: Some(job.stop().clone()), ..RunOptions::default() };
     let progress = |Progress { done, .. }| job.advance(done);

@@ -7,7 +7,6 @@ use subflow_lab::results::{Baseline, Experiment};
 use subflow_scenario::sweep::{Bounds, Design, Parameters, Plan, Point, SeriesKept};
 
 use crate::check::{Checked, Draft, Opened};
-use crate::lines::Line;
 
 /// The name of the path that tells the variants apart.
 const VARIANT: &str = "variant";
@@ -19,13 +18,29 @@ pub(crate) struct Request {
     pub(crate) a: Draft,
     #[serde(default)]
     pub(crate) b: Option<Draft>,
+    /// Which variant is in sight.
+    #[serde(default, skip_serializing)]
+    shown: Variant,
 }
 
-/// Why a request cannot be run.
+/// The name of a variant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Variant {
+    #[default]
+    A,
+    B,
+}
+
+/// What a check of a request finds.
 #[derive(Debug)]
-pub(crate) enum Refused {
-    /// This variant has problems.
-    Variant(&'static str, Box<Checked>),
+pub(crate) enum Answer {
+    /// The scenario in sight, checked, and all runs.
+    Runs(Checked, Box<Plan>),
+    /// The scenario in sight has problems.
+    Problems(Checked),
+    /// The other one has.
+    Other(Variant, Checked),
     /// The variants cannot be compared.
     Pair(String),
 }
@@ -36,23 +51,26 @@ impl Request {
         self.b.is_some()
     }
 
-    /// All runs, each variant no larger than `bounds`.
-    pub(crate) fn plan(&self, opened: &Opened, bounds: Bounds) -> Result<Plan, Refused> {
-        let read = |draft: &Draft, variant| {
-            draft.plan(opened, bounds).map_err(|problems| Refused::Variant(variant, Box::new(draft.refused(&problems))))
+    /// Checks all variants, each no larger than `bounds`, first the one in sight.
+    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds) -> Answer {
+        let Some(b) = &self.b else {
+            return match self.a.checked(opened, bounds) {
+                (checked, Some(plan)) => Answer::Runs(checked, Box::new(plan)),
+                (checked, None) => Answer::Problems(checked),
+            };
         };
-        let a = read(&self.a, "a")?;
-        let Some(b) = &self.b else { return Ok(a) };
-        together(a, read(b, "b")?).map_err(Refused::Pair)
-    }
-}
-
-impl Refused {
-    /// The line that says so.
-    pub(crate) fn line(&self) -> Line<'_> {
-        match self {
-            Self::Variant(variant, checked) => Line::Refused { variant, checked },
-            Self::Pair(message) => Line::Error(message),
+        let (shown, other, name) = match self.shown {
+            Variant::A => (&self.a, b, Variant::B),
+            Variant::B => (b, &self.a, Variant::A),
+        };
+        let (checked, plan) = shown.checked(opened, bounds);
+        let Some(plan) = plan else { return Answer::Problems(checked) };
+        let (of_other, beside) = other.checked(opened, bounds);
+        let Some(beside) = beside else { return Answer::Other(name, of_other) };
+        let (a, b) = if self.shown == Variant::A { (plan, beside) } else { (beside, plan) };
+        match together(a, b) {
+            Ok(both) => Answer::Runs(checked, Box::new(both)),
+            Err(message) => Answer::Pair(message),
         }
     }
 }

@@ -80,7 +80,7 @@ export function render({ model, el }) {
   const status = make("p", { className: "status", role: "status" });
   const report = new Results(() => {}, frames);
   let number = 0;
-  const show = () => { number += 1; report.load(number, { srcdoc: model.get("report") }); };
+  const show = () => { number += 1; report.loadText(model.get("report"), number); };
   const say = () => { status.textContent = model.get("status"); };
   el.classList.add("subflow-explore");
   el.append(...[model.get("values").length && controls(model), status, pointsTable(model), frames].filter(Boolean));

@@ -63,14 +63,20 @@ function readGroup(group, scale) {
   };
 }
 
+// The same, read when it is asked for first: most figures are looked at and no more.
+function readLater(group, scale) {
+  let read = null;
+  const data = () => read ??= readGroup(group, scale);
+  return { get xs() { return data().xs; }, get ys() { return data().ys; }, get band() { return data().band; } };
+}
+
 function readChart(figure) {
   const plot = figure.querySelector(".plot");
   const scale = (plot.dataset.units ?? UNITS) / UNITS;
-  const series = [...figure.querySelectorAll("g.series")].map((group, index) => ({
+  const series = [...figure.querySelectorAll("g.series")].map((group, index) => Object.assign(readLater(group, scale), {
     group, name: group.dataset.name, shown: true, look: group.getAttribute("class").replace("series", "").trim(),
     key: figure.querySelector(`.key[data-series="${index}"]`),
     panel: figure.querySelector(`.panel[data-series="${index}"]`),
-    ...readGroup(group, scale),
   }));
   return {
     figure, plot, series, scale, svg: plot.querySelector("svg"), grid: plot.querySelector(".grid"),

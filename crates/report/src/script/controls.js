@@ -94,10 +94,11 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
-// All details are open when printed, but those with the rows of a data file.
+// All details are open when printed, but those with the rows of a data file. A later report in the same frame takes the
+// place of these listeners.
 let closed = [];
-addEventListener("beforeprint", () => {
+onbeforeprint = () => {
   closed = [...document.querySelectorAll("details:not([open], .data)")];
   for (const one of closed) one.open = true;
-});
-addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
+};
+onafterprint = () => { for (const one of closed) one.open = false; };

@@ -91,7 +91,7 @@ function svgOf(figure) {
   const visit = (node) => {
     if (node.nodeType === Node.TEXT_NODE) return root.append(...words(node, origin));
     if (node.nodeType !== Node.ELEMENT_NODE || node.hidden) return;
-    if (node.matches(".export, .switch, .reset, .cursor, .picked, .targets, template")) return;
+    if (node.matches(".export, .numbers, .switch, .reset, .cursor, .picked, .targets, template")) return;
     if (getComputedStyle(node).display === "none") return;
     if (node.tagName === "svg") return root.append(drawing(node, origin));
     if (node !== figure && !node.matches("button.key")) root.append(...frame(node, origin));
@@ -107,7 +107,8 @@ function field(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function csvOf(figure) {
+// The numbers of a figure: a head, and a row for each point that is shown.
+function rowsOf(figure) {
   const chart = charts.find((of) => of.figure === figure);
   const number = (axis, units) => Number(valueAt(axis, units).toPrecision(6));
   const title = (selector) => figure.querySelector(selector)?.textContent ?? "value";
@@ -127,7 +128,46 @@ function csvOf(figure) {
       rows.push([dataset.name, dataset.tip.slice(dataset.name.length + 2)]);
     }
   }
-  return rows.map((row) => row.map(field).join(",")).join("\n") + "\n";
+  return rows;
+}
+
+function csvOf(figure) {
+  return rowsOf(figure).map((row) => row.map(field).join(",")).join("\n") + "\n";
+}
+
+// The numbers as a table below the figure, for those who cannot see the figure. Of very many points the first are there.
+const MOST_ROWS = 500;
+function tableOf(figure) {
+  const [head, ...rows] = rowsOf(figure);
+  const isUsed = head.map((_, column) => column < 2 || rows.some((row) => row[column] !== ""));
+  const line = (row, name) => {
+    const made = document.createElement("tr");
+    made.append(...row.filter((_, column) => isUsed[column]).map((value, column) => {
+      const cell = document.createElement(name);
+      if (name === "th") cell.scope = "col"; else if (column > 0) cell.className = "n";
+      cell.textContent = value ?? "";
+      return cell;
+    }));
+    return made;
+  };
+  const table = document.createElement("table"), block = document.createElement("div");
+  const more = rows.length > MOST_ROWS ? `, the first ${MOST_ROWS} of ${rows.length} points; the CSV file has all` : "";
+  table.createCaption().textContent = figure.querySelector("h4").textContent + more;
+  table.createTHead().append(line(head, "th"));
+  table.createTBody().append(...rows.slice(0, MOST_ROWS).map((row) => line(row, "td")));
+  block.className = "table long numbers";
+  block.tabIndex = 0;
+  block.setAttribute("role", "region");
+  block.setAttribute("aria-label", `Numbers of ${figure.id}`);
+  block.append(table);
+  return block;
+}
+
+function showTable(figure, button) {
+  const on = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", on);
+  figure.querySelector(".numbers")?.remove();
+  if (on) figure.querySelector(".chart").append(tableOf(figure));
 }
 
 function save(name, url) {
@@ -171,6 +211,7 @@ for (const figure of document.querySelectorAll("figure[id]")) {
     bar.append(button);
   };
   const name = figure.id;
+  offer("table", `Show the numbers of ${name} as a table`, (button) => showTable(figure, button));
   offer("edit titles", `Edit the titles of ${name}`, (button) => {
     const on = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", on);

@@ -33,9 +33,10 @@ export function proposals(schema, text, offset, names) {
   return offers.filter(({ label }) => fits(label)).slice(0, MOST_SHOWN);
 }
 
-/** The list under the caret. `accept` gets the proposal that is chosen. */
+/** The list under the caret of a text area. `accept` gets the proposal that is chosen. */
 export class CompletionList {
-  constructor(container, accept) {
+  constructor(container, area, accept) {
+    this.area = area;
     this.list = make("div", { className: "completion", role: "listbox", id: "completion", hidden: true,
       "aria-label": "Completion" });
     this.accept = accept;
@@ -66,10 +67,12 @@ export class CompletionList {
 
   hide() {
     this.list.hidden = true;
+    this.area.removeAttribute("aria-activedescendant");
   }
 
   mark() {
     [...this.list.children].forEach((option, index) => option.setAttribute("aria-selected", index === this.at));
+    this.area.setAttribute("aria-activedescendant", `completion-${this.at}`);
     this.list.children[this.at]?.scrollIntoView({ block: "nearest" });
   }
 

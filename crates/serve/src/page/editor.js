@@ -28,7 +28,7 @@ export class Editor {
     this.help = make("p", { className: "key-help" });
     const code = make("div", { className: "code-area" }, this.copy, this.area);
     container.append(make("div", { className: "editor" }, this.gutter, code), this.help);
-    this.completion = new CompletionList(code, (offer) => this.accept(offer));
+    this.completion = new CompletionList(code, this.area, (offer) => this.accept(offer));
     this.listen();
   }
 

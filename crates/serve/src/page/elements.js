@@ -30,12 +30,22 @@ export function button(text, onclick, properties = {}) {
   return make("button", { type: "button", onclick, ...properties }, text);
 }
 
-/** Calls `act` once, `wait` milliseconds after the last request; `now` calls it at once, `stop` not at all. */
+/**
+ * Calls `act` at once at a request after a rest, and while requests come, `wait` milliseconds after the last one.
+ * `within` calls it after `wait` milliseconds at the latest, however many requests come; `now` at once, `stop` not at all.
+ */
 export function delayed(act) {
-  let timer = null;
+  const REST_MS = 250;
+  let timer = null, last = -Infinity;
   const run = () => { timer = null; act(); };
   return {
-    request(wait) { clearTimeout(timer); timer = setTimeout(run, wait); },
+    request(wait) {
+      const now = performance.now(), isFirst = timer === null && now - last > REST_MS;
+      last = now;
+      clearTimeout(timer);
+      timer = setTimeout(run, isFirst ? 0 : wait);
+    },
+    within(wait) { timer ??= setTimeout(run, wait); },
     now() { clearTimeout(timer); run(); },
     stop() { clearTimeout(timer); timer = null; },
   };

@@ -84,7 +84,7 @@ export class FolderView {
         const { number, flows, share } = await server.openSweep(entry);
         if (this.shown?.entry !== entry) return;
         this.shown.finished = share.finished;
-        if (share.finished > 0) this.results.load(number);
+        if (share.finished > 0) await this.results.load(number);
         this.events.shown({ title: entry.what, number, flows, status: "" });
       }
       this.say(entry);

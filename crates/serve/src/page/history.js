@@ -7,8 +7,16 @@ import * as server from "./server.js";
 const LOOK_MS = 700;
 const MOST_STEPS = 300;
 const MOST_RUNS = 50;
+// The most letters in all steps, and in the texts of all runs: scenarios may be large.
+const MOST_LETTERS = 10_000_000;
 // Changes of a kind within this time are one step.
 const TOGETHER_MS = 600;
+
+// The first entries that together have no more letters than they may, but at least one.
+function fitting(entries, lettersOf) {
+  let letters = 0;
+  return entries.filter((entry, index) => (letters += lettersOf(entry)) <= MOST_LETTERS || index === 0);
+}
 
 /** The texts before and after each step. `show` gets the text to go back to. */
 export class Undo {
@@ -34,7 +42,7 @@ export class Undo {
     this.last = { kind, time };
     this.steps.length = this.at + (joins ? 0 : 1);
     this.steps.push(text);
-    if (this.steps.length > MOST_STEPS) this.steps.shift();
+    this.steps = fitting(this.steps.slice(-MOST_STEPS).reverse(), (of) => of.length).reverse();
     this.at = this.steps.length - 1;
     this.update();
   }
@@ -95,7 +103,8 @@ export class Runs {
     const time = new Date().toLocaleTimeString();
     if (last && JSON.stringify(last.texts) === JSON.stringify(texts)) Object.assign(last, { headline, time });
     else this.entries.unshift({ texts, headline, time, name: "" });
-    this.entries = [...this.entries.filter(({ name }, index) => name || index < MOST_RUNS)].slice(0, 2 * MOST_RUNS);
+    const few = this.entries.filter(({ name }, index) => name || index < MOST_RUNS).slice(0, 2 * MOST_RUNS);
+    this.entries = fitting(few, ({ texts: { a, b } }) => a.length + (b?.length ?? 0));
     session.write("runs", this.entries);
   }
 
@@ -110,7 +119,7 @@ export class Runs {
   }
 
   open(now) {
-    const place = make("div", { id: "going-on", "aria-label": "Runs that go on" });
+    const place = make("div", { id: "going-on", role: "group", "aria-label": "Runs that go on" });
     const list = this.entries.map((entry) => {
       const changes = differences(entry.texts.a, now.a);
       const name = make("input", { value: entry.name, placeholder: "name", "aria-label": "Name of this run" });

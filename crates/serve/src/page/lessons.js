@@ -4,6 +4,9 @@ import { button, find, make, session } from "./elements.js";
 import { measured } from "./server.js";
 import { placeOfValue } from "./toml.js";
 
+// The most values whose figures are kept.
+const MOST_ROWS = 60;
+
 const rounded = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());
 
 /** The ratio of each figure after a change to that before it. */
@@ -72,7 +75,13 @@ export class Lessons {
     // Figures of a scenario that has changed otherwise are not compared with those before.
     if (rest !== this.rest) this.rows.clear();
     this.rest = rest;
-    for (const { value, figures } of rows) this.rows.set(value, figures);
+    for (const { value, figures } of rows) {
+      this.rows.delete(value);
+      this.rows.set(value, figures);
+    }
+    const { before, after } = lesson;
+    const others = [...this.rows.keys()].filter((value) => value !== before && value !== after);
+    for (const value of others.slice(0, Math.max(0, this.rows.size - MOST_ROWS))) this.rows.delete(value);
     this.paintRows();
   }
 

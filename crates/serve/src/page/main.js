@@ -18,21 +18,23 @@ import { fromFragment, openShare } from "./share.js";
 import { placeOfValue } from "./toml.js";
 import { Variants } from "./variants.js";
 
-// How long a pause in typing is; a slider is followed sooner.
+// How long a pause in typing is.
 const TYPING_MS = 60;
-const SLIDING_MS = 25;
+// How soon figures follow a slider, and for how long they go on to those of a value that it has left.
+const SLIDING_MS = 15;
+const PATIENCE_MS = 400;
 const REPEATS = [["as in the text", ""], ["1", 1], ["5", 5], ["10", 10], ["20", 20], ["50", 50]];
 
 const TABS = ["text", "picture", "folder"];
 
-const page = { checking: null, name: "scenario", number: null, cards: [], parquet: [], asked: 0, isFresh: true };
+const page = { checking: null, name: "scenario", number: null, cards: [], parquet: [], asked: 0, isFresh: true, isSliding: false };
 const variants = new Variants(variantChanged);
 const undo = new Undo((text) => { variants.text = text; editor.show(text); renew(TYPING_MS); });
 const editor = new Editor(find("view-text"), undo, (kind) => {
   variants.text = editor.text;
-  renew(kind === "replaced" ? SLIDING_MS : TYPING_MS);
+  if (kind === "replaced") follow(); else renew(TYPING_MS);
 });
-const pins = new Pins(changeValue, () => renew(SLIDING_MS));
+const pins = new Pins(changeValue, () => renew(0));
 const moment = new Moment();
 const picture = new NetworkPicture(find("picture"), (change) => {
   const text = change(editor.text);
@@ -50,9 +52,20 @@ const live = new LiveView(find("live-view"));
 const later = delayed(checkAndRun);
 
 function renew(wait) {
+  changed(false);
+  later.request(wait);
+}
+
+// A slider moves: runs that will soon be done are not given up for each of its values.
+function follow() {
+  changed(true);
+  later.within(SLIDING_MS);
+}
+
+function changed(isSliding) {
+  page.isSliding = isSliding;
   session.write("texts", { ...variants.texts, name: page.name });
   results.outdated();
-  later.request(wait);
 }
 
 function changeValue(path, notation) {
@@ -68,10 +81,15 @@ function assignments() {
 function variantChanged(how) {
   editor.show(variants.text);
   undo.begin(variants.text);
-  if (how === "shown") later.request(SLIDING_MS); else renew(SLIDING_MS);
+  if (how === "shown") later.request(0); else renew(0);
 }
 
 const draft = (text) => ({ text, set: assignments(), name: page.name });
+
+function requested() {
+  const { a, b } = variants.texts;
+  return { a: draft(a), ...(b === null ? {} : { b: draft(b) }) };
+}
 
 /** Shows other texts, and runs them. */
 function open({ repeat = null, ...texts }) {
@@ -88,17 +106,17 @@ function showInEditor({ a, b = null, name = null }) {
 }
 
 async function checkAndRun(isAsked = false) {
+  if (page.isSliding && running.isOn && running.age < PATIENCE_MS) return later.within(SLIDING_MS);
   page.checking?.abort();
   const checking = page.checking = new AbortController();
   const asked = ++page.asked;
   running.cancel();
   try {
+    if (find("live").checked || isAsked) return await run();
     const checked = await server.check(draft(variants.text), checking.signal);
     if (asked !== page.asked) return;
     show(checked);
-    if (checked.problems.length) return say("not run: the scenario has problems", "");
-    if (!find("live").checked && !isAsked) return say("changed; Ctrl+Enter runs it", "");
-    await run();
+    if (!checked.problems.length) say("changed; Ctrl+Enter runs it", "");
   } catch (error) {
     if (error.name !== "AbortError") fail(`the server does not answer: ${error.message}. Start subflow serve again, and open `
       + "its new address; “Share” has a command that contains this text.");
@@ -106,6 +124,7 @@ async function checkAndRun(isAsked = false) {
 }
 
 function show(checked) {
+  if (checked.problems.length) say("not run: the scenario has problems", "");
   const names = checked.picture?.hosts.flatMap(({ name, interfaces }) =>
     [name, ...interfaces.map((of) => `${name}.${of}`)]).concat(checked.picture.routers);
   editor.mark(checked.problems, checked.warnings, names);
@@ -127,11 +146,9 @@ function show(checked) {
 }
 
 async function run() {
-  const { a, b } = variants.texts;
-  const request = { a: draft(a), ...(b === null ? {} : { b: draft(b) }) };
-  const { isFresh } = page;
+  const request = requested(), { isFresh } = page;
   page.isFresh = false;
-  if (!isFresh || !await running.resume(request)) await running.start(request);
+  if (!isFresh || !await running.resume(request)) await running.start(request, variants.active);
 }
 
 function runningChanged() {
@@ -139,14 +156,18 @@ function runningChanged() {
   if (running.isOn) say("running", ""); else find("progress").hidden = true;
 }
 
-function heard(line, { a, b }, ms) {
+function heard(line, request, ms) {
+  const { a, b } = request;
+  // What was found in a text that has changed since has other places.
+  const isCurrent = JSON.stringify(request) === JSON.stringify(requested());
+  if (line.checked && isCurrent) show(line.checked);
   if (line.progress?.total > 1) showProgress(line.progress);
   if (line.error) fail(line.error);
   if (line.refused) {
     const { message } = line.refused.checked.problems[0];
     fail(b ? `variant ${line.refused.variant.toUpperCase()}: ${message}` : message);
   }
-  if (line.result) done(line.result, { a: a.text, b: b?.text ?? null, name: page.name }, ms);
+  if (line.result) done(line.result, { a: a.text, b: b?.text ?? null, name: page.name }, ms, isCurrent);
 }
 
 /** The runs of a folder that are shown now. */
@@ -160,10 +181,10 @@ function folderShown({ title, number, flows, status }) {
   results.current();
 }
 
-function done({ number, runs: count, flows }, texts, ms) {
+function done({ number, runs: count, flows }, texts, ms, isCurrent) {
   page.number = number;
   folder.leave();
-  results.load(number);
+  results.load(number, isCurrent).catch((error) => fail(error.message));
   moment.load(number, !find("view-picture").hidden);
   lessons.note(number, texts.a);
   const headline = headlineOf(flows);

@@ -8,6 +8,8 @@ import { resultsFile, series } from "./server.js";
 const COLUMNS = [["goodput", "Mbit/s"], ["cwnd", "window"], ["in-flight", "in flight"], ["srtt", "RTT ms"],
   ["blocking", "reader waits %"]];
 const STEPS = 500;
+// The instant that is shown first. At the very beginning nothing has a value yet.
+const FIRST = 100;
 const FRAME_MS = 40;
 // How long a whole run is shown.
 const PLAYED_MS = 8000;
@@ -52,7 +54,7 @@ export class Moment {
     this.data = null;
     this.number = null;
     this.playing = null;
-    this.range = make("input", { type: "range", min: 0, max: STEPS, value: 0, id: "instant", "aria-label": "Instant" });
+    this.range = make("input", { type: "range", min: 0, max: STEPS, value: FIRST, id: "instant", "aria-label": "Instant" });
     this.range.addEventListener("input", () => { this.stop(); this.paint(); });
     this.play = button("play", () => (this.playing ? this.stop() : this.start()), { id: "play" });
     this.time = make("output", { htmlFor: "instant" });

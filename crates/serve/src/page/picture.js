@@ -109,8 +109,8 @@ export class NetworkPicture {
       part.textContent = row;
       return part;
     }));
-    line.group = draw("g", { class: "line", "data-link": link.name, tabindex: 0, role: "button", "aria-label": `Edit link ${link.name}` },
-      line.path, line.text);
+    line.group = draw("g", { class: "line", "data-link": link.name, tabindex: 0, role: "button",
+      "aria-label": `Edit link ${rows.join(", ")}` }, line.path, line.text);
     const open = () => this.open(link);
     line.group.addEventListener("click", open);
     line.group.addEventListener("keydown", (event) => {
@@ -131,18 +131,21 @@ export class NetworkPicture {
       : draw("rect", { x: -48, y: -18, width: 96, height: 36, rx: 18 });
     const text = draw("text", { dy: "0.35em" });
     text.textContent = name.length > 12 ? `${name.slice(0, 11)}…` : name;
-    const group = draw("g", { class: `node ${kind}`, tabindex: 0, role: "img", "aria-label": `${kind} ${name}`, "data-name": name },
-      shape, text);
+    const group = draw("g", { class: `node ${kind}`, tabindex: 0, role: "img", "aria-label": `${kind} ${name}`,
+      "aria-description": "arrow keys move it", "data-name": name }, shape, text);
     const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     group.addEventListener("pointerdown", (event) => group.setPointerCapture(event.pointerId));
     group.addEventListener("pointermove", (event) => {
       if (group.hasPointerCapture(event.pointerId)) this.move(name, at(event));
     });
     group.addEventListener("pointerup", () => session.write("places", this.moved));
-    group.addEventListener("keydown", ({ key }) => {
-      const [x, y] = { ArrowLeft: [-10, 0], ArrowRight: [10, 0], ArrowUp: [0, -10], ArrowDown: [0, 10] }[key] ?? [0, 0];
+    group.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: [-10, 0], ArrowRight: [10, 0], ArrowUp: [0, -10], ArrowDown: [0, 10] }[event.key];
+      if (!step) return;
+      event.preventDefault();
       const place = this.places.get(name);
-      if (x || y) this.move(name, { x: place.x + x, y: place.y + y });
+      this.move(name, { x: place.x + step[0], y: place.y + step[1] });
+      session.write("places", this.moved);
     });
     return group;
   }

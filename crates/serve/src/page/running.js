@@ -15,10 +15,16 @@ export class Running {
     return this.now !== null;
   }
 
-  /** Begins runs in the place of those before. */
-  start(request) {
+  /** How long the runs go on, in milliseconds. */
+  get age() {
+    return this.now ? performance.now() - this.now.begun : 0;
+  }
+
+  /** Begins runs in the place of those before. `shown` is the variant in sight. */
+  start(request, shown) {
     this.cancel();
-    return this.follow(request, (one, heard) => server.run(request, one.aborter.signal, heard, (job) => {
+    const asked = { ...request, shown };
+    return this.follow(request, (one, heard) => server.run(asked, one.aborter.signal, heard, (job) => {
       one.job = job;
       session.write("job", { job, request: JSON.stringify(request) });
       // Its number was not known yet when it was cancelled.
@@ -53,15 +59,14 @@ export class Running {
   }
 
   async follow(request, begin) {
-    const one = this.now = { job: null, isOver: false, aborter: new AbortController() };
-    const begun = performance.now();
+    const one = this.now = { job: null, isOver: false, aborter: new AbortController(), begun: performance.now() };
     let hasEnded = false;
     this.changed();
     try {
       await begin(one, (line) => {
         if (one.isOver) return;
-        if (line.result || line.error || line.refused) hasEnded = true;
-        this.heard(line, request, performance.now() - begun);
+        if (line.result || line.error || line.refused || line.checked?.problems.length) hasEnded = true;
+        this.heard(line, request, performance.now() - one.begun);
       });
       if (!hasEnded && !one.isOver) this.heard({ error: "the run ended without results" }, request, 0);
     } catch (error) {

@@ -27,12 +27,19 @@ export const series = async (address) => json(await fetch(address));
 /** The address of a file of results. */
 export const resultsFile = (number, name) => `results/${number}/${name}`;
 
+/** The report of results, for the frame that shows one. */
+export async function report(number, signal) {
+  const response = await fetch(resultsFile(number, "content"), { signal });
+  await checked(response);
+  return response.text();
+}
+
 /** What packets did in the first run. */
 export const packets = async (number) => json(await fetch(resultsFile(number, "packets.json")));
 
 /**
- * Runs one or two drafts. `begun` gets the number by which the runs are followed and cancelled; `heard` gets each line:
- * `{ started }`, `{ progress }`, `{ result }`, `{ refused }` or `{ error }`.
+ * Checks and runs one or two drafts. `begun` gets the number by which the runs are followed and cancelled; `heard` gets
+ * each line: `{ checked }`, `{ started }`, `{ progress }`, `{ result }`, `{ refused }` or `{ error }`.
  */
 export async function run(request, signal, heard, begun) {
   const response = await post("run", request, signal);

@@ -73,7 +73,7 @@ fn a_link_of_the_picture_is_edited_and_a_node_is_moved() {
     let middle = (left + width / 2.0, top + height / 2.0);
     page.drag(middle, (middle.0 + 30.0, middle.1 + 40.0));
     assert_ne!(page.evaluate(place), before);
-    page.evaluate("document.querySelector('[aria-label=\"Edit link lte\"]').dispatchEvent(new MouseEvent('click'))");
+    page.evaluate("document.querySelector('[data-link=lte]').dispatchEvent(new MouseEvent('click'))");
     for (id, value) in [("link-delay", "80 ms"), ("link-loss", "2 %")] {
         page.evaluate(&format!(
             "{{ const of = document.getElementById('{id}'); of.value = '{value}'; of.dispatchEvent(new Event('change')) }}"

@@ -1,5 +1,8 @@
 //! Other pages, other names, other files, and scenarios that would take everything.
 
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use subflow_quantity::Size;
 use subflow_scenario::file::Reach;
@@ -112,7 +115,8 @@ fn huge_requests_and_sweeps_are_refused_at_once() {
     assert!(problems(&served, tree).contains("hosts, routers, links and flows"), "{}", problems(&served, tree));
     let repeated = json!({ "a": { "text": WIFI_LTE, "set": ["repeat=900000"] } });
     let lines = served.post("run", &repeated).lines();
-    assert!(lines[0]["error"].as_str().is_some_and(|why| why.contains("expected at most 1000")), "{lines:?}");
+    let told = lines.last().expect("lines")["error"].to_string();
+    assert!(told.contains("expected at most 1000"), "{told}");
     let nested = format!("a = {}1{}", "[".repeat(20_000), "]".repeat(20_000));
     assert!(problems(&served, &nested).contains("not valid TOML"));
 }
@@ -125,11 +129,30 @@ fn scripts_in_titles_and_names_are_text() {
     let lines = served.post("run", &json!({ "a": { "text": text } })).lines();
     let number: &Value = &lines.last().expect("lines")["result"]["number"];
     assert_eq!(served.post("check", &json!({ "text": text })).header("content-type"), "application/json");
+    for of in ["frame", "content", "report.html"] {
+        let report = served.get(&format!("results/{number}/{of}")).body;
+        assert!(!report.contains("<script>parent") && !report.contains("<img src=x"), "{of}");
+    }
     let frame = served.get(&format!("results/{number}/frame"));
-    assert!(!frame.body.contains("<script>parent") && !frame.body.contains("<img src=x"));
     assert!(
         frame.header("content-security-policy").contains("sandbox allow-scripts"),
         "it has no rights of our origin"
     );
     assert!(!frame.header("content-security-policy").contains("allow-same-origin"));
+}
+
+#[test]
+fn silent_and_slow_clients_do_not_keep_the_page_from_its_reader() {
+    let limits = Limits { connections: 8, silence: Duration::from_millis(300), ..Limits::default() };
+    let served = Served::start(Source::Example, limits);
+    // They say nothing, or not all, and come before any token.
+    let silent: Vec<TcpStream> =
+        (0..20).map(|n| served.connect(if n % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nHost: " })).collect();
+    assert_eq!(served.get("start.json").status, 200);
+    // They follow what goes on and never read it.
+    let live = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", served.path("live"), served.host());
+    let slow: Vec<TcpStream> = (0..5).map(|_| served.connect(&live)).collect();
+    let lines = served.post("run", &json!({ "a": { "text": WIFI_LTE } })).lines();
+    assert!(lines.last().expect("lines")["result"].is_object());
+    drop((silent, slow));
 }

@@ -19,12 +19,15 @@ fn endless() -> Value {
 fn a_run_ends_with_results_whose_report_and_files_can_be_had() {
     let served = Served::start(Source::Example, Limits::default());
     let lines = served.post("run", &json!({ "a": { "text": WIFI_LTE, "set": ["repeat=2"] } })).lines();
-    assert_eq!(lines[0], json!({ "started": 2 }));
+    assert_eq!((&lines[0]["checked"]["problems"], &lines[1]), (&json!([]), &json!({ "started": 2 })));
     let result = &lines.last().expect("lines")["result"];
     assert_eq!((&result["runs"], &result["flows"][0]["flow"]), (&json!(2), &json!("file")));
     let file = |name: &str| served.get(&format!("results/{}/{name}", result["number"]));
     let frame = file("frame");
     assert!(frame.body.contains("class=\"in-frame\"") && frame.body.contains("<figure"));
+    let content = file("content");
+    assert!(frame.body.contains(&content.body) && content.body.contains("<figure"), "what the frame shows next");
+    assert_eq!(content.header("content-type"), "text/plain; charset=utf-8", "it is no page of our origin");
     assert!(!frame.body.contains("Run it again"), "the page has the scenario and its commands");
     let report = file("report.html");
     assert!(report.body.contains("Run it again") && report.header("content-disposition").starts_with("attachment"));
@@ -55,6 +58,11 @@ fn two_variants_are_run_with_the_same_seeds_and_compared() {
     let swept = json!({ "text": WIFI_LTE, "set": ["sweep={\"links.lte.delay\"=[\"1 ms\"]}"] });
     let lines = served.post("run", &json!({ "a": draft("35 ms"), "b": swept })).lines();
     assert!(lines[0]["error"].as_str().is_some_and(|why| why.contains("different paths")));
+    let wrong = json!({ "text": WIFI_LTE.replace("\"lia\"", "\"lya\"") });
+    let lines = served.post("run", &json!({ "a": draft("35 ms"), "b": wrong })).lines();
+    assert_eq!(lines[0]["refused"]["variant"], "b", "the one that is not in sight");
+    let lines = served.post("run", &json!({ "a": draft("35 ms"), "b": wrong, "shown": "b" })).lines();
+    assert_eq!((lines.len(), &lines[0]["checked"]["problems"][0]["label"]), (1, &json!("did you mean \"lia\"?")));
 }
 
 #[test]
