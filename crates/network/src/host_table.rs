@@ -20,6 +20,8 @@ pub(crate) struct Interface {
     /// The link on which it sends.
     pub(crate) link: LinkId,
     pub(crate) tapped: bool,
+    /// Whether the network has a tap, so that the marks of packets are noted.
+    pub(crate) observed: bool,
     /// The other end of its link, if every packet goes there whatever its destination.
     peer: Option<InterfaceId>,
     /// The last destination: most packets go to the same destination as the one before.
@@ -28,7 +30,7 @@ pub(crate) struct Interface {
 
 impl Interface {
     pub(crate) fn new(host: HostId, link: LinkId, peer: Option<InterfaceId>) -> Self {
-        Self { host, link, tapped: false, peer, last: None }
+        Self { host, link, observed: false, tapped: false, peer, last: None }
     }
 }
 

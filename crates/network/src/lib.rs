@@ -108,7 +108,7 @@ pub use middlebox::{
     Block, DropOption, Middlebox, MssClamp, Mtu, Nat, PlacedMiddlebox, Reset, RewriteSequence, Split, StripOption,
 };
 pub use netem::{Distribution, Jitter, Overtaking};
-pub use network::{Direction, Hosts, LookAhead, Network, Tap};
+pub use network::{Direction, Hosts, LookAhead, Network, Passage, Tap};
 pub use parts::{Exchange, Partition, PartitionError};
 pub use prefetch::prefetch;
 pub use queue::{Limit, QueueConfig};

@@ -244,6 +244,9 @@ impl Network {
     pub fn set_tap(&mut self, interfaces: &[InterfaceId], tap: Box<dyn Tap + Send>) {
         assert!(self.part.is_none(), "a tap was set in a part of a network");
         self.take_tap();
+        for interface in &mut self.hosts.interfaces {
+            interface.observed = true;
+        }
         for interface in interfaces {
             self.hosts.interfaces[interface.index()].tapped = true;
         }
@@ -253,7 +256,7 @@ impl Network {
     /// Removes the tap and returns it.
     pub fn take_tap(&mut self) -> Option<Box<dyn Tap + Send>> {
         for interface in &mut self.hosts.interfaces {
-            interface.tapped = false;
+            (interface.observed, interface.tapped) = (false, false);
         }
         self.tap.take()
     }
@@ -336,9 +339,25 @@ pub enum Direction {
     In,
 }
 
+/// Where and when a packet passes a tapped interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When.
+    pub time: Instant,
+    /// The host that sends or receives it.
+    pub host: HostId,
+    /// The interface of that host.
+    pub interface: InterfaceId,
+    /// Which of both.
+    pub direction: Direction,
+}
+
 /// Observes the packets of tapped interfaces, for captures.
 pub trait Tap {
-    /// Called when `packet` passes `interface` of `host` at `time`. A sent packet is observed before its first queue,
-    /// even if that queue drops it.
-    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, direction: Direction, packet: &Packet);
+    /// Called when `packet` passes an interface. A sent packet is observed before its first queue, even if that queue
+    /// drops it.
+    ///
+    /// `mark` is what the tap has noted with the packet when it was sent, 0 before that, and 0 for packets that
+    /// middleboxes make of their own accord. Copies of a packet, and what middleboxes make of it, have its mark.
+    fn packet(&mut self, passage: Passage, packet: &Packet, mark: &mut u16);
 }

@@ -15,6 +15,8 @@ use crate::PacketId;
 pub(crate) struct PacketPool {
     slots: Vec<Packet>,
     free: Vec<PacketId>,
+    /// What a tap has noted with each packet; empty without a tap.
+    marks: Vec<u16>,
 }
 
 impl PacketPool {
@@ -35,6 +37,40 @@ impl PacketPool {
         let id = self.reserve();
         self[id] = packet;
         id
+    }
+
+    /// Stores `packet`, a copy of that in slot `original`.
+    pub(crate) fn insert_with_mark_of(&mut self, packet: Packet, original: PacketId) -> PacketId {
+        let id = self.insert(packet);
+        self.copy_mark(original, id);
+        id
+    }
+
+    /// The mark of a packet, 0 if it has none.
+    pub(crate) fn mark(&self, id: PacketId) -> u16 {
+        self.marks.get(id.index()).copied().unwrap_or(0)
+    }
+
+    /// Notes the mark of a packet.
+    pub(crate) fn set_mark(&mut self, id: PacketId, mark: u16) {
+        if self.marks.len() < self.slots.len() {
+            self.marks.resize(self.slots.len(), 0);
+        }
+        self.marks[id.index()] = mark;
+    }
+
+    /// The slot has a packet that no host has sent.
+    pub(crate) fn clear_mark(&mut self, id: PacketId) {
+        if !self.marks.is_empty() {
+            self.set_mark(id, 0);
+        }
+    }
+
+    /// Gives packet `to` the mark of packet `from`, if a tap notes any.
+    pub(crate) fn copy_mark(&mut self, from: PacketId, to: PacketId) {
+        if !self.marks.is_empty() {
+            self.set_mark(to, self.mark(from));
+        }
     }
 
     /// Frees the slot of a packet.
@@ -103,6 +139,17 @@ fn blank() -> Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_has_the_mark_of_its_original_and_without_a_tap_there_are_none() {
+        let mut pool = PacketPool::default();
+        let original = pool.insert(blank());
+        let unmarked = pool.insert_with_mark_of(blank(), original);
+        assert_eq!((pool.mark(unmarked), pool.marks.len()), (0, 0));
+        pool.set_mark(original, 7);
+        let copy = pool.insert_with_mark_of(blank(), original);
+        assert_eq!([original, unmarked, copy].map(|id| pool.mark(id)), [7, 0, 7]);
+    }
 
     #[test]
     fn a_freed_slot_is_reused() {

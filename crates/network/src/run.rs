@@ -8,7 +8,7 @@ use crate::ids::{FlowRoute, PacketRoute};
 use crate::link::{Late, Parcel};
 use crate::network::Change;
 use crate::routing::FlowStart;
-use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
+use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId, Passage};
 
 impl Network {
     /// Sends `packet` from `interface` of `host`. It is dropped and counted as unroutable if no other host has its
@@ -26,10 +26,8 @@ impl Network {
         debug_assert_eq!(sender.host, host, "{interface:?} belongs to another host");
         self.counters.transmitted += 1;
         self.reserved -= 1;
-        if sender.tapped
-            && let Some(tap) = &mut self.tap
-        {
-            tap.packet(self.now, host, interface, Direction::Out, &self.packets[id]);
+        if sender.observed {
+            self.observe_sent(host, interface, id);
         }
         if self.packets.has_overflowed() {
             return self.release(id);
@@ -44,6 +42,19 @@ impl Network {
         };
         let Some(FlowRoute { route, hash }) = flow else { return self.drop_unroutable(id) };
         self.enqueue(sender.link.0, self.now, Parcel { packet: id, route, size, hash });
+    }
+
+    /// Passes a packet that is sent to the tap, if that observes the interface, and notes its mark.
+    #[cold]
+    fn observe_sent(&mut self, host: HostId, interface: InterfaceId, id: PacketId) {
+        let mut mark = 0;
+        if self.hosts.interfaces[interface.index()].tapped
+            && let Some(tap) = &mut self.tap
+        {
+            let passage = Passage { time: self.now, host, interface, direction: Direction::Out };
+            tap.packet(passage, &self.packets[id], &mut mark);
+        }
+        self.packets.set_mark(id, mark);
     }
 
     /// The route of packet `id`, from `interface`, which sends on `link`, if its flow is not known.
@@ -208,7 +219,7 @@ impl Network {
         let disturbance = self.links[index as usize].disturbance();
         if disturbance.is_some_and(|disturbance| disturbance.duplicates()) {
             let copy = self.packets[packet.packet].clone();
-            let copy = self.packets.insert(copy);
+            let copy = self.packets.insert_with_mark_of(copy, packet.packet);
             self.counters.duplicated += 1;
             hosts.handle_copy(self, packet.packet, copy);
             self.arrive(hosts, index, Parcel { packet: copy, ..packet });
@@ -237,8 +248,8 @@ impl Network {
         if receiver.tapped
             && let Some(tap) = &mut self.tap
         {
-            let content = &self.packets[packet.packet];
-            tap.packet(self.now, receiver.host, interface, Direction::In, content);
+            let passage = Passage { time: self.now, host: receiver.host, interface, direction: Direction::In };
+            tap.packet(passage, &self.packets[packet.packet], &mut self.packets.mark(packet.packet));
         }
         hosts.handle_packet(self, receiver.host, interface, packet.packet);
     }

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use subflow_network::{Direction, HostId, InterfaceId, Network, Tap};
+use subflow_network::{Direction, HostId, InterfaceId, Network, Passage, Tap};
 use subflow_quantity::Instant;
 use subflow_scenario::Scenario;
-use subflow_wire::{Packet, PayloadBytes, PcapngWriter, packet_block_length};
+use subflow_wire::{Body, Packet, PayloadBytes, PcapngWriter, packet_block_length};
 
 use super::CaptureFolder;
 use crate::{RunError, remedy};
@@ -17,8 +17,11 @@ use crate::{RunError, remedy};
 struct HostCapture {
     writer: PcapngWriter<AppendedFile>,
     interfaces: Vec<InterfaceId>,
+    /// That of the last packet that the host has sent.
     identification: u16,
     buffer: Vec<u8>,
+    /// The payload of a datagram of UDP.
+    payload: Vec<u8>,
 }
 
 /// The state of a run's captures, shared by the tap in the network and the run.
@@ -62,7 +65,8 @@ impl Capture {
             let names: Vec<&str> = host.interfaces.iter().map(|interface| interface.name.as_str()).collect();
             let file = AppendedFile::create(&path).map_err(failed)?;
             let writer = PcapngWriter::new(file, &names).map_err(failed)?;
-            hosts.push(HostCapture { writer, interfaces: ids.clone(), identification: 0, buffer: Vec::new() });
+            let (buffer, payload) = (Vec::new(), Vec::new());
+            hosts.push(HostCapture { writer, interfaces: ids.clone(), identification: 0, buffer, payload });
         }
         Ok(Self(Arc::new(Mutex::new(Captures { folder: folder.clone(), hosts, error: None }))))
     }
@@ -101,25 +105,45 @@ impl Capture {
 }
 
 impl Tap for Capture {
-    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, _: Direction, packet: &Packet) {
-        self.with_host(host, |capture, folder| capture.write_described(folder, time, interface, packet));
+    fn packet(&mut self, passage: Passage, packet: &Packet, mark: &mut u16) {
+        self.with_host(passage.host, |capture, folder| {
+            if passage.direction == Direction::Out {
+                *mark = capture.next_identification();
+            }
+            capture.write_described(folder, passage, packet, *mark)
+        });
     }
 }
 
 impl HostCapture {
-    /// Writes a packet whose payload is not stored, with zeros as payload.
+    /// The IPv4 identification of the next packet that the host sends. It keeps it, so that captures of both ends can be
+    /// matched.
+    fn next_identification(&mut self) -> u16 {
+        self.identification = self.identification.wrapping_add(1);
+        self.identification
+    }
+
+    /// Writes a packet whose payload is not stored, with zeros as payload; that of UDP begins with its place in the stream.
     fn write_described(
         &mut self,
         folder: &CaptureFolder,
-        time: Instant,
-        interface: InterfaceId,
+        Passage { time, interface, .. }: Passage,
         packet: &Packet,
+        identification: u16,
     ) -> Result<(), String> {
         let mut bytes = core::mem::take(&mut self.buffer);
         bytes.clear();
-        self.identification = self.identification.wrapping_add(1);
+        let payload = match &packet.body {
+            Body::Udp(datagram) => {
+                self.payload.clear();
+                self.payload.extend_from_slice(&datagram.payload.stream_offset.to_be_bytes());
+                self.payload.resize(datagram.payload.length as usize, 0);
+                PayloadBytes::Bytes(&self.payload)
+            }
+            _ => PayloadBytes::Zero,
+        };
         packet
-            .emit(PayloadBytes::Zero, self.identification, &mut bytes)
+            .emit(payload, identification, &mut bytes)
             .map_err(|error| format!("a packet cannot be written as bytes: {error}"))?;
         self.write(folder, time, interface, &bytes)?;
         self.buffer = bytes;

@@ -1,7 +1,7 @@
 //! Captures of runs in real time: every packet at every host, with its real bytes.
 
 use subflow_linux::{ByteTap, Emulator, PacketWriter};
-use subflow_network::{Direction, HostId, InterfaceId, Tap};
+use subflow_network::{Direction, HostId, InterfaceId, Passage, Tap};
 use subflow_quantity::Instant;
 use subflow_scenario::{HostStack, Scenario};
 use subflow_wire::Packet;
@@ -25,10 +25,11 @@ struct Sent {
 }
 
 impl Tap for Sent {
-    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, direction: Direction, packet: &Packet) {
-        if direction == Direction::Out {
+    fn packet(&mut self, passage: Passage, packet: &Packet, _: &mut u16) {
+        if passage.direction == Direction::Out {
             let mut packet = packet.clone();
-            self.capture.write(time, host, interface, self.writer.write(&mut packet));
+            let bytes = self.writer.write(&mut packet);
+            self.capture.write(passage.time, passage.host, passage.interface, bytes);
         }
     }
 }

@@ -75,6 +75,7 @@ impl Network {
         for packet in onward {
             let size = size_of(&packet);
             let packet = self.insert_of_middlebox(packet, parcel.packet);
+            self.packets.copy_mark(parcel.packet, packet);
             self.enter_queue(index, Parcel { packet, size, ..parcel });
         }
         for packet in back {
@@ -96,6 +97,7 @@ impl Network {
         let destination = self.hosts.addresses.interface(packet.ip.destination);
         let size = size_of(&packet);
         let packet = self.insert_of_middlebox(packet, cause);
+        self.packets.clear_mark(packet);
         match destination {
             Some(destination) => {
                 let parcel = Parcel { packet, route: PacketRoute::to(destination), size, hash: 0 };

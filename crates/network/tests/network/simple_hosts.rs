@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use subflow_network::{
-    Direction, HostId, InterfaceId, LinkConfig, LinkId, QueueConfig, RouteMetric, RouterId, RouterMode, Tap,
+    Direction, InterfaceId, LinkConfig, LinkId, Passage, QueueConfig, RouteMetric, RouterId, RouterMode, Tap,
     TopologyBuilder,
 };
-use subflow_quantity::{Duration, Instant, Rate};
+use subflow_quantity::{Duration, Rate};
 use subflow_wire::Packet;
 
 use crate::support::random_network::scenario;
@@ -249,13 +249,17 @@ fn timers_expire_in_order_and_after_packets_of_the_same_instant() {
     assert_eq!(hosts.timers[2], (100_000_000, timers[0]), "a deadline in the past expires now");
 }
 
-type Seen = Arc<Mutex<Vec<(u64, InterfaceId, Direction, u32)>>>;
+type Seen = Arc<Mutex<Vec<(u64, InterfaceId, Direction, u32, u16)>>>;
 
 struct RecordingTap(Seen);
 
 impl Tap for RecordingTap {
-    fn packet(&mut self, time: Instant, _: HostId, interface: InterfaceId, direction: Direction, packet: &Packet) {
-        self.0.lock().unwrap().push((time.as_nanos(), interface, direction, number(packet)));
+    fn packet(&mut self, passage: Passage, packet: &Packet, mark: &mut u16) {
+        let Passage { time, interface, direction, .. } = passage;
+        if direction == Direction::Out {
+            *mark = 1000 + number(packet) as u16;
+        }
+        self.0.lock().unwrap().push((time.as_nanos(), interface, direction, number(packet), *mark));
     }
 }
 
@@ -273,7 +277,27 @@ fn a_tap_records_what_its_interfaces_send_and_receive() {
     network.run_until(&mut hosts, ms(200));
     let there = 12_000_000 + 360_000;
     let back = 12_000_000 + 3 * 4_800;
-    assert_eq!(*seen.lock().unwrap(), [(0, a, Direction::Out, 1), (there + back, a, Direction::In, 101)]);
+    let expected = [(0, a, Direction::Out, 1, 1001), (there + back, a, Direction::In, 101, 0)];
+    assert_eq!(*seen.lock().unwrap(), expected, "the answer of the other host, which has no tap, has no mark");
+}
+
+#[test]
+fn a_packet_and_its_copy_arrive_with_the_mark_that_they_were_sent_with() {
+    let mut topology = TopologyBuilder::new();
+    let hosts = ["a", "b"].map(|name| topology.host(name));
+    let [a, b] = hosts.map(|host| topology.interface(host, "eth"));
+    let doubled = || LinkConfig { duplication: subflow_network::Probability::ALWAYS, ..link(1) };
+    topology.link("link", a, b, doubled(), doubled());
+    let mut network = topology.build(1).unwrap();
+    let seen = Seen::default();
+    network.set_tap(&[a, b], Box::new(RecordingTap(seen.clone())));
+    for number in 1..4 {
+        send(&mut network, a, b, number, 1500);
+    }
+    network.run_until(&mut Recorder::default(), ms(100));
+    let seen = seen.lock().unwrap();
+    let arrived: Vec<_> = seen.iter().filter(|seen| seen.1 == b).map(|seen| (seen.3, seen.4)).collect();
+    assert_eq!(arrived, [(1, 1001), (1, 1001), (2, 1002), (2, 1002), (3, 1003), (3, 1003)]);
 }
 
 #[test]
