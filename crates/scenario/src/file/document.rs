@@ -8,6 +8,7 @@ use std::sync::Arc;
 use toml_edit::{Document as Toml, DocumentMut, Table};
 
 use super::dotted_path::{DottedPath, parse_assignment};
+use super::foreign::Foreign;
 use super::node::{Node, Value};
 use super::swept::{drop_axis, line_of};
 use super::{Origin, Place, Problem, Source};
@@ -15,6 +16,8 @@ use crate::{CustomAlgorithms, input};
 
 /// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 16;
+/// The bytes by which a file of another kind is recognised.
+const START: usize = 4096;
 
 /// A scenario file that is valid TOML. Whether the scenario is valid is checked when it is read.
 #[derive(Clone, Debug)]
@@ -98,6 +101,9 @@ impl Document {
     fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Problem> {
         let shown = path.display();
         let text = String::from_utf8(bytes).map_err(|error| {
+            if let Some(problem) = foreign(path, error.as_bytes()) {
+                return problem;
+            }
             let good = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..good].iter().filter(|&&byte| byte == b'\n').count() + 1;
             Problem::nowhere(format!("{shown}:{line}: found a byte that is not UTF-8, expected a text file"))
@@ -109,7 +115,9 @@ impl Document {
     /// Reads `text` as the contents of a file at `path`.
     pub fn parse(path: &Path, text: String) -> Result<Self, Problem> {
         let source = Arc::new(Source { origin: Origin::User, name: path.display().to_string(), text });
-        let toml = Toml::parse(source.text.clone()).map_err(|error| syntax_problem(&source, &error))?;
+        let toml = Toml::parse(source.text.clone()).map_err(|error| {
+            foreign(path, source.text.as_bytes()).unwrap_or_else(|| syntax_problem(&source, &error))
+        })?;
         let mut root = Node::new(toml.as_item(), &source, &(0..0));
         // A missing key of the top level is reported at the first byte, not for the whole text.
         root.place.span = 0..0;
@@ -178,6 +186,12 @@ fn add_leaves(node: &Node, path: &str, leaves: &mut Vec<Leaf>) {
         let key = toml_edit::Key::new(&entry.key).display_repr().into_owned();
         add_leaves(&entry.node, &format!("{path}{separator}{key}"), leaves);
     }
+}
+
+/// The problem of a file that is no TOML because it is something else.
+fn foreign(path: &Path, bytes: &[u8]) -> Option<Problem> {
+    let Foreign { what, remedy } = Foreign::to_scenarios(&bytes[..bytes.len().min(START)])?;
+    Some(Problem::nowhere(format!("{}: found {what}, expected a scenario", path.display())).help(remedy))
 }
 
 fn cannot_read(path: &Path, error: &io::Error) -> Problem {

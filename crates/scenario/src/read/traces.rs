@@ -11,7 +11,7 @@ use subflow_policy::catalogue::Choice;
 
 use crate::conditions::Conditions;
 use crate::csv_table::{Cause, LineError};
-use crate::file::{Document, Field, Problem, Reach, Section, Value};
+use crate::file::{Document, Field, Foreign, Problem, Reach, Section, Value};
 use crate::flow_list::FlowList;
 use crate::measurement::Columns;
 use crate::{SizeTable, input, schema};
@@ -224,5 +224,8 @@ fn read(path: &Path) -> Result<String, String> {
         return Err("not a file".to_owned());
     }
     let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "not text in UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|error| match Foreign::recognise(error.as_bytes()) {
+        Some(Foreign { what, remedy }) => format!("{what}; {remedy}"),
+        None => "not text in UTF-8".to_owned(),
+    })
 }
