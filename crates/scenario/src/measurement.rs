@@ -4,7 +4,10 @@
 //! Times count from the first line. They are numbers in a stated unit, or dates with a time of day such as
 //! `2019.12.14_10.16.30`, `2023-06-01 12:00:00.250` and `2023-06-01T12:00:00+02:00`. Lines of the same time become their
 //! mean, and a gap keeps the last values. Fields without a number (`-`, `NaN`, empty) change nothing. Commas, semicolons
-//! or tabs separate the columns.
+//! or tabs separate the columns, or where there are none of these, blanks. Columns of a file whose first line has numbers
+//! alone are called by their numbers: `1`, `2`, ….
+
+use std::borrow::Cow;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use subflow_network::{Bernoulli, LinkChange, Probability, Service};
@@ -42,14 +45,17 @@ struct Mean {
 impl Columns {
     /// Reads the text of a file.
     pub(crate) fn parse(&self, text: &str) -> Result<Conditions, LineError> {
-        let delimiter = delimiter(text);
+        let (text, delimiter) = separated(text);
+        let has_names = has_names(&text, delimiter, self.time_unit);
         let mut reader = ReaderBuilder::new()
             .trim(Trim::All)
             .comment(Some(b'#'))
             .delimiter(delimiter)
             .flexible(true)
+            .has_headers(has_names)
             .from_reader(text.as_bytes());
-        let header = reader.headers().map_err(|error| LineError::not_csv(&error))?.clone();
+        let first = reader.headers().map_err(|error| LineError::not_csv(&error))?.clone();
+        let header = if has_names { first } else { (1..=first.len()).map(|number| number.to_string()).collect() };
         let time = place(&header, &self.time)?;
         let measured = [&self.rate, &self.delay, &self.loss];
         let mut places = [None; 3];
@@ -93,9 +99,32 @@ impl Columns {
     }
 
     fn seconds(&self, text: &str) -> Option<f64> {
-        let number = text.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number * self.time_unit);
-        number.or_else(|| date(text))
+        seconds(text, self.time_unit)
     }
+}
+
+/// A number in a unit of so many seconds, or a date.
+fn seconds(text: &str, unit: f64) -> Option<f64> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number * unit);
+    number.or_else(|| seconds_of_date(text))
+}
+
+/// The text, and the character that separates its columns: runs of blanks become tabs where nothing else does.
+fn separated(text: &str) -> (Cow<'_, str>, u8) {
+    let is_content = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let first = text.lines().find(is_content).unwrap_or_default();
+    if first.contains([',', ';', '\t']) || !first.trim().contains(' ') {
+        return (Cow::Borrowed(text), delimiter(text));
+    }
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join("\t") + "\n");
+    (Cow::Owned(lines.collect()), b'\t')
+}
+
+/// Whether the first line has names, and not values: a number or a date in each field.
+fn has_names(text: &str, delimiter: u8, time_unit: f64) -> bool {
+    let is_content = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let first = text.lines().find(is_content).unwrap_or_default();
+    first.split(char::from(delimiter)).any(|field| seconds(field.trim(), time_unit).is_none())
 }
 
 /// The character that separates the columns: of those in the first line the most frequent.
@@ -130,7 +159,7 @@ fn duration(seconds: f64) -> Duration {
 
 /// The seconds of a date with a time of day since 1970 in UTC; without a zone the date is taken as UTC, which matters only
 /// if zones change within a file.
-fn date(text: &str) -> Option<f64> {
+pub fn seconds_of_date(text: &str) -> Option<f64> {
     let text = text.trim_end_matches('Z');
     // A zone comes after the time of day, which a date's own hyphens do not.
     let zone_at = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':'));
@@ -222,7 +251,22 @@ mod tests {
             assert_eq!(with(first, second), expected, "{first} {second}");
         }
         // By `date -u -d 2024-02-29T12:34:56 +%s`.
-        assert_eq!(date("2024-02-29 12:34:56"), Some(1_709_210_096.0));
+        assert_eq!(seconds_of_date("2024-02-29 12:34:56"), Some(1_709_210_096.0));
+    }
+
+    #[test]
+    fn columns_without_names_have_numbers_and_blanks_separate_them() {
+        let named = shown("Timestamp\tDL_bitrate\tRTT\n0\t8\t1\n1\t9\t2\n");
+        let numbered = Columns {
+            time: "1".to_owned(),
+            rate: Some(("2".to_owned(), 1e3)),
+            delay: Some(("4".to_owned(), 0.5e-3)),
+            ..columns()
+        };
+        let text = "# seconds kbit/s speed ms\n1289406399  8 0.5 1\n1289406400 9   0.25 2\n";
+        assert_eq!(format!("{:?}", numbered.parse(text).expect("it has numbers").changes), named);
+        let error = numbered.parse("5 6\n").expect_err("there is no fourth column");
+        assert!(error.found.contains("no column '4'") && error.expected.contains("1, 2"), "{error:?}");
     }
 
     #[test]
@@ -243,7 +287,7 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text in "(Timestamp|DL_bitrate|RTT|[-0-9.:T_Z+;,\t\n]|é){0,40}") {
             let _ = columns().parse(&text);
-            let _ = date(&text);
+            let _ = seconds_of_date(&text);
         }
     }
 }

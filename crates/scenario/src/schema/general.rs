@@ -178,7 +178,8 @@ pub(crate) static TRACE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "trace = { … }",
     doc: "The table of a measurement with its own columns and units: at least one of rate, delay, rtt and loss. Times \
           count from the first line; lines of the same time become their mean, and fields without a number change \
-          nothing. Commas, semicolons or tabs separate the columns.",
+          nothing. Commas, semicolons, tabs or blanks separate the columns; those of a file whose first line has numbers \
+          alone are called `1`, `2`, ….",
     fields: vec![
         required("file", "a path", "the file"),
         value(
