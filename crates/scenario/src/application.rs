@@ -1,5 +1,5 @@
-//! What applications do with data: how they read it (at a rate, in pieces, with pauses), and video that a player requests in
-//! chunks.
+//! What applications do with data: how they read it (at a rate, in pieces, with pauses), video that a player requests in
+//! chunks, and exchanges that wait for each other.
 
 use subflow_policy::adaptation::Adaptation;
 use subflow_quantity::{Duration, Rate};
@@ -62,18 +62,52 @@ pub struct Video {
     pub length: Option<Duration>,
     /// Bytes of each request.
     pub request: u64,
+    /// The sizes of all chunks in bytes, of each quality; empty if the bit rates are constant.
+    pub sizes: Vec<Vec<u64>>,
 }
 
 impl Video {
     /// The number of its chunks, of which the last one is as long as the others; `None` if it does not end.
     pub fn chunks(&self) -> Option<u64> {
-        self.length.map(|length| length.as_nanos().div_ceil(self.chunk.as_nanos()))
+        let listed = self.sizes.first().map(|sizes| sizes.len() as u64);
+        listed.or_else(|| self.length.map(|length| length.as_nanos().div_ceil(self.chunk.as_nanos())))
     }
 
-    /// The bytes of a chunk in the highest quality.
-    pub fn largest(&self) -> u64 {
-        self.ladder.last().map_or(1, |rate| rate.bytes_in(self.chunk).max(1))
+    /// The bytes of chunk `number`, counted from 0, in a quality, which is a place in the ladder.
+    pub fn bytes(&self, quality: usize, number: u64) -> u64 {
+        let listed = self.sizes.get(quality).and_then(|sizes| sizes.get(usize::try_from(number).ok()?));
+        listed.copied().unwrap_or_else(|| self.ladder[quality].bytes_in(self.chunk).max(1))
     }
+
+    /// The bytes of the largest chunk.
+    pub fn largest(&self) -> u64 {
+        let listed = self.sizes.iter().flatten().copied().max();
+        listed.unwrap_or_else(|| self.ladder.last().map_or(1, |rate| rate.bytes_in(self.chunk).max(1)))
+    }
+}
+
+/// A request and its response among others that wait for each other, as the objects of a page do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedExchange {
+    /// Bytes of the request, above 0.
+    pub request: u64,
+    /// Bytes of the response, above 0.
+    pub response: u64,
+    /// How long the far end takes from the arrival of the request to the response.
+    pub wait: Duration,
+    /// The exchanges whose responses must have arrived before the request goes; empty: from the flow's start on.
+    pub after: Vec<Prerequisite>,
+    /// The time from there to the request.
+    pub pause: Duration,
+}
+
+/// An exchange that another one waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prerequisite {
+    /// The name of its flow.
+    pub flow: String,
+    /// Its place in the list of that flow, counted from 0.
+    pub exchange: usize,
 }
 
 #[cfg(test)]
@@ -100,7 +134,16 @@ mod tests {
             startup: Duration::from_secs(4),
             length,
             request: 500,
+            sizes: Vec::new(),
         }
+    }
+
+    #[test]
+    fn listed_sizes_say_how_many_chunks_there_are_and_how_large_they_are() {
+        let listed = Video { sizes: vec![vec![10, 20, 30], vec![100, 50, 70]], ..two_qualities(None) };
+        assert_eq!((listed.chunks(), listed.largest()), (Some(3), 100));
+        assert_eq!([listed.bytes(0, 2), listed.bytes(1, 1)], [30, 50]);
+        assert_eq!(two_qualities(None).bytes(1, 7), 2_500_000);
     }
 
     #[test]

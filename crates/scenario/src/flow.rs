@@ -13,7 +13,7 @@ use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic, sctp, tcp};
 
-use crate::{InterfaceIndex, Period, Reading, SizeDistribution, Video};
+use crate::{InterfaceIndex, Period, PlannedExchange, Reading, SizeDistribution, Video};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug)]
@@ -67,7 +67,12 @@ impl Flow {
 
     /// Whether the data are responses, so that the end that was connected to sends them.
     pub fn is_answered(&self) -> bool {
-        matches!(self.traffic, Traffic::RequestResponse { .. } | Traffic::Video(_))
+        matches!(self.traffic, Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_))
+    }
+
+    /// Its exchanges, if they are listed and wait for each other.
+    pub fn planned_exchanges(&self) -> Option<&Arc<[PlannedExchange]>> {
+        if let Traffic::Exchanges(exchanges) = &self.traffic { Some(exchanges) } else { None }
     }
 
     /// What its player plays, if it streams.
@@ -92,8 +97,8 @@ impl Flow {
         }
     }
 
-    /// The sizes of its exchanges in the run with `seed`, in order; `None` if it has no exchanges. Both ends draw the
-    /// same.
+    /// The sizes of its exchanges in the run with `seed`, in order; `None` if it has no exchanges, or lists them. Both
+    /// ends draw the same.
     pub fn exchange_sizes(&self, seed: u64) -> Option<ExchangeSizes> {
         let rng = || stream(seed, &format!("exchanges of {}", self.name));
         match &self.traffic {
@@ -105,7 +110,7 @@ impl Flow {
                 let [request, response] = [video.request, video.largest()].map(SizeDistribution::Constant);
                 Some(ExchangeSizes { request, response, rng: rng() })
             }
-            Traffic::Bulk { .. } | Traffic::OnOff { .. } => None,
+            Traffic::Bulk { .. } | Traffic::OnOff { .. } | Traffic::Exchanges(_) => None,
         }
     }
 
@@ -333,6 +338,9 @@ pub enum Traffic {
     },
     /// Chunks of a video, which a player at [`Flow::from`] requests one after the other over one connection. Not for UDP.
     Video(Video),
+    /// The exchanges of a list, each as soon as those have ended that it waits for, of this flow or of others. Responses
+    /// come in the order in which the far end has them. Not for UDP.
+    Exchanges(Arc<[PlannedExchange]>),
 }
 
 /// The sizes of a flow's exchanges in one run, one after the other. They do not end.

@@ -66,11 +66,12 @@ use subflow_network::RoutingConfig;
 pub use subflow_policy::catalogue::Description;
 use subflow_quantity::Duration;
 
-pub use application::{Pause, PauseBegin, Reading, Video};
+pub use application::{Pause, PauseBegin, PlannedExchange, Prerequisite, Reading, Video};
 pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
+pub use measurement::seconds_of_date;
 pub use program::{After, Program, ProgramCommand};
 pub use random::Period;
 pub(crate) use read::{Traces, idle_axes, without_effect};

@@ -87,7 +87,9 @@ impl Simulation {
         let (start_s, duration_s) = (scenario.flows[index].start.as_secs_f64(), scenario.duration.as_secs_f64());
         let (exchanges, completes) = match &scenario.flows[index].traffic {
             Traffic::RequestResponse { count, .. } => (true, count.is_some()),
-            Traffic::Video(video) => (true, video.length.is_some()),
+            Traffic::Video(video) => (true, video.chunks().is_some()),
+            // The agent's reward follows one clock of exchanges, which come one after the other.
+            Traffic::Exchanges(_) => (false, true),
             Traffic::Bulk { bytes } => (false, bytes.is_some()),
             Traffic::OnOff { .. } => (false, false),
         };

@@ -10,18 +10,10 @@ use std::collections::BTreeMap;
 use subflow_network::{LinkChange, LinkConfig, Service};
 use subflow_quantity::{Duration, Size};
 use subflow_scenario::sweep::Plan;
-use subflow_scenario::{Attachment, Flow, InterfaceIndex, Period, Scenario, SizeDistribution, Traffic};
-use subflow_wire::packet_block_length;
+use subflow_scenario::{Attachment, Scenario};
 
 use super::maximum_flow::FlowGraph;
-
-/// Stands for an unlimited capacity; more than any run carries.
-const UNLIMITED: u128 = 1 << 80;
-/// The length of a packet's headers with the usual options: TCP over IPv4 with timestamps and a DSS option.
-const HEADERS: u64 = 72;
-/// The length of an IPv4 and a UDP header.
-const UDP_HEADERS: u64 = 28;
-const PACKETS_PER_ACKNOWLEDGMENT: u64 = 2;
+use super::streams::{Stream, UNLIMITED, carried};
 
 /// The size of all captures of `plan` together, if no packet is lost and the links are used as far as possible. `None`
 /// if neither the length of a flow nor the rate of a link limits it.
@@ -133,92 +125,6 @@ impl<'a> Direction<'a> {
     }
 }
 
-/// The bytes that a service carries in `span`.
-fn carried(service: &Service, span: Duration) -> u128 {
-    let bits_per_second = match service {
-        Service::Unlimited if span.is_zero() => 0,
-        Service::Unlimited => return UNLIMITED,
-        Service::Rate(rate) => u128::from(rate.bits_per_second()),
-        Service::Trace(trace) => trace.mean_bits_per_second() as u128,
-        Service::TokenBucket(bucket) => u128::from(bucket.rate.bits_per_second()),
-    };
-    bits_per_second * u128::from(span.as_nanos()) / 8_000_000_000
-}
-
-/// Data in one direction of a flow.
-struct Stream {
-    /// The interfaces that it may leave from, and those that it may arrive at.
-    from: Vec<InterfaceIndex>,
-    to: Vec<InterfaceIndex>,
-    /// Its length in bytes of IP packets; `None` if only the links limit it.
-    bytes: Option<u128>,
-    /// The size of its packets.
-    packet: u64,
-    /// Whether they are acknowledged.
-    acknowledged: bool,
-}
-
-impl Stream {
-    fn all_of(scenario: &Scenario, flow: &Flow) -> Vec<Self> {
-        let (mtu, uses_all) = (flow.protocol.mtu().unwrap_or(u16::MAX.into()), flow.protocol.is_multipath());
-        let interfaces = |end: InterfaceIndex| match uses_all {
-            true => (0..scenario.hosts[end.host].interfaces.len())
-                .map(|interface| InterfaceIndex { interface, ..end })
-                .collect(),
-            false => vec![end],
-        };
-        let (from, to) = (interfaces(flow.from), interfaces(flow.to));
-        let packet = u64::from(mtu);
-        let stream = |from: &[InterfaceIndex], to: &[InterfaceIndex], payload: Option<u128>| Self {
-            from: from.to_vec(),
-            to: to.to_vec(),
-            bytes: payload.map(|payload| with_headers(payload, packet - HEADERS, HEADERS)),
-            packet,
-            acknowledged: true,
-        };
-        match &flow.traffic {
-            Traffic::Bulk { bytes } => vec![stream(&from, &to, bytes.map(u128::from))],
-            Traffic::RequestResponse { request, response, count, .. } => {
-                let all = |each: &SizeDistribution| count.map(|count| u128::from(each.mean()) * u128::from(count));
-                vec![stream(&from, &to, all(request)), stream(&to, &from, all(response))]
-            }
-            Traffic::Video(video) => {
-                let all = |each: u64| video.chunks().map(|chunks| u128::from(each) * u128::from(chunks));
-                vec![stream(&from, &to, all(video.request)), stream(&to, &from, all(video.largest()))]
-            }
-            &Traffic::OnOff { rate, packet, on, off } => {
-                let active = flow.stop.unwrap_or(scenario.duration) - flow.start;
-                let payload = carried(&Service::Rate(rate), active) as f64 * share(on, off);
-                let bytes = with_headers(payload as u128, u64::from(packet), UDP_HEADERS);
-                let packet = u64::from(packet) + UDP_HEADERS;
-                vec![Self { from, to, bytes: Some(bytes), packet, acknowledged: false }]
-            }
-        }
-    }
-
-    /// The size of the captures of `bytes` of packets at both ends.
-    fn captured(&self, bytes: u128) -> u128 {
-        let block = |length: u64| packet_block_length(length as usize) as u128;
-        let packets = bytes.div_ceil(u128::from(self.packet));
-        let acknowledgments = if self.acknowledged { packets / u128::from(PACKETS_PER_ACKNOWLEDGMENT) } else { 0 };
-        2 * (packets * block(self.packet) + acknowledgments * block(HEADERS))
-    }
-}
-
-/// The size of the packets that carry `payload`, each of them at most `most`.
-fn with_headers(payload: u128, most: u64, headers: u64) -> u128 {
-    payload + payload.div_ceil(u128::from(most.max(1))) * u128::from(headers)
-}
-
-/// The mean share of the time in which a source is on.
-fn share(on: Period, off: Period) -> f64 {
-    let mean = |period| match period {
-        Period::Constant(span) | Period::Exponential(span) => span.as_secs_f64(),
-    };
-    let (on, off) = (mean(on), mean(off));
-    if on + off > 0.0 { on / (on + off) } else { 1.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -287,6 +193,18 @@ protocol = "mptcp"
         assert_near(&["flows.file.protocol='sctp'", "flows.file.sctp.cmt=true"], 0.9, 1.3);
         // Some packets are retransmitted on the other path.
         assert_near(&["flows.file.send='3 MB'"], 0.9, 1.2);
+    }
+
+    #[test]
+    fn pauses_between_requests_are_counted() {
+        let paused = "flows.file.requests={response='20 kB',think='500 ms'}";
+        assert_near(&[paused], 0.8, 1.4);
+        assert_near(&[paused, "flows.file.protocol='tcp'"], 0.8, 1.4);
+        assert_near(&["flows.file.requests={response='2 kB',every='50 ms'}"], 0.7, 1.5);
+        let video = "flows.file.video={ladder=['1 Mbit/s'],chunk='2 s',buffer='4 s'}";
+        assert_near(&[video], 0.8, 1.4);
+        let page = "flows.file.exchanges=[{response='40 kB'},{response='200 kB'},{response='100 B',after='file.1'}]";
+        assert_near(&[page], 0.8, 1.3);
     }
 
     #[test]

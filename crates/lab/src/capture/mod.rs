@@ -3,6 +3,7 @@
 mod estimate;
 mod files;
 mod maximum_flow;
+mod streams;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -41,6 +41,13 @@ pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
             flow.key()
         )));
     }
+    if let Some(flow) = scenario.flows.iter().find(|flow| flow.planned_exchanges().is_some()) {
+        return Err(RunError::Scenario(format!(
+            "{}: lists of exchanges are for the simulator alone; leave out --on linux, or run a browser and servers as \
+             programs",
+            flow.key()
+        )));
+    }
     (0..scenario.hosts.len()).map(|host| plan(scenario, host)).collect()
 }
 

@@ -11,6 +11,7 @@ use subflow_transport::{Host, RandomSource, Reach};
 
 use super::application::Application;
 use super::nodes::Node;
+use super::page::Waiting;
 use super::stacks::{Side, listener};
 use super::world::World;
 use crate::RunError;
@@ -228,6 +229,7 @@ impl Run {
     }
 
     fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(&Flow, usize) -> bool) {
+        self.world.waiting = Waiting::of(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
             let answers = flow.is_answered();
             let from = (backups(&scenario.hosts[flow.from.host]), record_paths && !answers);

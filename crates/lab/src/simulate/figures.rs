@@ -197,7 +197,7 @@ fn add_others(result: &mut FlowResult, others: &SubflowTotals, goodput_mbps: f64
 fn group_member(flow: &Flow) -> Option<GroupMember> {
     let send_bytes = match flow.traffic {
         Traffic::Bulk { bytes } => bytes,
-        Traffic::OnOff { .. } | Traffic::RequestResponse { .. } | Traffic::Video(_) => None,
+        _ => None,
     };
     flow.group.clone().map(|name| GroupMember { name, start_s: flow.start.as_secs_f64(), send_bytes })
 }

@@ -13,6 +13,7 @@ pub(crate) mod measure;
 pub(crate) mod nodes;
 mod object_series;
 mod observer;
+mod page;
 mod parts;
 pub(crate) mod sample;
 pub(crate) mod stacks;

@@ -10,6 +10,7 @@ use subflow_wire::icmp::IcmpError;
 
 use super::application::{Application, Reader};
 use super::nodes::{Node, Nodes, TIMER, TimerOwner};
+use super::page::Waiting;
 
 /// Everything above the network.
 pub(crate) struct World {
@@ -18,11 +19,14 @@ pub(crate) struct World {
     pub(crate) applications: Vec<Application>,
     /// Addresses that hosts lose and get back, each with its own timer.
     address_changes: Vec<HostEvent>,
+    /// Exchanges that wait for others.
+    pub(super) waiting: Waiting,
 }
 
 impl World {
     pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
-        Self { nodes: Nodes::new(network, nodes), applications: Vec::new(), address_changes: Vec::new() }
+        let (applications, address_changes) = (Vec::new(), Vec::new());
+        Self { nodes: Nodes::new(network, nodes), applications, address_changes, waiting: Waiting::default() }
     }
 
     /// Removes addresses from a host, or returns them, at `at`.
@@ -52,6 +56,9 @@ impl World {
             let timer = self.nodes.new_timer(network, TimerOwner::Reader { flow });
             application.read_by(Reader::new(reading, timer));
         }
+        if application.flow().planned_exchanges().is_some() {
+            application.follow_script(self.nodes.new_timer(network, TimerOwner::Responder { flow }));
+        }
         self.applications.push(application);
     }
 
@@ -72,6 +79,18 @@ impl World {
             if was_open && self.applications[flow].completed_at.is_some() && self.nodes.is_observed() {
                 self.nodes.record_completion(network.now(), node, flow, id);
             }
+            if !self.waiting.is_empty() {
+                self.release_waiting(network, flow);
+            }
+        }
+    }
+
+    /// Lets those exchanges go that have waited for what `flow` has just completed.
+    fn release_waiting(&mut self, network: &mut Network, flow: usize) {
+        for exchange in self.applications[flow].take_news() {
+            for &(other, waiting) in self.waiting.for_exchange(flow, exchange) {
+                self.applications[other].release(network, waiting);
+            }
         }
     }
 
@@ -82,6 +101,7 @@ impl World {
         if was_open && self.applications[flow].completed_at.is_some() && self.nodes.is_observed() {
             self.nodes.record_completion(network.now(), node, flow, id);
         }
+        self.release_waiting(network, flow);
         self.drain(network, node, id);
     }
 
@@ -182,6 +202,12 @@ impl Hosts for World {
                 }
             }
             TimerOwner::Reader { flow } => self.read(network, flow),
+            TimerOwner::Responder { flow } => {
+                let touched = self.applications[flow].on_responder_timer(&mut self.nodes, network);
+                if let Some((node, endpoint)) = touched {
+                    self.drain(network, node, endpoint);
+                }
+            }
             TimerOwner::Addresses { change } => self.change_addresses(network, change),
         }
     }

@@ -4,6 +4,7 @@ mod algorithms;
 mod axes;
 mod effect;
 mod ends;
+mod exchanges;
 mod flows;
 mod gateways;
 mod groups;
@@ -129,6 +130,7 @@ impl Scenario {
         let flows =
             stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, references, &mut problems));
         let (flows, groups) = flows.unwrap_or_default();
+        exchanges::check(&section, &flows, &mut problems);
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let programs = programs::read(&section, document, &topology, &general.run, &mut problems);
         let axes = axes::read(&section, &mut problems);

@@ -198,7 +198,7 @@ fn listed(
     let list = traces.flow_list(field)?;
     bounded(field, list.0.len())?;
     let has_sizes = list.0.iter().any(|flow| flow.bytes.is_some());
-    let traffic = ["send", "requests", "video", "on_off"].iter().find_map(|key| section.given(key));
+    let traffic = ["send", "requests", "video", "exchanges", "on_off"].iter().find_map(|key| section.given(key));
     if let (true, Some(traffic)) = (has_sizes, traffic) {
         let problem = traffic.problem("found what flows send, and a list of flows that has their sizes");
         return Err(problem.label("one too many").also(field.place(), "this list"));

@@ -13,7 +13,7 @@ pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks:
     let Some(ends) = flow.protocol.sctp().map(|sctp| &sctp.ends) else { return Ok(()) };
     match flow.traffic {
         Traffic::Bulk { bytes: None } => refuse_data_that_expires_unsent(&ends.from, section),
-        Traffic::RequestResponse { .. } | Traffic::Video(_) => {
+        Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => {
             refuse_exchanges_that_wait_forever(flow, ends, section, stacks)
         }
         Traffic::Bulk { .. } | Traffic::OnOff { .. } => Ok(()),
@@ -51,7 +51,8 @@ fn refuse_exchanges_that_wait_forever(
             Reliability::Lifetime(_) => "lifetime",
             Reliability::Retransmissions(_) => "max_retransmissions",
         };
-        let requests = section.given("video").map_or_else(|| section.required("requests"), Ok)?;
+        let given = ["video", "exchanges"].iter().find_map(|key| section.given(key));
+        let requests = given.map_or_else(|| section.required("requests"), Ok)?;
         let problem = requests
             .problem(format!("{what} of which SCTP gives a message up never arrives whole, and no exchange follows it"))
             .label("these wait for each other")

@@ -1,11 +1,11 @@
-//! What a flow sends (`send`, `on_off`, `requests` or `video`), and how it is read (`read`).
+//! What a flow sends (`send`, `on_off`, `requests`, `video` or `exchanges`), and how it is read (`read`).
 
 use std::net::IpAddr;
 
 use subflow_quantity::Duration;
 
 use super::Traces;
-use super::{sizes, video};
+use super::{exchanges, sizes, video};
 use crate::file::{Field, Problem, Section, Value};
 use crate::size_table::MOST_BYTES;
 use crate::{Pause, PauseBegin, Period, Reading, SizeDistribution, Traffic, schema};
@@ -28,13 +28,14 @@ pub(super) fn read(
     sizes: Option<&SizeDistribution>,
     traces: &Traces,
 ) -> Result<Traffic, Problem> {
-    let given: Vec<_> = ["send", "on_off", "requests", "video"].iter().filter_map(|key| section.given(key)).collect();
+    let given: Vec<_> =
+        ["send", "on_off", "requests", "video", "exchanges"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
         return Err(second
             .problem("found two kinds of traffic, expected one")
             .label("one too many")
             .also(first.place(), "the other one")
-            .help("a flow has one of send, on_off, requests and video"));
+            .help("a flow has one of send, on_off, requests, video and exchanges"));
     }
     if let Some(largest) = largest {
         return match (section.given("on_off"), given.first()) {
@@ -53,11 +54,14 @@ pub(super) fn read(
     if let Some(field) = section.given("video") {
         return video::read(&field);
     }
+    if let Some(field) = section.given("exchanges") {
+        return exchanges::read(&field).map(Traffic::Exchanges);
+    }
     match (section.given("on_off"), section.given("requests"), section.given("send")) {
         (Some(field), ..) => Err(field
             .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as they can")
             .label("not over this protocol")
-            .help("use send, requests or video, or protocol = \"udp\"")),
+            .help("use send, requests, video or exchanges, or protocol = \"udp\"")),
         (None, Some(field), _) => requests(&field, traces),
         (None, None, Some(field)) => match sizes {
             Some(sizes) => Ok(Traffic::Bulk { bytes: Some(sizes.mean()) }),

@@ -77,7 +77,7 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional(
             "send",
             "a size such as \"100 MB\", \"unlimited\", or a table",
-            "'unlimited' unless on_off, requests or video is given",
+            "'unlimited' unless on_off, requests, video or exchanges is given",
             "the amount to send, as fast as possible; a table is a distribution of sizes",
         ),
         optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
@@ -87,6 +87,12 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "a table",
             "none",
             "a video that the near end streams, chunk by chunk, in qualities that its player chooses",
+        ),
+        optional(
+            "exchanges",
+            "a list of tables",
+            "none",
+            "requests and responses that wait for each other, also for those of other flows, as those of a page",
         ),
         optional(
             "read",

@@ -37,6 +37,8 @@ pub(super) enum Form {
     Text,
     /// A list of texts, with so many at least and at most.
     Texts(u64, u64),
+    /// A list of lists of texts, of one text at least each.
+    TextLists,
     /// The path of a trace, where a rate begins with a digit.
     TracePath,
     /// `"20 ms"`.
@@ -57,7 +59,7 @@ pub(super) enum Form {
 
 use Form::{
     Bdp, Boolean, Duration, Even, Fraction, Integer, Interfaces, Name, NamedTables, Only, Packets, Probability, Rate,
-    Ratio, Size, Sweep, Table, Tables, Text, Texts, TracePath, Variables, Weight, Word,
+    Ratio, Size, Sweep, Table, Tables, Text, TextLists, Texts, TracePath, Variables, Weight, Word,
 };
 
 /// Largest whole number of TOML.
@@ -65,6 +67,7 @@ const MOST: u64 = i64::MAX as u64;
 
 /// The forms for each text of [`super::Kind`] that is the same for any key. A schema test finds a text without forms.
 const FORMS: &[(&str, &[Form])] = &[
+    ("\"FLOW.N\", or a list of them", &[Text, Texts(0, MOST)]),
     ("\"host.interface\"", &[Text]),
     ("\"host.interface\" of the host that the flow goes to", &[Text]),
     ("\"peer-window\", \"infinite\" or a size", &[Word("peer-window"), Word("infinite"), Size]),
@@ -95,6 +98,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a list of tables", &[Tables]),
     ("a list of words, or a line for the shell", &[Texts(1, MOST), Text]),
     ("a list of rates", &[Texts(1, MOST)]),
+    ("a list of sizes for each quality", &[TextLists]),
     ("a list of two sizes", &[Texts(2, 2)]),
     ("a list of two ends, each \"host.interface\" or a router's name", &[Texts(2, 2)]),
     ("a loss model, one or { up, down }", &[Probability, Word("none"), Table]),

@@ -6,8 +6,8 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK,
-    LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER,
+    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, EXCHANGE, FLOW, FieldSchema, HOST, INTERFACE, JITTER,
+    LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER,
     ROUTING, SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, reference,
 };
 use crate::file::Node;
@@ -42,6 +42,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("on_off", &ON_OFF),
         ("requests", &REQUESTS),
         ("video", &VIDEO),
+        ("exchanges", &EXCHANGE),
         ("read", &READ),
         ("pause", &PAUSE),
         ("send", &SIZES),
@@ -184,6 +185,10 @@ fn value(field: &FieldSchema, form: Form) -> Value {
         Form::Texts(least, most) => {
             let texts = json!({ "type": "array", "items": { "type": "string" }, "minItems": least });
             bounded(texts, "maxItems", most)
+        }
+        Form::TextLists => {
+            let texts = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
+            json!({ "type": "array", "items": texts, "minItems": 1 })
         }
         Form::TracePath => json!({ "type": "string", "pattern": r"^(\.\.?/|[^\s0-9+\-−.,])" }),
         Form::Duration => quantity::<Duration>(),

@@ -37,7 +37,7 @@ pub(crate) use topology::{
     REORDER, TOKEN_BUCKET,
 };
 
-pub(crate) use traffic::{ON_OFF, PAUSE, PERIOD, READ, REQUESTS, SIZES, VIDEO};
+pub(crate) use traffic::{EXCHANGE, ON_OFF, PAUSE, PERIOD, READ, REQUESTS, SIZES, VIDEO};
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
@@ -66,6 +66,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &ON_OFF,
         &REQUESTS,
         &VIDEO,
+        &EXCHANGE,
         &READ,
         &PAUSE,
         &SIZES,

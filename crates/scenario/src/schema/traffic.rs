@@ -1,4 +1,4 @@
-//! What flows send and how it is read: `on_off`, `requests`, `video`, `read`, sizes and periods.
+//! What flows send and how it is read: `on_off`, `requests`, `video`, `exchanges`, `read`, sizes and periods.
 
 use std::sync::LazyLock;
 
@@ -60,6 +60,34 @@ pub(crate) static VIDEO: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional("startup", "a duration", "one chunk", "the content in the buffer at which playback begins"),
         optional("length", "a duration above zero", "as long as there is time", "the length of the video"),
         value("request", "a size above zero", "'500 B'", "the size of a request"),
+        optional(
+            "sizes",
+            "a list of sizes for each quality",
+            "constant bit rates",
+            "the sizes of all chunks, one list for each rate of the ladder; the video is as long as the lists. Players go by \
+             the ladder",
+        ),
+    ],
+});
+
+/// An element of `exchanges`.
+pub(crate) static EXCHANGE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "an element of flows.NAME.exchanges",
+    doc: "A request and its response, which may wait for the responses of others, of this flow and of others: the \
+          requests of a page. Several may be under way on a connection; responses come in the order in which the far end \
+          has them. The connection is opened when its first request is due.",
+    fields: vec![
+        value("request", "a size above zero", "'500 B'", "the size of the request"),
+        required("response", "a size above zero", "the size of the response"),
+        value("wait", "a duration", "'0 s'", "the time that the far end takes from the request to the response"),
+        optional(
+            "after",
+            "\"FLOW.N\", or a list of them",
+            "the exchange before it in the list; for the first one, the start of the flow",
+            "what has to be complete before the request goes: exchange N, counted from 1, of a flow. An empty list is the \
+             start of the flow",
+        ),
+        value("pause", "a duration", "'0 s'", "the time from there to the request"),
     ],
 });
 

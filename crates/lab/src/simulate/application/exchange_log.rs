@@ -8,7 +8,8 @@ use subflow_scenario::Exchange;
 use crate::results::{ExchangeResult, Exchanges};
 use crate::statistics::{DurationSummary, share};
 
-/// All exchanges of a flow in one run. Responses come in the order of their requests.
+/// All exchanges of a flow in one run. Responses come in the order of their requests, unless [`ExchangeLog::bring_forward`]
+/// says otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct ExchangeLog {
     /// Those that are complete.
@@ -21,6 +22,8 @@ pub(crate) struct ExchangeLog {
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
+    /// Its number in the results, counted from 1.
+    number: u64,
     sizes: Exchange,
     asked_at: Instant,
     first_byte_at: Option<Instant>,
@@ -30,7 +33,19 @@ struct Record {
 impl ExchangeLog {
     /// A request was made.
     pub(crate) fn ask(&mut self, now: Instant, sizes: Exchange) {
-        self.open.push_back(Record { sizes, asked_at: now, first_byte_at: None, complete_at: None });
+        self.ask_numbered(now, sizes, self.asked() + 1);
+    }
+
+    /// A request was made which has this number.
+    pub(crate) fn ask_numbered(&mut self, now: Instant, sizes: Exchange, number: u64) {
+        self.open.push_back(Record { number, sizes, asked_at: now, first_byte_at: None, complete_at: None });
+    }
+
+    /// The response to the request that is `from` places behind the next one comes `to` places behind it.
+    pub(crate) fn bring_forward(&mut self, from: usize, to: usize) {
+        if let Some(record) = self.open.remove(from) {
+            self.open.insert(to, record);
+        }
     }
 
     /// The first byte of the next response has arrived.
@@ -73,9 +88,9 @@ impl ExchangeLog {
         end: Instant,
     ) -> impl Iterator<Item = ExchangeResult> {
         let seconds = |at: Instant| at.as_secs_f64();
-        self.complete.iter().chain(&self.open).enumerate().map(move |(number, record)| ExchangeResult {
+        self.complete.iter().chain(&self.open).map(move |record| ExchangeResult {
             flow,
-            number: number as u64 + 1,
+            number: record.number,
             start_s: seconds(record.asked_at),
             first_byte_s: record.first_byte_at.map(seconds),
             end_s: record.complete_at.map(seconds),

@@ -5,6 +5,7 @@
 //! | beginning and end of a flow, bulk transfers, and what calls the rest | here |
 //! | requests and responses | `requests.rs`; the record of each exchange: `exchange_log.rs` |
 //! | a video player | `player.rs` |
+//! | exchanges that wait for each other | `script.rs`; those of other flows: `crate::simulate::page` |
 //! | datagrams at a rate | `datagrams.rs` |
 //! | an application that reads at its own pace | `reader.rs` |
 
@@ -13,6 +14,7 @@ mod exchange_log;
 mod player;
 mod reader;
 mod requests;
+mod script;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,6 +35,7 @@ pub(crate) use reader::Reader;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub(crate) use reader::{Pace, Turn};
 use requests::Requests;
+use script::Script;
 
 /// The application at both ends of a flow, and the state of its traffic.
 pub(crate) struct Application {
@@ -48,6 +51,10 @@ pub(crate) struct Application {
     pub(crate) completed_at: Option<Instant>,
     /// Its exchanges, if it has any.
     requests: Option<Requests>,
+    /// Its exchanges, if they are listed and wait for each other.
+    script: Option<Script>,
+    /// Whether the connection is established.
+    is_established: bool,
     /// What reads its data, if that is not read at once.
     reader: Option<Reader>,
     /// The bytes of messages that did not fit in the send buffer, at each end.
@@ -86,6 +93,8 @@ impl Application {
         Self {
             flow,
             requests,
+            script: None,
+            is_established: false,
             timer,
             connect,
             rng,
@@ -110,7 +119,14 @@ impl Application {
 
     /// Its exchanges so far, if it has any.
     pub(crate) fn exchanges(&self) -> Option<&ExchangeLog> {
-        self.requests.as_ref().map(|requests| &requests.log)
+        let planned = self.script.as_ref().map(|script| &script.log);
+        planned.or_else(|| self.requests.as_ref().map(|requests| &requests.log))
+    }
+
+    /// Its exchanges are listed; `responder` is the timer of the far end.
+    pub(super) fn follow_script(&mut self, responder: TimerId) {
+        let start = self.sends_from();
+        self.script = self.flow.planned_exchanges().map(|plan| Script::new(Arc::clone(plan), start, responder));
     }
 
     /// Its player, if it streams.
@@ -138,6 +154,8 @@ impl Application {
         index: usize,
     ) -> Option<(usize, EndpointId)> {
         match self.stage {
+            Stage::Waiting if self.stop_is_due(network.now()) => self.stop(nodes),
+            Stage::Waiting if self.awaits_first_request(network) => {}
             Stage::Waiting => {
                 self.stage = Stage::Running;
                 self.begin(nodes, network, index);
@@ -146,6 +164,7 @@ impl Application {
             Stage::Running => match self.flow.traffic {
                 Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
                 Traffic::RequestResponse { .. } | Traffic::Video(_) => self.send_request(nodes, network),
+                Traffic::Exchanges(_) => self.send_due_requests(nodes, network),
                 Traffic::Bulk { bytes } => self.begin_bulk(nodes, network, bytes),
             },
             Stage::Stopped => {}
@@ -206,7 +225,9 @@ impl Application {
             Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
             Traffic::Bulk { bytes } if self.flow.send_after.is_zero() => self.begin_bulk(nodes, network, bytes),
             Traffic::Bulk { .. } => self.sleep_until(network, Some(self.sends_from())),
-            Traffic::RequestResponse { .. } | Traffic::Video(_) => self.sleep_until(network, None),
+            Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => {
+                self.sleep_until(network, None);
+            }
         }
     }
 
@@ -251,6 +272,7 @@ impl Application {
         self.to = Some(endpoint);
         let awaited = match self.flow.traffic {
             Traffic::Bulk { bytes } => bytes,
+            Traffic::Exchanges(_) => self.script.as_ref().and_then(Script::awaited_request),
             _ => self.requests.as_ref().map(Requests::asked),
         };
         if let Some(total) = awaited {
@@ -271,14 +293,22 @@ impl Application {
     ) {
         let connecting = self.from == Some(endpoint) && node == self.flow.from.host;
         match event {
-            Event::Established if connecting => self.begin_requests(nodes, network),
+            Event::Established if connecting => {
+                self.is_established = true;
+                match self.script {
+                    Some(_) => self.send_due_requests(nodes, network),
+                    None => self.begin_requests(nodes, network),
+                }
+            }
             Event::Writable => {
                 let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 match self.flow.traffic {
                     Traffic::Bulk { bytes } if connecting && network.now() >= self.sends_from() => {
                         self.write_bulk(socket, bytes);
                     }
-                    Traffic::RequestResponse { .. } | Traffic::Video(_) => self.write_message(socket, connecting, 0),
+                    Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => {
+                        self.write_message(socket, connecting, 0);
+                    }
                     _ => {}
                 }
             }
@@ -319,6 +349,10 @@ impl Application {
             Traffic::RequestResponse { .. } | Traffic::Video(_) => match at.connecting {
                 true => self.on_response(nodes, network, at),
                 false => self.answer(nodes, at),
+            },
+            Traffic::Exchanges(_) => match at.connecting {
+                true => self.on_planned_response(nodes, network, at),
+                false => self.on_planned_request(nodes, network),
             },
             Traffic::Bulk { .. } | Traffic::OnOff { .. } => {}
         }

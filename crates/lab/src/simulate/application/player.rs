@@ -113,9 +113,10 @@ impl Player {
         });
         self.switches += u64::from(self.quality.is_some_and(|before| before != quality));
         self.quality = Some(quality);
+        let number = self.requested;
         self.requested += 1;
         self.began_at.get_or_insert(now);
-        Next::Request(self.video.ladder[quality].bytes_in(self.video.chunk).max(1))
+        Next::Request(self.video.bytes(quality, number))
     }
 
     /// A chunk of `bytes`, which was requested `duration` ago, has arrived.
@@ -206,7 +207,20 @@ mod tests {
             startup: Duration::from_secs(2),
             length: Some(Duration::from_secs(2 * chunks)),
             request: 500,
+            sizes: Vec::new(),
         }
+    }
+
+    #[test]
+    fn chunks_of_listed_sizes_are_requested_in_their_order_and_no_more_of_them() {
+        let sizes = vec![vec![100, 200], vec![1000, 2000], vec![3000, 4000]];
+        let mut player = Player::new(Video { sizes, length: None, ..video(Adaptation::Rate, 1) });
+        assert_eq!(player.next(at(0)), Next::Request(100));
+        player.on_chunk(at(10), 100, Duration::from_millis(10));
+        // 80 kbit/s is below all bit rates: the lowest quality again.
+        assert_eq!(player.next(at(10)), Next::Request(200));
+        player.on_chunk(at(20), 200, Duration::from_millis(10));
+        assert!(player.has_all() && player.next(at(20)) == Next::Done);
     }
 
     /// Chunks of 2 s, a buffer of 6 s, and a path of 4 Mbit/s that stands still for 9 s.

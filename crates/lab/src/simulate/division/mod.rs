@@ -119,12 +119,17 @@ fn graph(scenario: &Scenario, options: &RunOptions) -> Graph {
         }
     }
     let joins_ends = options.series && !has_order_of_events(scenario);
+    let mut waiting = None;
     for flow in &scenario.flows {
         let ends = [flow.from.host, flow.to.host];
         graph.add_flow(ends);
+        let waits = flow.planned_exchanges().is_some();
         // Their application acts at both ends at the same time.
-        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() || flow.video().is_some() {
+        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() || flow.video().is_some() || waits {
             graph.join(ends);
+        }
+        if waits {
+            graph.join([ends[0], *waiting.get_or_insert(ends[0])]);
         }
     }
     graph.weigh_routers();

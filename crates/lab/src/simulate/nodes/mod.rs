@@ -46,10 +46,23 @@ struct Socket {
 /// The owner of a timer of the network.
 #[derive(Clone, Copy)]
 pub(super) enum TimerOwner {
-    Endpoint { node: usize, endpoint: EndpointId },
-    Application { flow: usize },
-    Reader { flow: usize },
-    Addresses { change: usize },
+    Endpoint {
+        node: usize,
+        endpoint: EndpointId,
+    },
+    Application {
+        flow: usize,
+    },
+    Reader {
+        flow: usize,
+    },
+    /// The far end of a flow whose exchanges are listed.
+    Responder {
+        flow: usize,
+    },
+    Addresses {
+        change: usize,
+    },
 }
 
 /// All hosts of a run.
