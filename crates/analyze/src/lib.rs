@@ -11,6 +11,8 @@
 //! | several points of capture brought together | `summary/` |
 //! | tables, text, JSON | `tables.rs` |
 //! | the report | `observation.rs` |
+//! | a scenario that replays what was captured | `replay/` |
+//! | the rate over time as a trace | `rate_trace.rs` |
 //!
 //! Files are read at once, in the order of their packets' times. Memory depends on the number of connections, of which
 //! [`MOST_FLOWS`] are followed, and not on the length of files.
@@ -22,6 +24,8 @@ mod observation;
 mod over_time;
 mod packet;
 mod ranges;
+mod rate_trace;
+mod replay;
 mod sctp;
 mod summary;
 mod tables;
@@ -32,6 +36,8 @@ use std::path::PathBuf;
 
 pub use capture::{Capture, CaptureError, Damage, Record};
 pub use link_layer::Unread;
+pub use rate_trace::{RateTrace, rate_trace};
+pub use replay::{MOST_REPLAYED, Replay, ReplayError, replay};
 pub use summary::{ConnectionRow, DirectionRow, SubflowRow};
 pub use tables::{connections, subflows};
 pub use tracker::MOST_FLOWS;

@@ -1,8 +1,11 @@
 //! `subflow analyze`: what captures show, as tables, JSON or a report.
 
-use subflow_analyze::{Analysis, CaptureError, analyze as read, connections, subflows};
+use std::path::Path;
+
+use subflow_analyze::{Analysis, CaptureError, analyze as read, connections, rate_trace, replay, subflows};
 use subflow_report::output::Folder;
 
+use super::new::write_new;
 use crate::arguments::Analyze;
 use crate::arguments::files::{AnalyzeFormat, CaptureTable};
 use crate::failure::Failure;
@@ -13,6 +16,12 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
     let figures = figure_format(arguments.figures, folder.as_ref())?;
     let analysis = read(&arguments.files)?;
     require_packets(&analysis)?;
+    if let Some(scenario) = &arguments.scenario {
+        write_scenario(&analysis, scenario)?;
+    }
+    if let Some(trace) = &arguments.trace {
+        write_trace(arguments, trace)?;
+    }
     if let Some(folder) = &folder {
         folder.write_observation(&analysis.observation(arguments.command()), figures)?;
     }
@@ -32,6 +41,31 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
     if let Some(folder) = folder {
         say(&format!("the report is in {}", folder.path().display()));
     }
+    Ok(())
+}
+
+/// Writes a scenario that replays the connections, and says what was inferred.
+fn write_scenario(analysis: &Analysis, out: &Path) -> Result<(), Failure> {
+    let shown = out.display();
+    let replay = replay(analysis).map_err(|error| {
+        Failure::bad_input(format!("--scenario: {error}"), "capture the connections from their first packet on")
+    })?;
+    write_new(out, &replay.text)?;
+    replay.notes.iter().for_each(|note| say(&format!("{shown}: {note}")));
+    say(&format!("{shown} is written; `subflow run {shown}` replays the connections"));
+    Ok(())
+}
+
+/// Writes the rate of a sender's packets over time.
+fn write_trace(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
+    let trace = rate_trace(&arguments.files, arguments.trace_from)?.ok_or_else(|| {
+        Failure::bad_input(
+            "--trace: the captures have no packet of this sender",
+            "name another address with --trace-from",
+        )
+    })?;
+    write_new(out, &trace.to_csv())?;
+    say(&format!("{} is written: packets of {}; `trace` of an event takes it", out.display(), trace.from));
     Ok(())
 }
 

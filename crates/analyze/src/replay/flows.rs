@@ -1,0 +1,185 @@
+//! What each connection sends, and when: transfers, a request with its response, datagrams at a rate.
+
+use subflow_quantity::{Duration, Rate, Size};
+use subflow_scenario::builder::{FlowBuilder, Options};
+
+use super::hosts::{Hosts, Side, both};
+use super::{MOST_REPLAYED, milliseconds};
+use crate::{Analysis, ConnectionRow};
+
+/// A flow of the scenario.
+#[derive(Clone, Debug)]
+pub(super) struct ReplayedFlow {
+    pub(super) name: String,
+    pub(super) builder: FlowBuilder,
+    /// When its last data arrived, from the begin of the scenario.
+    pub(super) end_s: f64,
+    pub(super) notes: Vec<String>,
+}
+
+/// All flows, in the order of the connections.
+#[derive(Debug)]
+pub(super) struct Flows {
+    flows: Vec<ReplayedFlow>,
+    notes: Vec<String>,
+}
+
+/// Whether a sender that sent nothing for this share of its time waited for its application.
+const IDLE_SHARE: f64 = 0.2;
+
+impl Flows {
+    /// The connections with data, those with most of it if there are many.
+    pub(super) fn of(analysis: &Analysis, hosts: &Hosts) -> Self {
+        let bytes = |row: &ConnectionRow| row.directions.iter().map(|direction| direction.bytes).sum::<u64>();
+        let mut rows: Vec<&ConnectionRow> = analysis.connections.iter().filter(|row| bytes(row) > 0).collect();
+        let mut notes = Vec::new();
+        let empty = analysis.connections.len() - rows.len();
+        if empty > 0 {
+            notes.push(format!("connections without data: {empty}, left out"));
+        }
+        if rows.len() > MOST_REPLAYED {
+            notes.push(format!(
+                "connections with less data than {MOST_REPLAYED} others: {}, left out",
+                rows.len() - MOST_REPLAYED
+            ));
+            rows.sort_by_key(|row| std::cmp::Reverse(bytes(row)));
+            rows.truncate(MOST_REPLAYED);
+            rows.sort_by_key(|row| row.number);
+        }
+        let begin = rows.iter().map(|row| row.start_s).fold(f64::INFINITY, f64::min);
+        let flows = rows.iter().filter_map(|row| flow(analysis, hosts, row, begin)).collect();
+        Self { flows, notes }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    pub(super) fn all(&self) -> &[ReplayedFlow] {
+        &self.flows
+    }
+
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> Option<ReplayedFlow> {
+    let ends = both(&row.client, &row.server)?;
+    let named = |end: usize| hosts.find(ends[end]).map(|(host, interface)| host.interface(interface));
+    let (client, server) = (named(0)?, named(1)?);
+    let start_s = row.start_s - begin;
+    let done = row.directions.iter().filter_map(|direction| direction.done_s).fold(row.start_s, f64::max);
+    let mut notes = Vec::new();
+    let bytes = row.directions.each_ref().map(|direction| direction.bytes);
+    let builder = match row.protocol {
+        "udp" => datagrams(row, [&client, &server], start_s)?,
+        "sctp" => with_data(FlowBuilder::sctp(&client, &server), bytes, &mut notes),
+        protocol if protocol.starts_with("mptcp") => {
+            let flow = FlowBuilder::mptcp(&client, &server).path_manager("default");
+            let subflows = joined(analysis, hosts, row);
+            let flow = if subflows.is_empty() { flow } else { flow.set("subflows", subflows) };
+            if row.subflows > 1 {
+                notes.push("when its further subflows were opened: as soon as it is established".to_owned());
+            }
+            with_data(flow, bytes, &mut notes)
+        }
+        _ => with_data(FlowBuilder::tcp(&client, &server), bytes, &mut notes),
+    };
+    let idle: f64 = analysis.subflows.iter().filter(|it| it.connection == row.number).map(|it| it.idle_s).sum();
+    let active = done - row.start_s;
+    if idle > active * IDLE_SHARE && row.protocol != "udp" {
+        notes.push(format!(
+            "it sent nothing for {idle:.1} s of {active:.1} s, waiting for its application; here it sends at once"
+        ));
+    }
+    let start = Duration::from_micros((start_s * 1e6).round() as u64);
+    let builder = if start.is_zero() { builder } else { builder.start(start) };
+    Some(ReplayedFlow { name: format!("flow{}", row.number), builder, end_s: done - begin, notes })
+}
+
+/// A transfer if the client sent almost all, else a request with its response.
+fn with_data(flow: FlowBuilder, [sent, answered]: [u64; 2], notes: &mut Vec<String>) -> FlowBuilder {
+    if answered == 0 {
+        return flow.send(Size::from_bytes(sent));
+    }
+    if sent > answered {
+        notes.push(format!("the {answered} bytes that the server sent meanwhile: left out"));
+        return flow.send(Size::from_bytes(sent));
+    }
+    if sent == 0 {
+        notes.push("the server sent without a request; here it is asked with a byte".to_owned());
+    } else {
+        notes.push("how many requests there were: not told; here it is one, and one response".to_owned());
+    }
+    let exchange = Options::new()
+        .set("request", Size::from_bytes(sent.max(1)))
+        .set("response", Size::from_bytes(answered))
+        .set("count", 1);
+    flow.set("requests", exchange)
+}
+
+/// Datagrams at the mean rate of the direction with most of them.
+fn datagrams(row: &ConnectionRow, [client, server]: [&str; 2], start_s: f64) -> Option<FlowBuilder> {
+    let sender = usize::from(row.directions[1].bytes > row.directions[0].bytes);
+    let direction = &row.directions[sender];
+    let duration = direction.duration_s.filter(|duration| *duration > 0.0)?;
+    let packet = (direction.bytes / direction.packets.max(1)).clamp(1, 1400);
+    let rate = Rate::from_bits_per_second(((direction.bytes as f64 * 8.0 / duration) as u64).max(1));
+    let ends = if sender == 0 { [client, server] } else { [server, client] };
+    let on_off = Options::new().set("rate", rate).set("packet", Size::from_bytes(packet));
+    // The keys of `FlowBuilder::udp`, with packets of this size.
+    Some(FlowBuilder::udp(ends[0], ends[1], rate).set("on_off", on_off).stop(milliseconds(start_s + duration)))
+}
+
+/// The subflows that joined the first one: pairs of interfaces, each once.
+fn joined(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow) -> Vec<Options> {
+    let rows = analysis.subflows.iter().filter(|it| it.connection == row.number && it.subflow > 1);
+    let mut pairs: Vec<[String; 2]> = Vec::new();
+    for it in rows {
+        let Some(ends) = both(&it.from, &it.to) else { continue };
+        let found = ends.map(|end| hosts.find(end));
+        let [Some(from), Some(to)] = found else { continue };
+        let (client, server) = if from.0.side == Side::Client { (from, to) } else { (to, from) };
+        let pair = [client.0.interface(client.1), server.0.interface(server.1)];
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    pairs.into_iter().map(|[from, to]| Options::new().set("from", from).set("to", to)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hosts::tests::{analysis, connection};
+    use super::*;
+    use crate::SubflowRow;
+
+    fn text(flow: &ReplayedFlow) -> String {
+        subflow_scenario::builder::ScenarioBuilder::new("x").flow(&flow.name, flow.builder.clone()).text()
+    }
+
+    #[test]
+    fn transfers_and_downloads_are_told_by_who_sent_the_data() {
+        let rows = vec![
+            connection(1, "10.0.1.1:999", "10.0.2.1:80", [70_000, 0]),
+            connection(2, "10.0.1.1:998", "10.0.2.1:80", [300, 70_000]),
+            connection(3, "10.0.1.1:997", "10.0.2.1:80", [0, 0]),
+        ];
+        let join = |from: &str, to: &str| SubflowRow {
+            connection: 2,
+            subflow: 2,
+            from: from.into(),
+            to: to.into(),
+            ..SubflowRow::default()
+        };
+        let analysis = analysis(rows, vec![join("10.0.2.1:80", "10.0.3.1:5")]);
+        let flows = Flows::of(&analysis, &Hosts::of(&analysis));
+        let [upload, download] = flows.all() else { panic!("{flows:?}") };
+        assert!(text(upload).contains("send = \"70 kB\""), "{}", text(upload));
+        let shown = text(download);
+        assert!(shown.contains("requests = { request = \"300 B\", response = \"70 kB\", count = 1 }"), "{shown}");
+        assert!(shown.contains("subflows = [{ from = \"client.eth1\", to = \"server.eth0\" }]"), "{shown}");
+        assert_eq!(flows.notes(), ["connections without data: 1, left out"]);
+    }
+}

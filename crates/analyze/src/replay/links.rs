@@ -1,0 +1,249 @@
+//! What a link was like, as far as the packets of its connections tell.
+//!
+//! | of a link | from |
+//! |---|---|
+//! | rate | acknowledged data by tenths of a second, of all connections over the address together: the value that a quarter of the busy intervals exceeds, with headers |
+//! | delay | half of the shortest round-trip time, less what a full packet takes at the rate |
+//! | queue | the rate times what the round-trip time exceeds the shortest one by in nine tenths of the intervals, at most |
+//! | loss | the share of packets that were sent again, if there was no queue to speak of: else the queue dropped them |
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use subflow_lab::results::Series;
+use subflow_quantity::{Duration, Packets, Probability, Rate};
+
+use super::hosts::{Hosts, Side, both};
+use super::{Flows, UNBOUNDED};
+use crate::{Analysis, SubflowRow};
+
+/// What was inferred of the link of an address.
+#[derive(Clone, Debug)]
+pub(super) struct Inferred {
+    pub(super) rate: Rate,
+    pub(super) delay: Duration,
+    pub(super) queue: Option<Packets>,
+    pub(super) loss: Option<Probability>,
+    pub(super) notes: Vec<String>,
+}
+
+/// The links of all addresses.
+#[derive(Debug)]
+pub(super) struct Links(BTreeMap<IpAddr, Inferred>);
+
+/// The length of the intervals that rates are computed of, in seconds.
+const INTERVAL_S: f64 = 0.1;
+/// A full packet.
+const FULL_PACKET: f64 = 1500.0;
+/// The headers of IPv4 and of TCP with timestamps.
+const HEADERS: f64 = 52.0;
+/// A queue that held so many full packets most of the time was filled by the connections themselves.
+const STANDING: f64 = 8.0;
+/// The default of a scenario, in packets.
+const USUAL_QUEUE: u64 = 100;
+const USUAL_RATE: Rate = Rate::from_mbit(100);
+
+impl Links {
+    /// Of all addresses of `hosts`; `flows` are what is replayed.
+    pub(super) fn of(analysis: &Analysis, hosts: &Hosts, flows: &Flows) -> Self {
+        debug_assert!(!flows.is_empty(), "without flows there is nothing to infer from");
+        let mut links = BTreeMap::new();
+        let addresses = |side: Side| {
+            let of_side = hosts.all().iter().filter(move |host| host.side == side);
+            of_side.flat_map(|host| host.addresses.iter().copied())
+        };
+        for address in addresses(Side::Client) {
+            links.insert(address, of_client(analysis, address));
+        }
+        for address in addresses(Side::Server) {
+            // What the round trips to this server take longer than the links of its clients.
+            let rest = rows_of(analysis, address).filter_map(|(row, peer)| {
+                let round_trip = shortest(row)?;
+                let of_client = links.get(&peer).map_or(0.0, |link: &Inferred| link.delay.as_secs_f64() * 2e3);
+                Some((round_trip - of_client).max(0.0))
+            });
+            let rest = rest.fold(f64::INFINITY, f64::min);
+            let delay = if rest.is_finite() && rest > 0.5 { milliseconds(rest / 2.0) } else { Duration::ZERO };
+            links.insert(address, Inferred { rate: UNBOUNDED, delay, queue: None, loss: None, notes: Vec::new() });
+        }
+        Self(links)
+    }
+
+    pub(super) fn of_address(&self, address: IpAddr) -> Inferred {
+        self.0[&address].clone()
+    }
+}
+
+/// The rows of an address, each with the address of its other end.
+fn rows_of(analysis: &Analysis, address: IpAddr) -> impl Iterator<Item = (&SubflowRow, IpAddr)> {
+    analysis.subflows.iter().filter_map(move |row| match both(&row.from, &row.to)? {
+        [from, to] if from == address => Some((row, to)),
+        [from, to] if to == address => Some((row, from)),
+        _ => None,
+    })
+}
+
+/// The shortest round-trip time that a row shows, in ms.
+fn shortest(row: &SubflowRow) -> Option<f64> {
+    [row.handshake_ms, row.minimum_rtt_ms].into_iter().flatten().min_by(f64::total_cmp)
+}
+
+fn of_client(analysis: &Analysis, address: IpAddr) -> Inferred {
+    let rows: Vec<&SubflowRow> = rows_of(analysis, address).map(|(row, _)| row).collect();
+    let mut notes = Vec::new();
+    let sum = |of: fn(&SubflowRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
+    let (packets, bytes) = (sum(|row| row.data_packets).max(1.0), sum(|row| row.bytes));
+    let again = sum(|row| row.retransmissions.saturating_sub(row.spurious));
+    let headers = 1.0 + HEADERS / (bytes / packets).max(1.0);
+    let curves = Curves::of(analysis, address);
+    let round_trip = rows.iter().filter_map(|row| shortest(row)).min_by(f64::total_cmp);
+    let waits = match (round_trip, quantile(&curves.round_trips, 0.9)) {
+        (Some(shortest), Some(long)) => (long - shortest).max(0.0),
+        _ => 0.0,
+    };
+    let known = quantile(&curves.rates, 0.75).map(|mbit| mbit * headers);
+    let is_standing = known.is_some_and(|mbit| mbit * waits * 125.0 >= STANDING * FULL_PACKET);
+    // Losses that no queue has caused keep a sender below the rate of the link: the fastest interval is nearer to it.
+    let known = if is_standing { known } else { quantile(&curves.rates, 1.0).map(|mbit| mbit * headers) };
+    let rate = match known.filter(|mbit| *mbit > 0.0) {
+        Some(mbit) => {
+            if !is_standing {
+                notes.push(
+                    "its connections did not keep it filled: its rate is at least that of the fastest 100 ms"
+                        .to_owned(),
+                );
+            }
+            Rate::from_bits_per_second((mbit * 1e6).round().max(1000.0) as u64)
+        }
+        None => {
+            notes.push(format!("its rate: not told, {USUAL_RATE}"));
+            USUAL_RATE
+        }
+    };
+    let transmission = FULL_PACKET * 8.0 / rate.bits_per_second() as f64 * 1e3;
+    let delay = match round_trip {
+        Some(round_trip) => milliseconds(((round_trip - transmission) / 2.0).max(0.0)),
+        None => {
+            notes.push("its delay: not told, none".to_owned());
+            Duration::ZERO
+        }
+    };
+    let queued = rate.bits_per_second() as f64 / 8e3 * waits / FULL_PACKET;
+    let share = again / packets;
+    let (queue, loss) = match (is_standing, again > 0.0) {
+        (true, true) => {
+            notes.push(format!(
+                "{:.2} % of its packets were sent again: dropped by its queue, of which nine tenths were filled",
+                share * 1e2
+            ));
+            (Some(queued.ceil() as u64 + 1), None)
+        }
+        (true, false) => {
+            notes.push(format!("its queue was never full: more than {queued:.0} packets"));
+            (Some((queued * 2.0).ceil().max(USUAL_QUEUE as f64) as u64), None)
+        }
+        (false, _) => {
+            notes.push(format!("its queue: not told, {USUAL_QUEUE} packets"));
+            if again > 0.0 {
+                notes.push(format!(
+                    "{:.2} % of its packets were sent again while its queue was short: taken as random losses",
+                    share * 1e2
+                ));
+            }
+            (None, Probability::nearest(share.min(0.9)).filter(|loss| loss.as_trillionths() > 0))
+        }
+    };
+    Inferred { rate, delay, queue: queue.map(|packets| Packets::new(packets.max(2))), loss, notes }
+}
+
+/// What the connections of an address show over time, those with figures over time.
+struct Curves {
+    /// Acknowledged data in Mbit/s, of the intervals in which there was any.
+    rates: Vec<f64>,
+    /// Round-trip times in ms.
+    round_trips: Vec<f64>,
+}
+
+impl Curves {
+    /// Of the direction with most data: sums of all its connections in each interval.
+    fn of(analysis: &Analysis, address: IpAddr) -> Self {
+        let mut sums = [BTreeMap::new(), BTreeMap::new()];
+        let mut round_trips = [Vec::new(), Vec::new()];
+        let curves = analysis.seen.connections.iter().flat_map(|connection| &connection.curves);
+        for (name, series) in curves {
+            let Some([from, to]) = name.split_once('-').and_then(|(from, to)| both(from, to)) else { continue };
+            let direction = match address {
+                _ if from == address => 0,
+                _ if to == address => 1,
+                _ => continue,
+            };
+            for (title, series) in series {
+                match *title {
+                    "Acknowledged" => add(&mut sums[direction], series),
+                    "Round-trip time" => round_trips[direction].extend(series.points().iter().map(|point| point.value)),
+                    _ => {}
+                }
+            }
+        }
+        let total = |direction: usize| sums[direction].values().sum::<f64>();
+        let direction = usize::from(total(1) > total(0));
+        let rates = sums[direction].values().copied().filter(|mbit| *mbit > 0.0).collect();
+        Self { rates, round_trips: core::mem::take(&mut round_trips[direction]) }
+    }
+}
+
+/// Adds a rate over time to the sums of intervals, by the interval in which each point ends. Points of long captures are
+/// farther apart: each counts for all intervals since the one before.
+fn add(sums: &mut BTreeMap<u64, f64>, series: &Series) {
+    let interval = |seconds: f64| (seconds / INTERVAL_S).round() as u64;
+    let mut before = None;
+    for point in series.points() {
+        let end = interval(point.time_s);
+        let begin = before.unwrap_or(end.saturating_sub(1)).max(end.saturating_sub(1000));
+        for at in begin..end {
+            *sums.entry(at).or_insert(0.0) += point.value;
+        }
+        before = Some(end);
+    }
+}
+
+/// The value that a share of `values` does not exceed.
+fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get((last as f64 * share).round() as usize).copied()
+}
+
+fn milliseconds(value: f64) -> Duration {
+    Duration::from_micros((value.clamp(0.0, 1e7) * 1e3).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_of_the_list() {
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(
+            [0.0, 0.75, 1.0].map(|share| quantile(&[4.0, 1.0, 3.0, 2.0, 5.0], share)),
+            [1.0, 4.0, 5.0].map(Some)
+        );
+    }
+
+    #[test]
+    fn points_of_several_connections_are_summed_up_by_interval() {
+        let series = |points: &[(f64, f64)]| {
+            let mut series = Series::new("x", "acknowledged", "Mbit/s", Duration::from_nanos(1));
+            for (seconds, value) in points {
+                series.push(subflow_quantity::Instant::from_nanos((seconds * 1e9) as u64), *value);
+            }
+            series
+        };
+        let mut sums = BTreeMap::new();
+        add(&mut sums, &series(&[(0.1, 5.0), (0.2, 7.0)]));
+        add(&mut sums, &series(&[(0.2, 1.0), (0.4, 2.0)]));
+        assert_eq!(sums.into_iter().collect::<Vec<_>>(), [(0, 5.0), (1, 8.0), (2, 2.0), (3, 2.0)]);
+    }
+}

@@ -1,0 +1,132 @@
+//! A scenario from captures: the hosts that they show, links as far as packets tell what these are like, and the
+//! connections with their sizes and times, to be run with other algorithms.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which addresses are of one host | `hosts.rs` |
+//! | rate, delay, loss and queue of a link | `links.rs` |
+//! | what a connection sends, and when | `flows.rs` |
+//!
+//! Every client address is an interface with a link of its own to a router, and every server address, too. The client's
+//! link has the rate, the queue and the losses: where on the way they are, the captures of the ends do not tell.
+
+mod flows;
+mod hosts;
+mod links;
+
+use std::path::Path;
+
+use subflow_quantity::{Duration, Rate};
+use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::Plan;
+
+use crate::Analysis;
+use flows::Flows;
+use hosts::{Hosts, Side};
+use links::Links;
+
+/// A scenario that was made of captures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// The text of the scenario; its first lines, comments, are the notes.
+    pub text: String,
+    /// What was inferred, and what cannot be told, a line each.
+    pub notes: Vec<String>,
+}
+
+/// Why no scenario can be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// There is no data of a connection.
+    #[error("the captures show no connection with data, so that there is nothing to replay")]
+    NoData,
+    /// What was inferred is no valid scenario.
+    #[error("no scenario can be made of the captures: {0}")]
+    Refused(String),
+}
+
+/// Connections in a scenario, at most: those with most data.
+pub const MOST_REPLAYED: usize = 500;
+
+const ROUTER: &str = "network";
+
+/// Makes a scenario of what the captures show. Figures of its runs are near those of the captures where connections
+/// filled the links; docs/src/analyze.md says how near.
+///
+/// # Errors
+///
+/// No connection has data, or what was inferred is no valid scenario.
+pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
+    let hosts = Hosts::of(analysis);
+    let flows = Flows::of(analysis, &hosts);
+    if flows.is_empty() {
+        return Err(ReplayError::NoData);
+    }
+    let links = Links::of(analysis, &hosts, &flows);
+    let mut notes = vec![
+        "where on the way the rate, the queue and the losses are: not told; they are at the client's link".to_owned(),
+        "the congestion control, the scheduler and the path manager: not told; those of Linux".to_owned(),
+        "queue disciplines: not told; queues drop what comes when they are full".to_owned(),
+    ];
+    let mut builder = ScenarioBuilder::new("replay").set("title", title(analysis)).router(ROUTER);
+    for host in hosts.all() {
+        builder = builder.host_with(&host.name, Options::new().set("interfaces", host.interface_names()));
+    }
+    for host in hosts.all() {
+        for (interface, address) in host.addresses.iter().enumerate() {
+            let name = host.interface(interface);
+            let inferred = links.of_address(*address);
+            notes.extend(inferred.notes.iter().map(|note| format!("{name} ({address}): {note}")));
+            let mut link = LinkBuilder::between(&name, ROUTER).rate(inferred.rate).delay(inferred.delay);
+            if let (Side::Client, Some(queue)) = (host.side, inferred.queue) {
+                link = link.queue(queue);
+            }
+            if let (Side::Client, Some(loss)) = (host.side, inferred.loss) {
+                link = link.loss(loss);
+            }
+            builder = builder.link(&name.replace('.', "-"), link);
+        }
+    }
+    let mut end = 0.0_f64;
+    for flow in flows.all() {
+        notes.extend(flow.notes.iter().map(|note| format!("{}: {note}", flow.name)));
+        end = end.max(flow.end_s);
+        builder = builder.flow(&flow.name, flow.builder.clone());
+    }
+    notes.extend(flows.notes().iter().cloned());
+    builder = builder.duration(milliseconds(end * SPARE + LEAST_SPARE_S));
+    let comments: String = notes.iter().map(|note| format!("# - {note}\n")).collect();
+    let text = format!(
+        "# Written by `subflow analyze --scenario`. What was inferred, and what was not:\n{comments}\n{}",
+        builder.text()
+    );
+    match Document::parse(Path::new("replay.toml"), text.clone()).map(Plan::read) {
+        Ok(Ok(_)) => Ok(Replay { text, notes }),
+        Ok(Err(problems)) => {
+            Err(ReplayError::Refused(problems.first.first().map(|it| it.in_one_line()).unwrap_or_default()))
+        }
+        Err(problem) => Err(ReplayError::Refused(problem.in_one_line())),
+    }
+}
+
+/// A run is longer than the capture, so that slower connections are complete, too.
+const SPARE: f64 = 1.5;
+const LEAST_SPARE_S: f64 = 2.0;
+
+/// A rate without a bound: more than any link of a capture has.
+const UNBOUNDED: Rate = Rate::from_mbit(100_000);
+
+fn title(analysis: &Analysis) -> String {
+    let names: Vec<String> = analysis.files.iter().map(|file| file_name(&file.path)).collect();
+    format!("Replay of {}", names.join(", "))
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn milliseconds(seconds: f64) -> Duration {
+    Duration::from_millis((seconds * 1e3).ceil().clamp(1.0, 1e9) as u64)
+}

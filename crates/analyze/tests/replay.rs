@@ -1,0 +1,105 @@
+//! A scenario, its captures, the scenario that these show, and its run: how far the figures of both runs are apart.
+
+use std::path::{Path, PathBuf};
+
+use subflow_analyze::{Replay, analyze, rate_trace, replay};
+use subflow_lab::capture::CaptureFolder;
+use subflow_lab::results::RunResult;
+use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_quantity::Size;
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
+
+/// A phone with two interfaces and a server; `flow` are the keys of its flow.
+fn scenario(wifi: &str, lte: &str, flow: &str) -> Scenario {
+    read(&format!(
+        "duration = \"60 s\"\n[hosts]\nphone = [\"wifi\", \"lte\"]\nserver = [\"eth\"]\n[routers.isp]\n\
+         [links.wifi]\nbetween = [\"phone.wifi\", \"isp\"]\n{wifi}\n[links.lte]\nbetween = [\"phone.lte\", \"isp\"]\n{lte}\n\
+         [links.core]\nbetween = [\"isp\", \"server\"]\nrate = \"1 Gbit/s\"\ndelay = \"2 ms\"\n[flows.file]\n{flow}\n"
+    ))
+}
+
+fn read(text: &str) -> Scenario {
+    let document = Document::parse(Path::new("replayed.toml"), text.to_owned()).expect("it is TOML");
+    Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+/// The run of a scenario, and the captures of its hosts in a folder.
+fn captured(scenario: &Scenario) -> (RunResult, tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pcap = Some(CaptureFolder::new(folder.path(), Size::from_bytes(u64::MAX)));
+    let run = simulate(scenario, 1, &RunOptions { pcap, ..RunOptions::default() }).expect("it runs");
+    let files = scenario.hosts.iter().map(|host| folder.path().join(CaptureFolder::file_name(0, &host.name))).collect();
+    (run, folder, files)
+}
+
+/// The time that the replay of the first host's capture takes, as a share of the original's.
+fn replayed(original: &Scenario, host: usize) -> (f64, Replay) {
+    let (run, _folder, files) = captured(original);
+    let analysis = analyze(&files[host..=host]).expect("a capture");
+    let replay = replay(&analysis).expect("there are connections");
+    let again = simulate(&read(&replay.text), 1, &RunOptions::default()).expect("it runs");
+    let time = |run: &RunResult| run.flows[0].completion_s.expect("complete");
+    (time(&again) / time(&run), replay)
+}
+
+const WIFI: &str = "rate = \"20 Mbit/s\"\ndelay = \"8 ms\"\nqueue = \"60 packets\"";
+const LTE: &str = "rate = \"8 Mbit/s\"\ndelay = \"30 ms\"\nqueue = \"100 packets\"";
+const UPLOAD: &str = "from = \"phone.wifi\"\nto = \"server\"\nsend = \"25 MB\"\nprotocol = ";
+
+fn assert_near((ratio, replay): &(f64, Replay), most: f64) {
+    assert!((ratio - 1.0).abs() <= most, "{ratio} of the time: {}", replay.text);
+}
+
+#[test]
+fn a_transfer_that_fills_its_link_takes_as_long_again() {
+    let replayed = replayed(&scenario(WIFI, LTE, &format!("{UPLOAD}\"tcp\"")), 0);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.text.contains("send = \"25 MB\""), "{}", replayed.1.text);
+}
+
+#[test]
+fn a_capture_at_the_receiver_is_enough() {
+    assert_near(&replayed(&scenario(WIFI, LTE, &format!("{UPLOAD}\"tcp\"")), 1), 0.1);
+}
+
+#[test]
+fn two_paths_have_a_link_each() {
+    let replayed = replayed(&scenario(WIFI, LTE, &format!("{UPLOAD}\"mptcp\"\npath_manager = \"full-mesh\"")), 0);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.text.contains("subflows = [{ from = \"client.eth1\""), "{}", replayed.1.text);
+}
+
+#[test]
+fn a_download_is_a_request_with_its_response() {
+    let flow = "from = \"phone.wifi\"\nto = \"server\"\nprotocol = \"tcp\"\n\
+        requests = { request = \"400 B\", response = \"20 MB\", count = 1 }";
+    let replayed = replayed(&scenario(WIFI, LTE, flow), 0);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.text.contains("request = \"400 B\", response = \"20 MB\""), "{}", replayed.1.text);
+}
+
+#[test]
+fn random_losses_are_told_from_those_of_a_full_queue() {
+    let lossy = format!("{WIFI}\nloss = \"1 %\"");
+    let replayed = replayed(&scenario(&lossy, LTE, &format!("{UPLOAD}\"tcp\"")), 0);
+    assert_near(&replayed, 0.25);
+    assert!(replayed.1.notes.iter().any(|note| note.contains("random losses")), "{:?}", replayed.1.notes);
+}
+
+#[test]
+fn the_rate_of_a_filled_link_is_a_trace_of_its_rate() {
+    let (_, _folder, files) = captured(&scenario(WIFI, LTE, &format!("{UPLOAD}\"tcp\"")));
+    let trace = rate_trace(&files[1..], None).expect("a capture").expect("it has packets");
+    let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e5;
+    let middle = trace.bytes[trace.bytes.len() / 2];
+    assert!((mbit(middle) - 20.0).abs() < 0.5, "{}", mbit(middle));
+    assert!(trace.to_csv().contains("time_s,rate_mbit_s\n0.0,"));
+}
+
+#[test]
+fn captures_without_data_are_refused() {
+    assert!(
+        replay(&analyze(&[]).expect("nothing to read")).expect_err("no data").to_string().contains("no connection")
+    );
+}
