@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use subflow_scenario::file::Foreign;
+
 use crate::{ImportError, Network, data_centre, gml, graphml, mininet, sndlib, weights};
 
 /// The formats that can be read.
@@ -49,6 +51,7 @@ impl fmt::Display for Format {
 impl Format {
     /// The format of a text, by its beginning. The error says what the file is, as far as it can be told.
     pub fn of(text: &str) -> Result<Self, ImportError> {
+        let unknown = |what: &str| unknown(text.as_bytes(), what);
         let start = text.trim_start();
         if start.starts_with('<') {
             return match root_element(start) {
@@ -63,7 +66,6 @@ impl Format {
             return match () {
                 () if has("switches") && has("hosts") && has("links") => Ok(Self::MiniEdit),
                 () if has("nodes") && has("links") => Ok(Self::SndlibJson),
-                () if has("log") && has("entries") => Err(unknown("an HTTP archive (HAR)")),
                 () => Err(unknown("JSON with other keys")),
             };
         }
@@ -80,7 +82,7 @@ impl Format {
             _ if all.any(|line| line.starts_with("Podsize ")) => Ok(Self::Htsim),
             _ if is_hpcc(first) => Ok(Self::Hpcc),
             _ if weights::is_line(first) => Ok(Self::Weights),
-            _ => Err(unknown(what_else(text))),
+            _ => Err(unknown("text of another kind")),
         }
     }
 }
@@ -89,8 +91,8 @@ impl Format {
 ///
 /// Text that is not UTF-8 is taken as Latin-1, which SNDlib's files declare.
 pub fn read(bytes: &[u8], name: &str) -> Result<Network, ImportError> {
-    if let Some(what) = binary(bytes) {
-        return Err(unknown(what));
+    if bytes.contains(&0) || bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(unknown(bytes, "binary"));
     }
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
@@ -132,42 +134,20 @@ fn is_hpcc(line: &str) -> bool {
     matches!(&numbers[..], [Ok(nodes), Ok(switches), Ok(_)] if switches < nodes)
 }
 
-/// What a binary file is.
-fn binary(bytes: &[u8]) -> Option<&'static str> {
-    let kinds: [(&[u8], &str); 8] = [
-        (&[0x0a, 0x0d, 0x0d, 0x0a], "a capture (pcapng)"),
-        (&[0xd4, 0xc3, 0xb2, 0xa1], "a capture (pcap)"),
-        (&[0xa1, 0xb2, 0xc3, 0xd4], "a capture (pcap)"),
-        (&[0x4d, 0x3c, 0xb2, 0xa1], "a capture (pcap)"),
-        (&[0x1f, 0x8b], "compressed (gzip)"),
-        (&[0x28, 0xb5, 0x2f, 0xfd], "compressed (zstd)"),
-        (b"PK\x03\x04", "an archive (zip)"),
-        (b"PAR1", "a table (Parquet)"),
-    ];
-    let known = kinds.into_iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| what);
-    known.or_else(|| bytes.contains(&0).then_some("binary"))
-}
-
-/// What a text is that is no network.
-fn what_else(text: &str) -> &'static str {
-    let has = |part: &str| text.contains(part);
-    match () {
-        () if has("[links.") || has("[links]") || has("[flows") => "a scenario, which `subflow run` takes as it is",
-        () if has("--tolerance_usecs") || has("socket(..., SOCK_STREAM") => "a script of packetdrill",
-        () if has("from mininet") || has("import mininet") => {
-            "a program for Mininet; MiniEdit's File > Save writes a network"
-        }
-        () => "text of another kind",
-    }
-}
-
-fn unknown(what: &str) -> ImportError {
+/// Refuses what is no network, by what it is as far as that is known, with the command that reads it.
+fn unknown(bytes: &[u8], what: &str) -> ImportError {
+    let known = Foreign::recognise(bytes).filter(|foreign| !foreign.remedy.contains("subflow import"));
+    let (what, remedy) = known.map_or((what, ""), |Foreign { what, remedy }| (what, remedy));
+    let separator = if remedy.is_empty() { "" } else { "; " };
     ImportError::new(
-        format!("the file is {what}, expected a network"),
-        "these are read: GraphML and GML (Topology Zoo), SNDlib (XML, JSON, native), MiniEdit's .mn, minitopo, htsim's \
-         .topo, HPCC's topologies, and lines of two nodes and a weight (Rocketfuel)",
+        format!("the file is {what}, expected a network, a page load or a video"),
+        format!("{remedy}{separator}{READ}"),
     )
 }
+
+const READ: &str = "these are read: GraphML and GML (Topology Zoo), SNDlib (XML, JSON, native), MiniEdit's .mn, minitopo, \
+     htsim's .topo, HPCC's topologies, lines of two nodes and a weight (Rocketfuel), relations of CAIDA, HTTP archives \
+     (HAR), and videos of DASH (.mpd) and HLS (.m3u8)";
 
 #[cfg(test)]
 mod tests {
@@ -180,10 +160,10 @@ mod tests {
             (b"\n\n# only a comment\n", "empty"),
             (b"\x0a\x0d\x0d\x0a\x00\x00", "pcapng"),
             (b"\x1f\x8b\x08\x00", "gzip"),
-            (b"{\"log\": {\"entries\": []}}", "HAR"),
+            (b"{\"format\": 1}", "JSON"),
             (b"<svg xmlns=\"x\"/>", "\"svg\""),
-            (b"[hosts]\na = [\"eth\"]\n[links.x]\n", "subflow run"),
-            (b"from mininet.net import Mininet\n", "MiniEdit"),
+            (b"[hosts]\na = [\"eth\"]\n[links.x]\n", "a scenario"),
+            (b"from mininet.net import Mininet\n", "Mininet"),
         ];
         for (bytes, expected) in cases {
             let error = read(bytes, "file").expect_err(expected);

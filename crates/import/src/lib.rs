@@ -1,10 +1,11 @@
-//! Networks that other tools and collections describe, as scenarios.
+//! Networks that other tools and collections describe, page loads and videos, as scenarios.
 //!
 //! This crate is internal to Subflow: its items may change in any release.
 //!
 //! [`read`] takes the text of a file and finds out what it is ([`Format`]); [`scenario()`] writes a scenario with the same
 //! nodes and links. What the file does not say (the rate of most links of the Topology Zoo) is a stated default, and
-//! what a scenario cannot express is listed in [`Imported::notes`].
+//! what a scenario cannot express is listed in [`Imported::notes`]. [`import()`] does both, and takes page loads (HAR) and
+//! videos (DASH, HLS), too.
 //!
 //! ```
 //! use subflow_import::{Choices, read, scenario};
@@ -21,21 +22,28 @@
 //! ```
 
 mod attributes;
+mod content;
+mod dash;
 mod data_centre;
 mod distance;
 mod format;
 mod gml;
 mod graphml;
+mod har;
+mod hls;
 mod mininet;
 mod names;
 mod network;
+mod page;
 mod scenario;
 mod sndlib;
 mod traffic;
+mod video;
 mod weights;
 
 use std::fmt;
 
+pub use content::import;
 pub use format::{Format, read};
 pub use network::{Demand, Link, Network, Node, Position};
 pub use scenario::{Choices, Imported, scenario};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use subflow_quantity::{Duration, Rate};
+use subflow_quantity::{Duration, Packets, Rate};
 use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
@@ -22,6 +22,8 @@ pub struct Choices {
     pub km_per_second: f64,
     /// All rates are multiplied by this, links' and demands'.
     pub scale: f64,
+    /// The queue of links of which the file says nothing; by default that of every link of a scenario.
+    pub queue: Option<Packets>,
     /// The nodes that the connection joins. Default: the two that are farthest apart.
     pub between: Option<[String; 2]>,
     /// Whether the file's demands become flows.
@@ -35,6 +37,7 @@ impl Default for Choices {
             delay: Duration::from_millis(1),
             km_per_second: 200_000.0,
             scale: 1.0,
+            queue: None,
             between: None,
             demands: true,
         }
@@ -53,6 +56,11 @@ pub struct Imported {
 /// Writes the scenario. `subflow check` accepts what it returns.
 pub fn scenario(network: &Network, choices: &Choices) -> Result<Imported, ImportError> {
     let Writer { builder, notes, .. } = Writer::new(network, choices).with_nodes_and_links().with_traffic()?;
+    checked(&builder, notes)
+}
+
+/// The text of a scenario with its notes as comments. Fails if the reader of scenarios does not accept it.
+pub(crate) fn checked(builder: &ScenarioBuilder, notes: Vec<String>) -> Result<Imported, ImportError> {
     let comments: String = notes.iter().map(|note| format!("# - {}\n", note.replace('\n', " "))).collect();
     let text = format!("# Written by `subflow import`.\n{comments}\n{}", builder.text());
     let read = Document::parse(Path::new("imported.toml"), text.clone()).map(Plan::read);
@@ -64,7 +72,7 @@ pub fn scenario(network: &Network, choices: &Choices) -> Result<Imported, Import
     match refused {
         None => Ok(Imported { text, notes }),
         Some(problem) => {
-            let message = format!("no scenario can be made of the network: {problem}");
+            let message = format!("no scenario can be made of the file: {problem}");
             Err(ImportError::new(
                 message,
                 "--scale makes all rates smaller; --rate and --delay are for what the file lacks",
@@ -130,7 +138,7 @@ impl<'a> Writer<'a> {
                 _ => self.nodes[end].clone(),
             });
             let mut written = LinkBuilder::between(&first, &second).rate(*rate).delay(*delay);
-            if let Some(queue) = link.queue {
+            if let Some(queue) = link.queue.or(self.choices.queue) {
                 written = written.queue(queue);
             }
             if let Some(loss) = link.loss {
@@ -226,11 +234,17 @@ mod tests {
         let choices = Choices {
             rate: Rate::from_mbit(40),
             scale: 0.5,
+            queue: Some(Packets::new(40)),
             between: Some(["B".into(), "C".into()]),
             ..Choices::default()
         };
         let Imported { text, .. } = imported(&choices);
         assert!(text.contains("rate = \"5 Mbit/s\"") && text.contains("rate = \"20 Mbit/s\""), "{text}");
+        assert_eq!(
+            text.matches("queue = \"40 packets\"").count(),
+            2,
+            "the links of hosts that are added have none: {text}"
+        );
         assert!(text.contains("from = \"B-host\", to = \"C-host\""), "{text}");
         let network = read(LINE.as_bytes(), "line.gml").expect("it is GML");
         let between =

@@ -1,5 +1,6 @@
 //! Lines of two nodes and a weight: Rocketfuel's maps of networks (Spring, Mahajan and Wetherall, 2002) as
-//! `weights.intra` and `latencies.intra`, and lists of edges in general.
+//! `weights.intra` and `latencies.intra`, lists of edges in general, and CAIDA's relations of autonomous systems, whose
+//! fields bars separate: `701|4808|-1`, a provider and its customer, or 0 for two peers.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,21 @@ pub(crate) fn is_line(line: &str) -> bool {
 }
 
 fn edge(line: &str) -> Option<(&str, &str, f64)> {
+    if let Some(ends) = relation(line) {
+        return Some(ends);
+    }
     let mut words = line.split_whitespace();
     let (first, second, weight) = (words.next()?, words.next()?, words.next()?);
     let weight = weight.parse().ok().filter(|weight: &f64| *weight >= 0.0)?;
     words.next().is_none().then_some((first, second, weight))
+}
+
+/// `AS|AS|RELATION`, and in newer files `|SOURCE`.
+fn relation(line: &str) -> Option<(&str, &str, f64)> {
+    let fields: Vec<&str> = line.trim().split('|').collect();
+    let [first, second, relation] = *fields.first_chunk()?;
+    let are_numbers = [first, second].iter().all(|field| field.parse::<u32>().is_ok());
+    (fields.len() <= 4 && are_numbers && ["-1", "0", "1"].contains(&relation)).then_some((first, second, 0.0))
 }
 
 /// A file whose name speaks of latencies or delays has milliseconds; the weights of others choose paths in the network
@@ -47,7 +59,9 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Network, ImportError> {
         }
     }
     if !are_delays {
-        network.notes.push("weights of links: left out; packets take the path with the fewest links".to_owned());
+        let are_relations = text.lines().any(|line| relation(line).is_some());
+        let what = if are_relations { "relations of autonomous systems" } else { "weights of links" };
+        network.notes.push(format!("{what}: left out; packets take the path with the fewest links"));
     }
     Ok(network)
 }
@@ -71,6 +85,15 @@ pub(crate) mod tests {
         assert_eq!(network.links.iter().map(|link| link.ends).collect::<Vec<_>>(), [[0, 1], [1, 2]]);
         assert!(network.links.iter().all(|link| link.delay.is_none()));
         assert!(network.notes[0].starts_with("weights of links: left out"));
+    }
+
+    #[test]
+    fn relations_of_caida_are_links_between_autonomous_systems() {
+        let text = "# input clique: 174 701\n701|4808|-1\n701|174|0|bgp\n";
+        let network = read(text, "20240101.as-rel").expect("relations");
+        assert_eq!(network.links.iter().map(|link| link.ends).collect::<Vec<_>>(), [[0, 1], [0, 2]]);
+        assert!(network.notes[0].starts_with("relations of autonomous systems"));
+        assert!(!is_line("a|b|c"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap::Args;
 #[cfg(feature = "analyze")]
 use clap::ValueEnum;
 #[cfg(feature = "import")]
-use subflow_quantity::{Duration, Rate};
+use subflow_quantity::{Duration, Packets, Rate};
 
 #[cfg(feature = "analyze")]
 use super::Figures;
@@ -27,6 +27,16 @@ pub(crate) struct Analyze {
     /// Replace other results in the folder
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    /// Scenario to write, which must not exist: links as far as the packets tell what they are like, and the connections
+    /// with their sizes and times
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Trace to write, which must not exist: the rate of a sender's packets over time, for `trace` of an event
+    #[arg(long, value_name = "CSV")]
+    pub(crate) trace: Option<PathBuf>,
+    /// The sender whose packets make the trace [default: the one that sent most bytes]
+    #[arg(long, value_name = "ADDRESS", requires = "trace")]
+    pub(crate) trace_from: Option<std::net::IpAddr>,
     /// What to print
     #[arg(long, value_enum, default_value_t = AnalyzeFormat::Text)]
     pub(crate) format: AnalyzeFormat,
@@ -69,8 +79,9 @@ impl Analyze {
 #[cfg(feature = "import")]
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file: GraphML or GML (Topology Zoo), SNDlib (XML, JSON, native), MiniEdit's .mn, minitopo, htsim's .topo,
-    /// HPCC's topologies, or lines of two nodes and a weight (Rocketfuel); - is standard input
+    /// The file: a network in GraphML or GML (Topology Zoo), of SNDlib (XML, JSON, native), MiniEdit's .mn, minitopo,
+    /// htsim's .topo, HPCC, or in lines of two nodes and a weight (Rocketfuel, CAIDA); a page load (HAR); a video of DASH
+    /// (.mpd) or HLS (.m3u8, with the playlists of its variants beside it); - is standard input
     pub(crate) file: PathBuf,
     /// The scenario to write, which must not exist [default: standard output]
     #[arg(long, value_name = "SCENARIO")]
@@ -87,6 +98,9 @@ pub(crate) struct Import {
     /// Multiply all rates, of links and of demands, by this
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub(crate) scale: f64,
+    /// The queue of links of which the file says nothing [default: 100 packets]
+    #[arg(long, value_name = "PACKETS")]
+    pub(crate) queue: Option<Packets>,
     /// The two nodes that a connection joins, instead of demands [default: the file's demands, or the two nodes that are
     /// farthest apart]
     #[arg(long, value_names = ["NODE", "NODE"], num_args = 2)]

@@ -1,9 +1,9 @@
-//! `subflow import` and `subflow export --to`: networks of other tools as scenarios, and the reverse.
+//! `subflow import` and `subflow export --to`: files of other tools as scenarios, and the reverse.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use subflow_export::{ExportError, Target, export};
-use subflow_import::{Choices, ImportError, read, scenario};
+use subflow_import::{Choices, ImportError, import as read};
 use subflow_scenario::input;
 use subflow_scenario::sweep::Plan;
 
@@ -24,17 +24,18 @@ pub(crate) fn import(arguments: &Import) -> Result<(), Failure> {
         false => input::read(file, LARGEST_FILE_MIB),
     };
     let bytes = bytes.map_err(|error| Failure::bad_input(format!("{}: {error}", file.display()), ""))?;
-    let network = read(&bytes, &file_name(file)).map_err(refused)?;
     let between = arguments.between.as_deref().and_then(|nodes| <[String; 2]>::try_from(nodes.to_vec()).ok());
     let choices = Choices {
         rate: arguments.rate,
         delay: arguments.delay,
         km_per_second: arguments.km_per_second,
         scale: arguments.scale,
+        queue: arguments.queue,
         between,
         demands: !arguments.without_demands,
     };
-    let imported = scenario(&network, &choices).map_err(refused)?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let imported = read(&bytes, &file_name(file), &choices, &|name| beside(folder, name)).map_err(refused)?;
     let Some(out) = &arguments.out else { return print(&imported.text) };
     write_new(out, &imported.text)?;
     for note in &imported.notes {
@@ -42,6 +43,12 @@ pub(crate) fn import(arguments: &Import) -> Result<(), Failure> {
     }
     let shown = out.display();
     print(&format!("{shown} is written. Check it, then run it:\n  subflow check {shown}\n  subflow run {shown}\n"))
+}
+
+/// The bytes of a file that another one names, in its folder or below; what is on a server is not fetched.
+fn beside(folder: &Path, name: &str) -> Option<Vec<u8>> {
+    let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if is_below { input::read(&folder.join(name), LARGEST_FILE_MIB).ok() } else { None }
 }
 
 /// The file's name without its folder and its ending.

@@ -36,11 +36,80 @@ fn without_out_the_scenario_goes_to_standard_output() {
     assert!(!desk.files().contains(&"ring.toml".to_owned()));
 }
 
+const PAGE: &str = r#"{"log": {"version": "1.2", "entries": [
+ {"startedDateTime": "2024-05-01T10:00:00.000Z", "time": 100,
+  "request": {"method": "GET", "url": "https://www.example.org/", "httpVersion": "h2", "headersSize": 300, "bodySize": 0},
+  "response": {"status": 200, "httpVersion": "h2", "headersSize": 200, "bodySize": 20000},
+  "timings": {"blocked": 0, "dns": 5, "connect": 20, "ssl": 10, "wait": 40}},
+ {"startedDateTime": "2024-05-01T10:00:00.110Z", "time": 60,
+  "request": {"method": "GET", "url": "https://www.example.org/a.js", "httpVersion": "h2", "headersSize": 100, "bodySize": 0},
+  "response": {"status": 200, "httpVersion": "h2", "headersSize": 100, "bodySize": 50000},
+  "timings": {"wait": 20}}]}}"#;
+
+const MASTER: &str = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlow/index.m3u8\n";
+const VARIANT: &str = "#EXTM3U\n#EXTINF:2,\n#EXT-X-BYTERANGE:200000@0\nall.ts\n\
+    #EXTINF:2,\n#EXT-X-BYTERANGE:150000\nall.ts\n#EXT-X-ENDLIST\n";
+
+#[test]
+fn a_page_and_a_video_are_scenarios_that_run() {
+    let desk = desk();
+    std::fs::create_dir(desk.path("low")).expect("a folder");
+    for (name, text) in [("page.har", PAGE), ("master.m3u8", MASTER), ("low/index.m3u8", VARIANT)] {
+        std::fs::write(desk.path(name), text).expect("written");
+    }
+    for (file, expected) in [("page.har", "2 requests over 1 connection"), ("master.m3u8", "2 chunks with the sizes")] {
+        let (code, _, stderr) = desk.subflow(&["import", file, "--rate", "10 Mbit/s", "--out", "imported.toml"]);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+        let (code, stdout, stderr) = desk.subflow(&["run", "imported.toml", "--format", "csv"]);
+        assert_eq!(code, Some(0), "{stderr}");
+        // Two exchanges of the whole size: 20,200 and 50,100 bytes, or 200,000 and 150,000.
+        assert!(stdout.contains(",70300") || stdout.contains(",350000"), "{stdout}");
+        std::fs::remove_file(desk.path("imported.toml")).expect("removed");
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_called_what_it_is_with_the_command_that_reads_it() {
+    let desk = desk();
+    std::fs::write(desk.path("page.har"), PAGE).expect("written");
+    std::fs::write(desk.path("master.m3u8"), MASTER).expect("written");
+    for (file, what) in
+        [("page.har", "an HTTP archive (HAR)"), ("master.m3u8", "a playlist (HLS)"), ("ring.gml", "GML")]
+    {
+        let (code, _, stderr) = desk.subflow(&["run", file]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(what) && stderr.contains("subflow import"), "{stderr}");
+    }
+}
+
+#[cfg(feature = "analyze")]
+#[test]
+fn captures_become_a_scenario_and_a_trace() {
+    let desk = desk();
+    let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--pcap", "captures"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let captures = std::fs::read_dir(desk.path("captures")).expect("captures");
+    let file = captures.filter_map(Result::ok).map(|entry| entry.path()).min().expect("one");
+    let file = file.to_str().expect("a path");
+    let (code, _, stderr) = desk.subflow(&["analyze", file, "--scenario", "replay.toml", "--trace", "rates.csv"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("not told"), "{stderr}");
+    let (code, stdout, stderr) = desk.subflow(&["run", "replay.toml"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("flow1"), "{stdout}");
+    let trace = std::fs::read_to_string(desk.path("rates.csv")).expect("a trace");
+    assert!(trace.contains("time_s,rate_mbit_s\n0.0,"), "{trace}");
+    let (code, _, stderr) = desk.subflow(&["run", file]);
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("a capture (pcapng)") && stderr.contains("subflow analyze"), "{stderr}");
+}
+
 #[test]
 fn what_cannot_be_read_is_named() {
     let desk = desk();
     for (arguments, expected) in [
-        (vec!["import", "quick.toml"], "a scenario, which `subflow run` takes as it is"),
+        (vec!["import", "quick.toml"], "`subflow run FILE` runs it"),
         (vec!["import", "absent.gml"], "absent.gml: No such file"),
         (vec!["import", "ring.gml", "--between", "Bern", "Genf"], "no node \"Genf\""),
         (vec!["import", "ring.gml", "--scale", "0"], "expected a number from"),

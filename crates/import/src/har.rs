@@ -1,0 +1,353 @@
+//! HTTP archives (HAR 1.2), which browsers save of a page load.
+//!
+//! The archive has times, sizes and connections, and not what waits for what. That is inferred as replays of page loads
+//! do (Wang and others, WProf, 2013, have the dependencies from within the browser): a request waits for the response that
+//! was complete last before it was made, and on a connection of HTTP/1 also for the response before it.
+
+use serde::Deserialize;
+use subflow_quantity::Duration;
+use subflow_scenario::seconds_of_date;
+
+use crate::ImportError;
+use crate::network::counted;
+
+/// A page load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Page {
+    /// What the archive calls the page.
+    pub(crate) title: String,
+    /// In the order of their first requests.
+    pub(crate) connections: Vec<Connection>,
+    /// How long it took when it was recorded.
+    pub(crate) duration: Duration,
+    pub(crate) notes: Vec<String>,
+}
+
+/// A connection and its requests.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Connection {
+    pub(crate) host: String,
+    pub(crate) is_quic: bool,
+    /// The time of its handshake, without that of TLS.
+    pub(crate) round_trip: Option<Duration>,
+    pub(crate) requests: Vec<Request>,
+}
+
+/// A request and its response.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Request {
+    pub(crate) request: u64,
+    pub(crate) response: u64,
+    /// From the request to the first byte of the response: a round trip and the time of the server.
+    pub(crate) first_byte: Duration,
+    /// The requests that must be complete: places of connections and of requests in them.
+    pub(crate) after: Vec<(usize, usize)>,
+    /// The time from there, or from the beginning of the page, to this request.
+    pub(crate) pause: Duration,
+}
+
+#[derive(Deserialize)]
+struct Archive {
+    log: Log,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    #[serde(default)]
+    pages: Vec<PageEntry>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct PageEntry {
+    #[serde(default)]
+    title: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    started_date_time: String,
+    time: f64,
+    request: Message,
+    response: Message,
+    timings: Timings,
+    connection: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Message {
+    method: String,
+    url: String,
+    status: f64,
+    http_version: String,
+    headers: Vec<Header>,
+    headers_size: Option<f64>,
+    body_size: Option<f64>,
+    content: Content,
+    /// The bytes on the connection, an extension of Chromium.
+    #[serde(rename = "_transferSize")]
+    transfer_size: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Content {
+    size: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    value: String,
+}
+
+/// In milliseconds; -1 where it does not apply.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Timings {
+    blocked: Option<f64>,
+    dns: Option<f64>,
+    connect: Option<f64>,
+    ssl: Option<f64>,
+    wait: Option<f64>,
+}
+
+/// A request with its times in seconds.
+struct Seen<'a> {
+    entry: &'a Entry,
+    host: &'a str,
+    begin: f64,
+    /// When it could be sent, or its connection opened.
+    due: f64,
+    end: f64,
+}
+
+pub(crate) fn read(text: &str) -> Result<Page, ImportError> {
+    let archive: Archive = serde_json::from_str(text)
+        .map_err(|error| ImportError::damaged(format!("not an HTTP archive (HAR 1.2): {error}")))?;
+    let mut page = Page::default();
+    let seen = seen(&archive.log.entries, &mut page.notes)?;
+    let title = archive.log.pages.first().map(|page| page.title.trim()).filter(|title| !title.is_empty());
+    page.title = title.unwrap_or(&seen[0].entry.request.url).to_owned();
+    if archive.log.pages.len() > 1 {
+        page.notes
+            .push(format!("{} in the archive: loaded one after the other", counted(archive.log.pages.len(), "page")));
+    }
+    let origin = seen[0].begin;
+    page.duration = seconds(seen.iter().map(|it| it.end).fold(origin, f64::max) - origin);
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    let mut slots: Vec<Slot> = Vec::new();
+    let (mut without_size, mut secured) = (0, 0);
+    for (number, it) in seen.iter().enumerate() {
+        let connection = slot(&mut slots, it).unwrap_or_else(|| {
+            slots.push(Slot { key: it.entry.connection.clone(), host: it.host.to_owned(), last: None });
+            page.connections.push(Connection {
+                host: it.host.to_owned(),
+                is_quic: it.entry.version().starts_with("h3"),
+                round_trip: None,
+                requests: Vec::new(),
+            });
+            slots.len() - 1
+        });
+        let timings = &it.entry.timings;
+        let secure = positive(timings.ssl);
+        secured += usize::from(secure > 0.0);
+        let shake = positive(timings.connect) - secure;
+        if shake > 0.0 && page.connections[connection].round_trip.is_none() {
+            page.connections[connection].round_trip = Some(seconds(shake / 1e3));
+        }
+        let mut after = Vec::new();
+        let before = (0..number).filter(|&other| seen[other].end <= it.begin);
+        after.extend(before.max_by(|a, b| seen[*a].end.total_cmp(&seen[*b].end)));
+        after.extend(slots[connection].last.filter(|last| !it.entry.is_multiplexed() && !after.contains(last)));
+        slots[connection].last = Some(number);
+        let since = after.iter().map(|&other| seen[other].end).fold(origin, f64::max);
+        let request = it.entry.request.size();
+        let response = it.entry.response.size();
+        without_size += usize::from(request.is_none()) + usize::from(response.is_none());
+        places.push((connection, page.connections[connection].requests.len()));
+        page.connections[connection].requests.push(Request {
+            request: request.unwrap_or(TYPICAL_REQUEST),
+            response: response.unwrap_or(TYPICAL_REQUEST),
+            first_byte: seconds(positive(timings.wait) / 1e3),
+            after: after.into_iter().map(|other| places[other]).collect(),
+            pause: seconds(it.due - since),
+        });
+    }
+    if without_size > 0 {
+        page.notes.push(format!("{} without a size: {TYPICAL_REQUEST} bytes", counted(without_size, "message")));
+    }
+    if secured > 0 {
+        page.notes
+            .push(format!("{} of TLS: left out, a connection takes one round trip", counted(secured, "handshake")));
+    }
+    Ok(page)
+}
+
+/// The size of a message of which the archive says nothing.
+const TYPICAL_REQUEST: u64 = 500;
+
+/// The connections so far: what the archive calls them, their host, and the last request.
+struct Slot {
+    key: Option<String>,
+    host: String,
+    last: Option<usize>,
+}
+
+/// The requests that went over the network, in the order of their times.
+fn seen<'a>(entries: &'a [Entry], notes: &mut Vec<String>) -> Result<Vec<Seen<'a>>, ImportError> {
+    let mut seen = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let begin = seconds_of_date(&entry.started_date_time).ok_or_else(|| {
+            let found = &entry.started_date_time;
+            ImportError::damaged(format!("entry {}: startedDateTime: found {found:?}, expected a date", number + 1))
+        })?;
+        let Some(host) = host(&entry.request.url).filter(|_| entry.response.status >= 100.0 && entry.was_sent()) else {
+            continue;
+        };
+        let due = begin + (positive(entry.timings.blocked) + positive(entry.timings.dns)) / 1e3;
+        let end = begin + positive(Some(entry.time)) / 1e3;
+        seen.push(Seen { entry, host, begin, due: due.min(end), end });
+    }
+    if seen.is_empty() {
+        return Err(ImportError::new("the archive has no request that was answered", "record the page load again"));
+    }
+    if seen.len() < entries.len() {
+        let left_out = entries.len() - seen.len();
+        notes.push(format!("{} from a cache, blocked or not of HTTP: left out", counted(left_out, "request")));
+    }
+    seen.sort_by(|a, b| a.begin.total_cmp(&b.begin));
+    Ok(seen)
+}
+
+/// The place of the connection that carries a request: the one that the archive names; else of HTTP/2 and later the one to
+/// its host, of HTTP/1 one to its host whose last response is complete.
+fn slot(slots: &mut [Slot], it: &Seen<'_>) -> Option<usize> {
+    if it.entry.connection.is_some() {
+        return slots.iter().position(|slot| slot.key == it.entry.connection);
+    }
+    let opens = positive(it.entry.timings.connect) > 0.0;
+    let to_host = |slot: &Slot| slot.host == it.host && slot.key.is_none();
+    let candidates: Vec<usize> = (0..slots.len()).filter(|&at| to_host(&slots[at])).collect();
+    match it.entry.is_multiplexed() {
+        true => candidates.first().copied(),
+        // A request with a handshake of its own opened a connection.
+        false if opens => None,
+        false => candidates.iter().copied().min_by_key(|&at| slots[at].last),
+    }
+}
+
+impl Entry {
+    fn version(&self) -> String {
+        let versions = [&self.response.http_version, &self.request.http_version];
+        versions.into_iter().find(|version| !version.is_empty()).map(|it| it.to_lowercase()).unwrap_or_default()
+    }
+
+    /// Whether several requests may be under way on its connection.
+    fn is_multiplexed(&self) -> bool {
+        let version = self.version();
+        ["h2", "h3", "http/2", "http/3"].iter().any(|start| version.starts_with(start))
+    }
+
+    /// Whether it took any time on the network: what a cache answers has no size there.
+    fn was_sent(&self) -> bool {
+        self.response.transfer_size != Some(0.0) && self.request.method != "CONNECT"
+    }
+}
+
+impl Message {
+    /// Its bytes with headers, as far as the archive knows them.
+    fn size(&self) -> Option<u64> {
+        let known = |size: Option<f64>| size.filter(|size| *size >= 0.0);
+        if let Some(transferred) = known(self.transfer_size).filter(|size| *size > 0.0) {
+            return Some(transferred as u64);
+        }
+        // A line, and `name: value` with a line end for each header.
+        let written: usize = self.headers.iter().map(|header| header.name.len() + header.value.len() + 4).sum();
+        let line = self.method.len() + self.url.len() + "HTTP/1.1 200".len();
+        let headers = known(self.headers_size).or_else(|| (written > 0).then(|| (written + line) as f64));
+        let body = known(self.body_size).or(known(self.content.size));
+        match headers.unwrap_or(0.0) + body.unwrap_or(0.0) {
+            0.0 => None,
+            size => Some((size as u64).clamp(1, 1 << 40)),
+        }
+    }
+}
+
+/// The host and port of an address of HTTP.
+fn host(url: &str) -> Option<&str> {
+    let rest = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme))?;
+    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
+    (!host.is_empty()).then_some(host)
+}
+
+fn positive(ms: Option<f64>) -> f64 {
+    ms.filter(|ms| (0.0..=1e9).contains(ms)).unwrap_or(0.0)
+}
+
+fn seconds(value: f64) -> Duration {
+    // Times in archives have microseconds at most; what differs by less is rounding.
+    Duration::from_micros((value.max(0.0) * 1e6).round() as u64)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A document, two styles over the same connection of HTTP/1 and another, and an image from another host over HTTP/2.
+    pub(crate) const HAR: &str = r#"{"log": {"version": "1.2", "pages": [{"title": "A page"}], "entries": [
+ {"startedDateTime": "2024-05-01T10:00:00.000Z", "time": 120, "connection": "1",
+  "request": {"method": "GET", "url": "https://www.example.org/", "httpVersion": "HTTP/1.1", "headersSize": 400, "bodySize": 0},
+  "response": {"status": 200, "httpVersion": "HTTP/1.1", "headersSize": 200, "bodySize": 9800, "content": {"size": 40000}},
+  "timings": {"blocked": 0, "dns": 10, "connect": 40, "ssl": 20, "send": 0, "wait": 50, "receive": 20}},
+ {"startedDateTime": "2024-05-01T10:00:00.125Z", "time": 60, "connection": "1",
+  "request": {"method": "GET", "url": "https://www.example.org/a.css", "httpVersion": "HTTP/1.1", "headersSize": -1, "bodySize": 0},
+  "response": {"status": 200, "httpVersion": "HTTP/1.1", "headersSize": -1, "bodySize": 5000, "content": {}},
+  "timings": {"blocked": 1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": 30, "receive": 29}},
+ {"startedDateTime": "2024-05-01T10:00:00.130Z", "time": 80, "connection": "2",
+  "request": {"method": "GET", "url": "https://img.example.net/b.png", "httpVersion": "h2", "headersSize": 100, "bodySize": 0},
+  "response": {"status": 200, "httpVersion": "h2", "headersSize": -1, "bodySize": -1, "_transferSize": 70000, "content": {}},
+  "timings": {"blocked": 0, "dns": 5, "connect": 15, "ssl": -1, "send": 0, "wait": 20, "receive": 40}},
+ {"startedDateTime": "2024-05-01T10:00:00.300Z", "time": 0, "request": {"method": "GET", "url": "data:image/gif;base64,R0"},
+  "response": {"status": 200}, "timings": {}}
+]}}"#;
+
+    #[test]
+    fn requests_wait_for_what_was_complete_before_them() {
+        let page = read(HAR).expect("it is an archive");
+        let ms = Duration::from_millis;
+        let [www, images] = &page.connections[..] else { panic!("{page:?}") };
+        assert_eq!((www.host.as_str(), www.round_trip, www.requests.len()), ("www.example.org", Some(ms(20)), 2));
+        assert_eq!((www.requests[0].request, www.requests[0].response, www.requests[0].pause), (400, 10_000, ms(10)));
+        // The document was complete at 120 ms, the style is asked for at 126 ms, the image at 135 ms.
+        assert_eq!((www.requests[1].after.clone(), www.requests[1].pause), (vec![(0, 0)], ms(6)));
+        assert_eq!((images.requests[0].after.clone(), images.requests[0].pause), (vec![(0, 0)], ms(15)));
+        assert_eq!((images.requests[0].response, images.round_trip), (70_000, Some(ms(15))));
+        assert_eq!((www.requests[1].request, www.requests[1].response), (500, 5000), "{:?}", page.notes);
+        assert_eq!((page.duration, page.title.as_str()), (ms(210), "A page"));
+        assert_eq!(page.notes.len(), 3, "{:?}", page.notes);
+    }
+
+    #[test]
+    fn without_names_of_connections_those_of_http_1_are_in_parallel_and_there_is_one_of_http_2() {
+        let nameless = HAR.replace("\"connection\": \"1\",", "").replace("\"connection\": \"2\",", "");
+        let page = read(&nameless).expect("it is an archive");
+        assert_eq!(page.connections.iter().map(|it| it.requests.len()).collect::<Vec<_>>(), [2, 1]);
+        let opened = nameless.replace("\"connect\": -1", "\"connect\": 30");
+        let page = read(&opened).expect("it is an archive");
+        assert_eq!(page.connections.iter().map(|it| it.requests.len()).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(page.connections[1].requests[0].after, [(0, 0)], "the style waits for the document all the same");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let said = |text: &str| read(text).expect_err("damaged").message;
+        assert!(said("{\"log\": {\"entries\": []}}").contains("no request"));
+        assert!(said("{\"log\": {}}").contains("not an HTTP archive"));
+        assert!(said(&HAR.replace("2024-05-01T10:00:00.125Z", "yesterday")).contains("entry 2"));
+    }
+}
