@@ -156,6 +156,7 @@ impl World {
 }
 
 impl Hosts for World {
+    #[inline]
     fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId) {
         let endpoint = self.accept(network, host, packet);
         if self.nodes.is_observed() {

@@ -30,12 +30,20 @@ impl Transmitter {
 
     /// The departure time of a packet of `bytes` that arrives at `now`, where the packet ahead of it departs at
     /// `before`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn departure(&mut self, now: Instant, before: Instant, bytes: u32) -> Instant {
         let start = now.max(before);
         match self {
-            Self::Unlimited => start,
             Self::Rate(rate) => start.saturating_add(rate.occupy(now < before, bytes)),
+            other => other.departure_without_rate(start, bytes),
+        }
+    }
+
+    /// The departure of a packet that is taken at `start`, where there is no constant rate.
+    #[inline(never)]
+    fn departure_without_rate(&mut self, start: Instant, bytes: u32) -> Instant {
+        match self {
+            Self::Unlimited | Self::Rate(_) => start,
             Self::Trace(cursor) => cursor.departure(start, bytes),
             Self::TokenBucket(bucket) => bucket.departure(start, bytes),
         }

@@ -85,6 +85,7 @@ impl Endpoint {
     }
 
     /// Writes the next packet to send to `packet`, whose content is replaced, and returns whether there was one.
+    #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool {
         ask!(mut self.poll_transmit_into(now, packet))
     }
@@ -97,11 +98,13 @@ impl Endpoint {
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         ask!(self.poll_timeout())
     }
 
     /// The next event since the last call.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         ask!(mut self.poll_event())
     }
