@@ -272,9 +272,10 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     /// Observes the sockets until the run `is_over`, and ends it early on an interrupt or if a capture fails. Returns
-    /// what receivers on kernels had received when measuring began.
+    /// what receivers on kernels had received when measuring began: nothing without a warm-up, of which the first look
+    /// at the sockets comes too late to be sure.
     fn until(&self, is_over: impl Fn() -> bool, capture: &Option<Capture>) -> Vec<Option<FlowBaseline>> {
-        let mut baseline = None;
+        let mut baseline = (self.measure_from == Instant::ZERO).then(Vec::new);
         while !is_over() {
             thread::sleep(std::time::Duration::from_nanos(self.interval.as_nanos()));
             if baseline.is_none() && self.clock.now() >= self.measure_from {
