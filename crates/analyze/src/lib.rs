@@ -6,23 +6,32 @@
 //! | link layers and tunnels | `link_layer.rs`; the headers behind them: `packet.rs` |
 //! | which packet belongs to which connection | `tracker.rs` |
 //! | TCP: sequence numbers, retransmissions, round-trip times | `tcp/` |
-//! | MPTCP: tokens, data sequence numbers, reinjections | `mptcp.rs` |
+//! | MPTCP: tokens, mappings | `mptcp.rs`; data sequence numbers, reinjections: `data_level.rs` |
+//! | MPTCP: the scheduler's choices, shared bottlenecks | `multipath.rs`, `choices.rs`, `bottlenecks.rs` |
 //! | SCTP: paths, chunks | `sctp.rs` |
-//! | several points of capture brought together | `summary/` |
+//! | several points of capture brought together | `summary/`; the same packet at two points: `passages.rs` |
 //! | tables, text, JSON | `tables.rs` |
-//! | the report | `observation.rs` |
+//! | captures to give away | `anonymise/` |
+//! | the report | `observation.rs`; sentences: `inferred.rs` |
 //! | a scenario that replays what was captured | `replay/` |
 //! | the rate over time as a trace | `rate_trace.rs` |
 //!
 //! Files are read at once, in the order of their packets' times. Memory depends on the number of connections, of which
 //! [`MOST_FLOWS`] are followed, and not on the length of files.
 
+mod anonymise;
+mod bottlenecks;
 mod capture;
+mod choices;
+mod data_level;
+mod inferred;
 mod link_layer;
 mod mptcp;
+mod multipath;
 mod observation;
 mod over_time;
 mod packet;
+mod passages;
 mod ranges;
 mod rate_trace;
 mod replay;
@@ -34,12 +43,16 @@ mod tracker;
 
 use std::path::PathBuf;
 
+pub use anonymise::{AnonymisationKey, Anonymised, anonymise};
+pub use bottlenecks::BottleneckRow;
 pub use capture::{Capture, CaptureError, Damage, Record};
+pub use choices::ObservedScheduler;
 pub use link_layer::Unread;
 pub use rate_trace::{RateTrace, rate_trace};
 pub use replay::{MOST_REPLAYED, Replay, ReplayError, replay};
-pub use summary::{ConnectionRow, DirectionRow, SubflowRow};
-pub use tables::{connections, subflows};
+pub use summary::{ClockRow, Clocks, ConnectionRow, DirectionRow, SubflowRow};
+pub use tables::{bottlenecks, connections, subflows};
+pub use tcp::Family;
 pub use tracker::MOST_FLOWS;
 
 use over_time::Seen;
@@ -56,6 +69,10 @@ pub struct Analysis {
     pub connections: Vec<ConnectionRow>,
     /// The subflows and paths of the connections: a row for each direction with data.
     pub subflows: Vec<SubflowRow>,
+    /// What detectors say of pairs of subflows, if they say something.
+    pub bottlenecks: Vec<BottleneckRow>,
+    /// The clocks of the files after the first one, against that of the first.
+    pub clocks: Vec<ClockRow>,
     /// Numbers of packets that belong to no connection, by reason.
     pub unread: Vec<(Unread, u64)>,
     /// Packets of connections beyond [`MOST_FLOWS`].
@@ -77,15 +94,15 @@ pub struct CapturedFile {
 }
 
 /// Reads captures. Packets of one connection may be in several files, from several hosts or interfaces: give the files of
-/// all of them.
+/// all of them. `clocks` says whether their times can be compared.
 ///
 /// # Errors
 ///
 /// A file cannot be read, or is no capture. A damaged one is read up to the damage.
-pub fn analyze(paths: &[PathBuf]) -> Result<Analysis, CaptureError> {
+pub fn analyze(paths: &[PathBuf], clocks: Clocks) -> Result<Analysis, CaptureError> {
     let mut captures = paths.iter().map(|path| Capture::open(path)).collect::<Result<Vec<_>, _>>()?;
     let mut packets = vec![0; captures.len()];
-    let mut tracker = Tracker::default();
+    let mut tracker = Tracker::new(paths.len());
     let mut times: Option<(u64, u64)> = None;
     let mut has_more: Vec<bool> = captures.iter_mut().map(Capture::advance).collect();
     let earliest = |captures: &[Capture], has_more: &[bool]| {
@@ -109,12 +126,14 @@ pub fn analyze(paths: &[PathBuf]) -> Result<Analysis, CaptureError> {
     });
     let files = files.collect();
     let unread = tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect();
-    let summary = summary::summarise(&tracker, first);
+    let summary = summary::summarise(&tracker, first, clocks);
     Ok(Analysis {
         files,
         duration_s: (last - first) as f64 / 1e9,
         connections: summary.connections,
         subflows: summary.subflows,
+        bottlenecks: summary.bottlenecks,
+        clocks: summary.clocks,
         unread,
         beyond: tracker.beyond,
         seen: summary.seen,

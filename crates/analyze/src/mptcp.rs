@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 use subflow_wire::tcp::TcpSegment;
 use subflow_wire::tcp::mptcp::{Capable, Dss, Join, Mapping, MptcpOption};
 
-use crate::ranges::Ranges;
+use crate::bottlenecks::Detection;
+use crate::choices::Choices;
+use crate::data_level::DataLevel;
 use crate::tcp::{Half, Sending, extend};
 
 /// A connection, with its ends 0, which opened it, and 1.
@@ -23,27 +25,12 @@ pub(crate) struct Connection {
     pub(crate) has_failed_checksum: bool,
     pub(crate) is_fast_closed: bool,
     pub(crate) data: [DataLevel; 2],
-}
-
-/// What one end sent at the data level.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DataLevel {
-    sent: Ranges,
-    first: Option<u64>,
-    next: u64,
-    acknowledged: Option<u64>,
-    finish: Option<u64>,
-    /// Bytes that were sent before on another subflow.
-    pub(crate) reinjected: u64,
-    /// Segments with such bytes.
-    pub(crate) reinjected_segments: u64,
-    /// When the last new data was captured, in nanoseconds.
-    pub(crate) last_new: Option<u64>,
-    /// When the last data was acknowledged.
-    pub(crate) last_acknowledged: Option<u64>,
-    hole_since: Option<u64>,
-    /// How long data behind a hole waited at the point of capture.
-    pub(crate) blocked: u64,
+    /// Segments with data of each end, since the last one that a mapping covers.
+    unmapped: [u64; 2],
+    /// The subflows, by their positions, and whether end 1 opened them.
+    pub(crate) subflows: Vec<(usize, bool)>,
+    pub(crate) choices: [Choices; 2],
+    pub(crate) bottlenecks: [Option<Box<Detection>>; 2],
 }
 
 /// The mapping that the data of a subflow's end is under.
@@ -93,7 +80,8 @@ impl Connection {
         learned
     }
 
-    /// A segment of the connection's end `from` on a subflow, after the subflow has observed it.
+    /// A segment of the connection's end `from` on a subflow, after the subflow has observed it. Returns, of new data on
+    /// the subflow, whether it is new at the data level.
     pub(crate) fn observe(
         &mut self,
         (from, half): (usize, &Half),
@@ -101,7 +89,7 @@ impl Connection {
         sending: Sending,
         current: &mut CurrentMapping,
         time: u64,
-    ) {
+    ) -> Option<bool> {
         for option in &segment.options.mptcp {
             match option {
                 MptcpOption::Fail { .. } => self.has_failed_checksum = true,
@@ -114,15 +102,26 @@ impl Connection {
             self.is_confirmed = true;
             self.observe_dss(dss, (from, half), segment, current, time);
         }
-        if let (Sending::New(sequence), 1..) = (sending, segment.payload.length) {
-            let length = u64::from(segment.payload.length);
-            if let Some(range) = current.data_range(half.relative(sequence), length) {
-                self.data[from].send(range, time);
-            } else if self.has_infinite_mapping || !self.is_confirmed {
-                let start = self.data[from].next;
-                self.data[from].send((start, start + length), time);
-            }
+        let (Sending::New(sequence), length @ 1..) = (sending, u64::from(segment.payload.length)) else { return None };
+        if let Some(range) = current.data_range(half.relative(sequence), length) {
+            self.unmapped[from] = 0;
+            return Some(self.data[from].send(range, time));
         }
+        self.unmapped[from] += 1;
+        let is_plain = self.has_infinite_mapping || !self.is_confirmed;
+        let start = self.data[from].next;
+        is_plain.then(|| self.data[from].send((start, start + length), time))
+    }
+
+    /// Whether data has come without mappings.
+    pub(crate) fn has_lost_mappings(&self) -> bool {
+        self.is_confirmed && self.unmapped.iter().any(|&segments| segments > 0)
+    }
+
+    /// Whether the data of the end `from` is that of its only subflow, in its order: without mappings, as after a
+    /// middlebox has removed them (RFC 8684, section 3.7), or under an infinite one.
+    pub(crate) fn is_plain(&self, from: usize) -> bool {
+        self.has_infinite_mapping || self.unmapped[from] > 0
     }
 
     /// MP_CAPABLE with data maps it (RFC 8684, section 3.1).
@@ -176,70 +175,6 @@ impl CurrentMapping {
     }
 }
 
-impl DataLevel {
-    fn begin(&mut self, first: u64) {
-        if self.first.is_none() {
-            self.first = Some(first);
-            self.next = first;
-        }
-    }
-
-    fn extended(&mut self, sequence: u64, is_wide: bool) -> u64 {
-        let value = match (is_wide, self.first) {
-            (true, _) => sequence,
-            (false, Some(_)) => extend(self.next, sequence as u32),
-            (false, None) => 1 << 32 | sequence,
-        };
-        // Nothing is added to the last numbers of 64 bits.
-        value.min(u64::MAX - (1 << 33))
-    }
-
-    fn send(&mut self, (start, end): (u64, u64), time: u64) {
-        self.first.get_or_insert(start);
-        let new = self.sent.insert(start, end);
-        let again = end - start - new;
-        self.reinjected += again;
-        self.reinjected_segments += u64::from(again > 0);
-        self.next = self.next.max(end);
-        if new > 0 {
-            self.last_new = Some(time);
-        }
-        match (self.sent.has_holes(), self.hole_since) {
-            (true, None) => self.hole_since = Some(time),
-            (false, Some(since)) => {
-                self.blocked += time.saturating_sub(since);
-                self.hole_since = None;
-            }
-            _ => {}
-        }
-    }
-
-    fn acknowledge(&mut self, sequence: u64, is_wide: bool, time: u64) {
-        if self.first.is_none() && !is_wide {
-            return;
-        }
-        let acknowledged = self.extended(sequence, is_wide);
-        if self.acknowledged.is_none_or(|before| acknowledged > before) {
-            let data_end = self.finish.unwrap_or(u64::MAX);
-            let is_data = self.acknowledged.or(self.first).is_some_and(|before| before < data_end);
-            self.acknowledged = Some(acknowledged);
-            if is_data {
-                self.last_acknowledged = Some(time);
-            }
-        }
-    }
-
-    /// Bytes that the peer acknowledged at the data level; those captured if it acknowledged none.
-    pub(crate) fn delivered(&self) -> u64 {
-        let (Some(first), Some(acknowledged)) = (self.first, self.acknowledged) else { return self.sent.total() };
-        let end = self.finish.map_or(acknowledged, |finish| acknowledged.min(finish));
-        match end.saturating_sub(first) {
-            0 => self.sent.total(),
-            delivered => delivered,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,19 +185,6 @@ mod tests {
         let (token, sequence) = derived(0x0123_4567_89ab_cdef);
         assert_eq!(token.to_be_bytes(), hash[..4]);
         assert_eq!(sequence.to_be_bytes(), hash[24..]);
-    }
-
-    #[test]
-    fn bytes_sent_on_two_subflows_are_reinjected() {
-        let mut level = DataLevel::default();
-        level.begin(1000);
-        level.send((1000, 1100), 1);
-        level.send((1200, 1300), 2);
-        level.send((1100, 1250), 5);
-        assert_eq!((level.reinjected, level.reinjected_segments, level.blocked), (50, 1, 3));
-        level.finish = Some(1300);
-        level.acknowledge(1301, true, 9);
-        assert_eq!((level.delivered(), level.last_acknowledged), (300, Some(9)));
     }
 
     #[test]

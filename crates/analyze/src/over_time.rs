@@ -22,6 +22,7 @@ struct Interval {
     sent: u64,
     acknowledged: u64,
     most_in_flight: u64,
+    largest_window: u64,
     round_trips: u64,
     round_trip_sum: u64,
 }
@@ -38,6 +39,12 @@ impl OverTime {
     pub(crate) fn in_flight(&mut self, time: u64, bytes: u64) {
         let interval = self.interval(time);
         interval.most_in_flight = interval.most_in_flight.max(bytes);
+    }
+
+    /// An estimate of the congestion window.
+    pub(crate) fn window(&mut self, time: u64, bytes: u64) {
+        let interval = self.interval(time);
+        interval.largest_window = interval.largest_window.max(bytes);
     }
 
     pub(crate) fn round_trip(&mut self, time: u64, sample: u64) {
@@ -95,6 +102,10 @@ impl OverTime {
                 of("in flight", "kB", &|it| (it.most_in_flight > 0).then_some(it.most_in_flight as f64 / 1e3)),
             ),
             (
+                "Congestion window, estimated",
+                of("window", "kB", &|it| (it.largest_window > 0).then_some(it.largest_window as f64 / 1e3)),
+            ),
+            (
                 "Round-trip time",
                 of("round-trip time", "ms", &|it| {
                     (it.round_trips > 0).then(|| it.round_trip_sum as f64 / it.round_trips as f64 / 1e6)
@@ -110,6 +121,7 @@ impl Interval {
             sent: self.sent + other.sent,
             acknowledged: self.acknowledged + other.acknowledged,
             most_in_flight: self.most_in_flight.max(other.most_in_flight),
+            largest_window: self.largest_window.max(other.largest_window),
             round_trips: self.round_trips + other.round_trips,
             round_trip_sum: self.round_trip_sum + other.round_trip_sum,
         }

@@ -45,6 +45,8 @@ struct Network<'a> {
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
+    /// With options and extension headers.
+    header_length: usize,
     /// What was captured behind the header.
     payload: &'a [u8],
     /// How many bytes are behind the header on the link.
@@ -53,6 +55,28 @@ struct Network<'a> {
 
 /// The packet in a record, the innermost one of tunnels.
 pub(crate) fn read<'a>(record: &Record<'a>) -> Result<Packet<'a>, Unread> {
+    in_tunnels(record)?.1.transport()
+}
+
+/// An IP packet: the innermost one of a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IpPacket<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// With options and extension headers.
+    pub(crate) header_length: usize,
+    pub(crate) protocol: u8,
+    /// How many bytes are behind the header on the link.
+    pub(crate) length: usize,
+}
+
+/// The innermost IP packet of a record, without what a link adds behind it.
+pub(crate) fn innermost<'a>(record: &Record<'a>) -> Result<IpPacket<'a>, Unread> {
+    let (bytes, network) = in_tunnels(record)?;
+    let Network { header_length, protocol, length, payload, .. } = network;
+    Ok(IpPacket { bytes: &bytes[..header_length + payload.len()], header_length, protocol, length })
+}
+
+fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread> {
     let mut bytes = ip_packet(record.link_type, record.bytes)?;
     for _ in 0..DEEPEST {
         let cut = (record.original_length as usize).saturating_sub(record.bytes.len());
@@ -64,10 +88,10 @@ pub(crate) fn read<'a>(record: &Record<'a>) -> Result<Packet<'a>, Unread> {
                 let payload = network.payload.get(UDP_HEADER_LENGTH..).ok_or(Unread::Cut)?;
                 match in_vxlan(payload) {
                     Ok(inner) => inner,
-                    Err(_) => return network.transport(),
+                    Err(_) => return Ok((bytes, network)),
                 }
             }
-            _ => return network.transport(),
+            _ => return Ok((bytes, network)),
         };
     }
     Err(Unread::Malformed)
@@ -102,7 +126,7 @@ impl<'a> Network<'a> {
         let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]).into();
         let payload = bytes.get(header_length..).ok_or(Unread::Cut)?;
         let payload = &payload[..payload.len().min(length)];
-        Ok(Self { source: address(12), destination: address(16), protocol: header[9], payload, length })
+        Ok(Self { source: address(12), destination: address(16), protocol: header[9], header_length, payload, length })
     }
 
     fn read_v6(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
@@ -116,10 +140,11 @@ impl<'a> Network<'a> {
             stated => stated,
         };
         payload = &payload[..payload.len().min(length)];
-        let mut protocol = header[6];
+        let (mut protocol, mut header_length) = (header[6], header.len());
         while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION) {
             let &[next, units] = payload.first_chunk().ok_or(Unread::Cut)?;
             let extension = (usize::from(units) + 1) * 8;
+            header_length += extension;
             length = length.checked_sub(extension).ok_or(Unread::Malformed)?;
             payload = payload.get(extension..).ok_or(Unread::Cut)?;
             protocol = next;
@@ -131,7 +156,7 @@ impl<'a> Network<'a> {
             let octets: [u8; 16] = header[at..at + 16].try_into().expect("16 bytes");
             Ipv6Addr::from(octets).into()
         };
-        Ok(Self { source: address(8), destination: address(24), protocol, payload, length })
+        Ok(Self { source: address(8), destination: address(24), protocol, header_length, payload, length })
     }
 
     fn transport(&self) -> Result<Packet<'a>, Unread> {

@@ -49,6 +49,18 @@ impl Ranges {
         overlapping.map(|&(s, e)| e.min(end).saturating_sub(s.max(start))).sum()
     }
 
+    /// Takes out all numbers below `start`.
+    pub(crate) fn remove_below(&mut self, start: u64) {
+        let gone = self.ranges.partition_point(|&(_, range_end)| range_end <= start);
+        let mut removed: u64 = self.ranges.drain(..gone).map(|(s, e)| e - s).sum();
+        if let Some((first, _)) = self.ranges.first_mut().filter(|(first, _)| *first < start) {
+            removed += start - *first;
+            *first = start;
+        }
+        // Holes that were forgotten were not counted.
+        self.total = self.total.saturating_sub(removed);
+    }
+
     /// How many numbers are in the set.
     pub(crate) const fn total(&self) -> u64 {
         self.total
@@ -75,6 +87,19 @@ mod tests {
         assert!(!ranges.has_holes());
         assert_eq!((ranges.insert(10, 40), ranges.insert(5, 5), ranges.total()), (0, 0, 30));
         assert_eq!((ranges.insert(0, 50), ranges.total()), (20, 50));
+    }
+
+    #[test]
+    fn what_is_below_a_number_can_be_taken_out() {
+        let mut ranges = Ranges::default();
+        for (start, end) in [(10, 20), (30, 40), (50, 60)] {
+            ranges.insert(start, end);
+        }
+        ranges.remove_below(35);
+        assert_eq!((ranges.total(), ranges.known(0, 100)), (15, 15));
+        ranges.remove_below(35);
+        ranges.remove_below(100);
+        assert_eq!((ranges.total(), ranges.has_holes()), (0, false));
     }
 
     #[test]

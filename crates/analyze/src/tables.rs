@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use subflow_lab::table::{Align, Cell, Columns, Table};
 
-use crate::{Analysis, ConnectionRow, DirectionRow, SubflowRow, Unread};
+use crate::{Analysis, BottleneckRow, ClockRow, ConnectionRow, DirectionRow, SubflowRow, Unread};
 
 /// A connection's direction: the row of tables.
 type Direction<'a> = (&'a ConnectionRow, &'static str, &'a DirectionRow);
@@ -46,6 +46,14 @@ pub fn connections(connections: &[ConnectionRow]) -> Table {
         })
         .counts(("reinjected_segments", "", "MPTCP: segments with such bytes."), |row| Some(row.2.reinjected_segments))
         .numbers(("blocked_s", "s", "MPTCP: how long data waited for that of other subflows."), |row| row.2.blocked_s)
+        .numbers(("data_ack_ms", "ms", "MPTCP: mean time from data to its DATA_ACK."), |row| row.2.data_ack_ms)
+        .counts(("choices", "", "MPTCP: segments sent while several subflows had room."), |row| row.2.choices)
+        .words(("scheduler", "", "MPTCP: the rule that these choices follow."), |row| {
+            row.2.scheduler.as_ref().map(|it| it.rule.as_str())
+        })
+        .counts(("scheduler_choices", "", "MPTCP: how many of them follow it."), |row| {
+            row.2.scheduler.as_ref().map(|it| it.followed)
+        })
         .words(("outcome", "", "How the connection ended."), |row| Some(row.0.outcome));
     columns.table("connections")
 }
@@ -75,6 +83,25 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
         .numbers(("minimum_rtt_ms", "ms", "Smallest round-trip time of data."), |row| row.minimum_rtt_ms)
         .numbers(("mean_rtt_ms", "ms", "Mean of these times."), |row| row.mean_rtt_ms)
         .numbers(("maximum_rtt_ms", "ms", "Largest of these times."), |row| row.maximum_rtt_ms)
+        .numbers(("timestamp_rtt_ms", "ms", "Mean round-trip time by timestamps."), |row| row.timestamp_rtt_ms)
+        .numbers(("minimum_delay_ms", "ms", "Smallest one-way delay between two captures."), |row| row.minimum_delay_ms)
+        .numbers(("mean_delay_ms", "ms", "Mean of these delays."), |row| row.mean_delay_ms)
+        .numbers(("maximum_delay_ms", "ms", "Largest of these delays."), |row| row.maximum_delay_ms)
+        .numbers(("overtaken_percent", "%", "Packets that a later one overtook between two captures."), |row| {
+            row.overtaken_percent
+        })
+        .numbers(("holes_s", "s", "How long data behind a hole waited at the receiver."), |row| row.holes_s)
+        .counts(("largest_window_bytes", "bytes", "Largest congestion window, estimated."), |row| row.largest_window)
+        .words(("congestion", "", "Family of the congestion control."), |row| {
+            row.congestion.as_ref().map(|family| family.name)
+        })
+        .counts(("congestion_votes", "", "Loss episodes that fit it."), |row| {
+            row.congestion.map(|family| family.votes.into())
+        })
+        .counts(("congestion_episodes", "", "Loss episodes that could be judged."), |row| {
+            row.congestion.map(|family| family.episodes.into())
+        })
+        .numbers(("unused_s", "s", "How long a quarter of the window or more was free."), |row| row.unused_s)
         .counts(("most_in_flight_bytes", "bytes", "Most bytes sent and not acknowledged."), |row| {
             Some(row.most_in_flight)
         })
@@ -83,6 +110,21 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
         })
         .numbers(("idle_s", "s", "How long nothing was in flight."), |row| Some(row.idle_s));
     columns.table("subflows")
+}
+
+/// The table of what detectors say of pairs of subflows.
+pub fn bottlenecks(rows: &[BottleneckRow]) -> Table {
+    let mut columns = Columns::of(rows);
+    columns
+        .counts(("connection", "", "Number of the connection."), |row| Some(row.connection as u64))
+        .words(("sender", "", "client or server: whose data the row is about."), |row| Some(row.sender))
+        .counts(("first_subflow", "", "Number of a subflow."), |row| Some(row.subflows[0] as u64))
+        .counts(("second_subflow", "", "Number of another."), |row| Some(row.subflows[1] as u64))
+        .words(("detector", "", "Name of the detector."), |row| Some(row.detector))
+        .numbers(("degree", "", "Degree of correlation, −1 to 1."), |row| Some(row.degree))
+        .numbers(("threshold", "", "Degree of a shared bottleneck."), |row| Some(row.threshold))
+        .flags(("shared", "", "Whether they share a bottleneck."), |row| Some(row.is_shared));
+    columns.table("bottlenecks")
 }
 
 impl Analysis {
@@ -117,11 +159,19 @@ impl Analysis {
                 "damage": file.damage.as_ref().map(|damage| json!({ "offset": damage.offset, "reason": damage.reason })),
             })
         };
+        let clock = |row: &ClockRow| {
+            let ClockRow { file, offset_ms, skew_ppm, uncertainty_ms } = row;
+            json!({
+                "file": file, "offset_ms": offset_ms, "skew_ppm": skew_ppm, "uncertainty_ms": uncertainty_ms,
+            })
+        };
         json!({
             "files": self.files.iter().map(file).collect::<Vec<_>>(),
             "duration_s": self.duration_s,
             "connections": connections(&self.connections),
             "subflows": subflows(&self.subflows),
+            "bottlenecks": bottlenecks(&self.bottlenecks),
+            "clocks": self.clocks.iter().map(clock).collect::<Vec<_>>(),
             "notes": self.notes(),
         })
     }
@@ -141,7 +191,16 @@ impl Analysis {
         let connections = self.connections.iter().flat_map(|connection| {
             connection.notes.iter().map(|note| format!("Connection {}: {note}.", connection.number))
         });
-        damaged.chain(unread).chain(beyond).chain(connections).collect()
+        let clocks = self.clocks.iter().map(|row| {
+            format!(
+                "The clock of {} is {:.3} ms ahead and {:.1} ppm faster, which is removed (± {:.3} ms if delays differ by direction).",
+                self.files[row.file - 1].path.display(),
+                row.offset_ms,
+                row.skew_ppm,
+                row.uncertainty_ms
+            )
+        });
+        damaged.chain(unread).chain(beyond).chain(clocks).chain(connections).chain(self.inferred()).collect()
     }
 }
 

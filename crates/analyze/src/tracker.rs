@@ -12,7 +12,9 @@ use subflow_wire::tcp::TcpSegment;
 use crate::capture::Record;
 use crate::link_layer::Unread;
 use crate::mptcp::{self, Connection, CurrentMapping};
+use crate::multipath;
 use crate::packet::{self, Body, Packet};
+use crate::passages::Passages;
 use crate::sctp::{self, Association};
 use crate::tcp::{Flow, Member};
 
@@ -27,6 +29,8 @@ type FlowKey = (u16, SocketAddr, SocketAddr);
 pub(crate) struct Tracker {
     pub(crate) flows: Vec<(u16, Flow)>,
     mappings: Vec<[CurrentMapping; 2]>,
+    /// The times of packets of each flow, if there are several points.
+    pub(crate) passages: Option<Vec<[Passages; 2]>>,
     pub(crate) connections: Vec<(u16, Connection)>,
     pub(crate) associations: Vec<(u16, Association)>,
     pub(crate) datagrams: Vec<(u16, Datagrams)>,
@@ -58,6 +62,11 @@ fn ordered((point, a, b): FlowKey) -> FlowKey {
 }
 
 impl Tracker {
+    /// One for so many points of capture.
+    pub(crate) fn new(points: usize) -> Self {
+        Self { passages: (points > 1).then(Vec::new), ..Self::default() }
+    }
+
     /// A packet captured at a point.
     pub(crate) fn observe(&mut self, point: u16, record: &Record<'_>) {
         match packet::read(record) {
@@ -90,12 +99,18 @@ impl Tracker {
                 let flow = Flow::new(packet.source, packet.destination, segment, time);
                 self.flows.push((point, flow));
                 self.mappings.push(Default::default());
+                if let Some(passages) = &mut self.passages {
+                    passages.push(Default::default());
+                }
                 self.tcp_keys.insert(key, self.flows.len() - 1);
                 self.flows.len() - 1
             }
         };
         let flow = &mut self.flows[at].1;
         let from = flow.end_of(packet.source);
+        if let Some(passages) = &mut self.passages {
+            passages[at][from].add(segment, time);
+        }
         let sending = flow.observe(from, segment, time);
         if segment.options.dss.is_none() && segment.options.mptcp.is_empty() && flow.member.is_none() {
             return;
@@ -104,7 +119,13 @@ impl Tracker {
         let half = &self.flows[at].1.halves[from];
         let end = from ^ usize::from(member.is_reversed);
         let current = &mut self.mappings[at][from];
-        self.connections[member.connection].1.observe((end, half), segment, sending, current, time);
+        let connection = &mut self.connections[member.connection].1;
+        let sent = connection.observe((end, half), segment, sending, current, time);
+        self.flows[at].1.is_backup = multipath::backup(segment).unwrap_or(self.flows[at].1.is_backup);
+        if let Some(is_new) = sent {
+            self.sent(member, at, end, (is_new, segment.payload.length.into()), time);
+        }
+        self.received(member, at, 1 - end, segment, time);
     }
 
     /// The connection of a subflow; a new one for an MP_CAPABLE, for a token of an unknown connection, and for mappings
@@ -134,6 +155,9 @@ impl Tracker {
             }
             (None, None) => return None,
         };
+        if known.is_none() {
+            self.connections[member.connection].1.subflows.push((at, member.is_reversed));
+        }
         self.flows[at].1.member = Some(member);
         if let Some(capable) = capable {
             let end = from ^ usize::from(member.is_reversed);

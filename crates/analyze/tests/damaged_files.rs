@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use subflow_analyze::{Analysis, CaptureError, analyze};
+use subflow_analyze::{Analysis, CaptureError, Clocks, analyze};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, PcapngWriter};
 
@@ -52,7 +52,7 @@ fn packet(number: u32) -> Vec<u8> {
 fn analysed(bytes: &[u8]) -> Result<Analysis, CaptureError> {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(bytes).expect("written");
-    analyze(&[file.path().to_owned()])
+    analyze(&[file.path().to_owned()], Clocks::Auto)
 }
 
 #[test]
@@ -92,9 +92,10 @@ fn a_length_without_bounds_takes_no_memory() {
 
 #[test]
 fn other_files_are_named() {
-    let error = analyze(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")]).expect_err("no capture");
+    let error =
+        analyze(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")], Clocks::Auto).expect_err("no capture");
     assert!(matches!(error, CaptureError::Foreign { .. }), "{error}");
-    let error = analyze(&["there/is/none.pcap".into()]).expect_err("no file");
+    let error = analyze(&["there/is/none.pcap".into()], Clocks::Auto).expect_err("no file");
     assert!(error.to_string().starts_with("cannot read there/is/none.pcap"), "{error}");
 }
 

@@ -31,8 +31,11 @@ impl fmt::Debug for Source {
 }
 
 impl Source {
+    /// Opens a file; `-` is standard input.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let mut file = BufReader::with_capacity(CHUNK, File::open(path)?);
+        let input: Box<dyn Read + Send> =
+            if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+        let mut file = BufReader::with_capacity(CHUNK, input);
         let start = file.fill_buf()?;
         let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {
             Box::new(MultiGzDecoder::new(file))
@@ -93,14 +96,15 @@ impl Source {
     }
 }
 
-type Frame = StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>;
+type Input = BufReader<Box<dyn Read + Send>>;
+type Frame = StreamingDecoder<Input, ruzstd::decoding::FrameDecoder>;
 
 /// The frames of a zstd file, one after the other: parallel compression writes several.
 struct Frames {
     decoder: Option<Frame>,
 }
 
-fn frame(file: BufReader<File>) -> io::Result<Frame> {
+fn frame(file: Input) -> io::Result<Frame> {
     StreamingDecoder::new(file).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
 }
 

@@ -3,18 +3,25 @@
 //! | to find | look in |
 //! |---|---|
 //! | the points that show one TCP connection or subflow, and which is where | `points.rs` |
+//! | their clocks | `clocks.rs` |
+//! | connections of several subflows | `multipath.rs` |
 //! | the rows | `rows.rs` |
 
+mod clocks;
+mod multipath;
 mod points;
 mod rows;
 
 use std::collections::BTreeMap;
 
-use crate::mptcp::{Connection, DataLevel};
+use crate::bottlenecks::BottleneckRow;
 use crate::over_time::{Curves, Seen};
 use crate::sctp::Association;
 use crate::tracker::{Datagrams, Tracker};
 
+use clocks::Corrections;
+pub use clocks::{ClockRow, Clocks};
+use multipath::Subflows;
 use points::{Points, grouped};
 use rows::seconds;
 pub use rows::{ConnectionRow, DirectionRow, SubflowRow};
@@ -23,6 +30,8 @@ pub use rows::{ConnectionRow, DirectionRow, SubflowRow};
 pub(crate) struct Summary {
     pub(crate) connections: Vec<ConnectionRow>,
     pub(crate) subflows: Vec<SubflowRow>,
+    pub(crate) bottlenecks: Vec<BottleneckRow>,
+    pub(crate) clocks: Vec<ClockRow>,
     pub(crate) seen: Seen,
     origin: u64,
 }
@@ -30,23 +39,32 @@ pub(crate) struct Summary {
 /// What makes a row of connections.
 enum Entry<'a> {
     Single(Points<'a>, &'static str),
-    Multipath(Vec<&'a Connection>, Vec<(Points<'a>, bool)>),
+    Multipath(Subflows<'a>),
     Association(Vec<&'a Association>),
     Datagrams(Datagrams),
 }
 
 /// Rows in the order of first packets; times are counted from `origin`, in nanoseconds.
-pub(crate) fn summarise(tracker: &Tracker, origin: u64) -> Summary {
-    let mut entries = tcp_entries(tracker);
+pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summary {
+    let as_they_are = Corrections::default();
+    let corrections = Corrections::of(&grouped(tracker, &as_they_are), clocks, origin);
+    let mut entries = tcp_entries(tracker, &corrections);
     entries.extend(associations(tracker));
     let datagrams = tracker.datagrams.iter().map(|&(_, datagrams)| (datagrams.times[0], Entry::Datagrams(datagrams)));
     entries.extend(datagrams);
     entries.sort_by_key(|&(time, _)| time);
-    let mut summary = Summary { connections: Vec::new(), subflows: Vec::new(), seen: Seen::default(), origin };
+    let mut summary = Summary {
+        connections: Vec::new(),
+        subflows: Vec::new(),
+        bottlenecks: Vec::new(),
+        clocks: corrections.rows().to_vec(),
+        seen: Seen::default(),
+        origin,
+    };
     for (first, entry) in entries {
         match entry {
             Entry::Single(points, note) => summary.add_tcp(&points, note),
-            Entry::Multipath(connections, flows) => summary.add_mptcp(first, &connections, &flows),
+            Entry::Multipath(subflows) => summary.add_mptcp(first, &subflows),
             Entry::Association(associations) => summary.add_sctp(first, &associations),
             Entry::Datagrams(datagrams) => summary.add_udp(&datagrams),
         }
@@ -55,12 +73,12 @@ pub(crate) fn summarise(tracker: &Tracker, origin: u64) -> Summary {
 }
 
 /// TCP connections, and MPTCP connections with their subflows.
-fn tcp_entries(tracker: &Tracker) -> Vec<(u64, Entry<'_>)> {
-    type Subflows<'a> = Vec<(Points<'a>, bool)>;
+fn tcp_entries<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<(u64, Entry<'a>)> {
+    type Flows<'a> = Vec<(Points<'a>, bool)>;
     let mut entries = Vec::new();
     // By token; by position if there is none.
-    let mut connections: BTreeMap<(Option<u32>, usize), Subflows<'_>> = BTreeMap::new();
-    for points in grouped(tracker) {
+    let mut connections: BTreeMap<(Option<u32>, usize), Flows<'_>> = BTreeMap::new();
+    for points in grouped(tracker, corrections) {
         let member = points.member();
         let connection = member.map(|member| &tracker.connections[member.connection].1);
         match (member, connection) {
@@ -80,8 +98,8 @@ fn tcp_entries(tracker: &Tracker) -> Vec<(u64, Entry<'_>)> {
         let mut shown: Vec<usize> = flows.iter().flat_map(|(points, _)| points.connections()).collect();
         shown.sort_unstable();
         shown.dedup();
-        let shown = shown.into_iter().map(|at| &tracker.connections[at].1).collect();
-        entries.push((first, Entry::Multipath(shown, flows)));
+        let connections = shown.into_iter().map(|at| (at, &tracker.connections[at].1)).collect();
+        entries.push((first, Entry::Multipath(Subflows { connections, flows })));
     }
     entries
 }
@@ -121,50 +139,6 @@ impl Summary {
             start_s: seconds(begin, self.origin),
             outcome: flow.outcome(),
             notes,
-            directions,
-        };
-        self.seen.add(row.shown_with(curves));
-        self.connections.push(row);
-    }
-
-    fn add_mptcp(&mut self, begin: u64, connections: &[&Connection], flows: &[(Points<'_>, bool)]) {
-        let number = self.connections.len() + 1;
-        let mut directions = <[DirectionRow; 2]>::default();
-        for (end, direction) in directions.iter_mut().enumerate() {
-            for (points, is_reversed) in flows {
-                direction.add(&DirectionRow::of_half(points.sender(end ^ usize::from(*is_reversed))));
-            }
-            let (sender, receiver) = data_levels(connections, flows, end);
-            direction.bytes = sender.delivered();
-            direction.reinjected_bytes = sender.reinjected;
-            direction.reinjected_segments = sender.reinjected_segments;
-            direction.blocked_s = receiver.map(|level| level.blocked as f64 / 1e9);
-            let one_way = flows.iter().map(|(points, is_reversed)| points.one_way(end ^ usize::from(*is_reversed)));
-            let one_way = one_way.min().unwrap_or(0);
-            let at_sender = sender.last_acknowledged.map(|time| time.saturating_sub(one_way)).or(sender.last_new);
-            direction.finish(begin, receiver.and_then(|level| level.last_new).or(at_sender), self.origin);
-        }
-        let durations = directions.each_ref().map(|direction| direction.duration_s);
-        let mut curves = Vec::new();
-        for (at, (points, is_reversed)) in flows.iter().enumerate() {
-            let durations = if *is_reversed { [durations[1], durations[0]] } else { durations };
-            curves.extend(self.add_subflow(number, at + 1, points, *is_reversed, durations));
-        }
-        let (first, is_reversed) = flows.first().map(|(points, it)| (points.first(), *it)).expect("it has a subflow");
-        let connection = connections[0];
-        let row = ConnectionRow {
-            number,
-            protocol: if connection.version == Some(0) { "mptcp v0" } else { "mptcp" },
-            client: first.ends[usize::from(is_reversed)].to_string(),
-            server: first.ends[1 - usize::from(is_reversed)].to_string(),
-            subflows: flows.len(),
-            start_s: seconds(begin, self.origin),
-            outcome: flows
-                .iter()
-                .map(|(points, _)| points.first().outcome())
-                .find(|&it| it != "closed")
-                .unwrap_or("closed"),
-            notes: mptcp_notes(connections),
             directions,
         };
         self.seen.add(row.shown_with(curves));
@@ -256,36 +230,6 @@ impl Summary {
             directions: [direction(0), direction(1)],
         });
     }
-}
-
-/// What the sender's point of capture shows of an end's data, and the receiver's if there is one.
-fn data_levels<'a>(
-    connections: &[&'a Connection],
-    flows: &[(Points<'_>, bool)],
-    end: usize,
-) -> (&'a DataLevel, Option<&'a DataLevel>) {
-    let level = |at: usize| &connections[at].data[end];
-    let Some((points, is_reversed)) = flows.first() else { return (level(0), None) };
-    if connections.len() == 1 {
-        let is_at_sender = points.is_at_sender(end ^ usize::from(*is_reversed));
-        return (level(0), (!is_at_sender).then(|| level(0)));
-    }
-    // Connections are in the order of points of capture, as the flows of a group are.
-    let sender = points.position_of_sender(end ^ usize::from(*is_reversed)).min(connections.len() - 1);
-    let receiver = (0..connections.len()).find(|&at| at != sender).filter(|_| points.has_one_clock());
-    (level(sender), receiver.map(level))
-}
-
-fn mptcp_notes(connections: &[&Connection]) -> Vec<String> {
-    let any = |is: fn(&Connection) -> bool| connections.iter().any(|connection| is(connection));
-    let said = |is: bool, note| if is { note } else { "" };
-    note_list([
-        said(any(|it| it.version == Some(0)), "version 0 (RFC 6824): its joins are connections of their own"),
-        said(any(|it| it.version.is_none()), "its first handshake was not captured"),
-        said(any(|it| it.has_infinite_mapping), "it fell back to an infinite mapping"),
-        said(any(|it| it.has_failed_checksum), "a checksum failed"),
-        said(any(|it| it.is_fast_closed), "it was closed by MP_FASTCLOSE"),
-    ])
 }
 
 fn note_list<const N: usize>(notes: [&str; N]) -> Vec<String> {

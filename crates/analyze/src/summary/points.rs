@@ -1,92 +1,183 @@
 //! The points of capture that show one TCP connection or subflow.
 //!
 //! Of a direction, what the point nearest to its sender shows is complete: packets that are lost behind it are in it.
-//! Nearest is the point that saw the direction's first packet first. When data has arrived is known at the other point;
+//! Nearest is the point from which the peer's answer to the SYN took longest. When data has arrived is known at the other point;
 //! with a single one, which its handshake places near one end, acknowledgments tell it half a round trip later.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use super::clocks::Corrections;
+use crate::passages::{Passages, overtaken_percent};
 use crate::tcp::{Flow, Half, Member};
 use crate::tracker::Tracker;
 
 /// Two captures have one clock if the first packet takes at most this long from one to the other, in nanoseconds.
 const LONGEST_WAY: u64 = 2_000_000_000;
 
-/// What each point shows of one flow.
+/// What each point shows of one flow: the points in the order from its end 0 to its end 1.
 #[derive(Clone, Debug)]
 pub(super) struct Points<'a> {
-    flows: Vec<&'a Flow>,
+    places: Vec<Place<'a>>,
+    corrections: &'a Corrections,
+}
+
+/// What one point shows.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    /// The position of the flow.
+    at: usize,
+    file: u16,
+    flow: &'a Flow,
+    passages: Option<&'a [Passages; 2]>,
+}
+
+/// The times of a direction's packets at the sender's point and at the receiver's, by one clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Delays {
+    pub(super) smallest_ms: f64,
+    pub(super) mean_ms: f64,
+    pub(super) largest_ms: f64,
+    pub(super) overtaken_percent: f64,
 }
 
 /// The flows of all points, those of one connection together, in the order of their first packets.
-pub(super) fn grouped(tracker: &Tracker) -> Vec<Points<'_>> {
+pub(super) fn grouped<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<Points<'a>> {
     type Identity = ([SocketAddr; 2], Option<u32>, usize);
     let mut groups: BTreeMap<Identity, Points<'_>> = BTreeMap::new();
     let mut seen: BTreeMap<(u16, [SocketAddr; 2], Option<u32>), usize> = BTreeMap::new();
-    for (point, flow) in &tracker.flows {
+    for (at, (file, flow)) in tracker.flows.iter().enumerate() {
         let initial = flow.halves[0].initial_sequence();
         // Without the SYN, the n-th flow between two ports at one point is the n-th at another.
-        let nth = seen.entry((*point, flow.ends, initial)).and_modify(|count| *count += 1).or_default();
-        groups.entry((flow.ends, initial, *nth)).or_insert_with(|| Points { flows: Vec::new() }).flows.push(flow);
+        let nth = seen.entry((*file, flow.ends, initial)).and_modify(|count| *count += 1).or_default();
+        let place = Place { at, file: *file, flow, passages: tracker.passages.as_ref().map(|all| &all[at]) };
+        let group = groups.entry((flow.ends, initial, *nth));
+        group.or_insert_with(|| Points { places: Vec::new(), corrections }).places.push(place);
     }
     let mut groups: Vec<Points<'_>> = groups.into_values().collect();
+    groups.iter_mut().for_each(Points::order);
     groups.sort_by_key(Points::first_time);
     groups
 }
 
 impl<'a> Points<'a> {
+    /// Between SYN and SYN/ACK passes the way to end 1 and back: the longer, the nearer is the point to end 0, whatever
+    /// its clock says. Without a handshake the times of the first packets decide.
+    fn order(&mut self) {
+        let beyond = |place: &Place<'_>| {
+            let handshake = &place.flow.handshake;
+            handshake.syn_ack?.checked_sub(handshake.syn?)
+        };
+        let intervals: Vec<Option<u64>> = self.places.iter().map(beyond).collect();
+        if intervals.iter().all(|interval| interval.is_some()) {
+            self.places.sort_by_key(|place| Reverse(beyond(place)));
+        } else {
+            let corrections = self.corrections;
+            let first = |place: &Place<'_>| {
+                place.flow.halves[0].first_time.map_or(u64::MAX, |time| corrections.corrected(place.file, time))
+            };
+            self.places.sort_by_key(first);
+        }
+    }
+
     /// What one of the points shows.
     pub(super) fn first(&self) -> &'a Flow {
-        self.flows[0]
+        self.places[0].flow
     }
 
     /// When its first packet was captured, in nanoseconds.
     pub(super) fn first_time(&self) -> u64 {
-        self.flows.iter().map(|flow| flow.first_time).min().unwrap_or(0)
+        let times = self.places.iter().map(|place| self.corrections.corrected(place.file, place.flow.first_time));
+        times.min().unwrap_or(0)
+    }
+
+    pub(super) fn files(&self) -> impl Iterator<Item = u16> + '_ {
+        self.places.iter().map(|place| place.file)
     }
 
     pub(super) fn is_opening_known(&self) -> bool {
-        self.flows.iter().any(|flow| flow.handshake.syn.is_some() || flow.handshake.syn_ack.is_some())
+        let mut handshakes = self.places.iter().map(|place| &place.flow.handshake);
+        handshakes.any(|handshake| handshake.syn.is_some() || handshake.syn_ack.is_some())
     }
 
     pub(super) fn member(&self) -> Option<Member> {
-        self.flows.iter().find_map(|flow| flow.member)
+        self.places.iter().find_map(|place| place.flow.member)
     }
 
     /// The positions of its connection at each point.
     pub(super) fn connections(&self) -> impl Iterator<Item = usize> + '_ {
-        self.flows.iter().filter_map(|flow| Some(flow.member?.connection))
+        self.places.iter().filter_map(|place| Some(place.flow.member?.connection))
     }
 
-    /// The place, in the order of points, of the one nearest to the end `end`.
-    pub(super) fn position_of_sender(&self, end: usize) -> usize {
-        let first = |&at: &usize| self.flows[at].halves[end].first_time.unwrap_or(u64::MAX);
-        (0..self.flows.len()).min_by_key(first).unwrap_or(0)
+    /// Whether the flow at a position is what one of the points shows.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.places.iter().any(|place| place.at == at)
+    }
+
+    fn place_of_sender(&self, end: usize) -> usize {
+        if end == 0 { 0 } else { self.places.len() - 1 }
+    }
+
+    /// The position of its connection at the point nearest to the end `end`.
+    pub(super) fn connection_of_sender(&self, end: usize) -> Option<usize> {
+        Some(self.places[self.place_of_sender(end)].flow.member?.connection)
     }
 
     /// What the point nearest to the end `end` shows of what that sent.
     pub(super) fn sender(&self, end: usize) -> &'a Half {
-        &self.flows[self.position_of_sender(end)].halves[end]
+        &self.places[self.place_of_sender(end)].flow.halves[end]
     }
 
-    /// What another point shows of it, if there is one.
+    /// What the point nearest to the other end shows of it, if that is another.
     pub(super) fn receiver(&self, end: usize) -> Option<&'a Half> {
-        let sender = self.position_of_sender(end);
-        let others = (0..self.flows.len()).filter(|&at| at != sender);
-        let last = others.max_by_key(|&at| self.flows[at].halves[end].first_time)?;
-        Some(&self.flows[last].halves[end])
+        (self.places.len() > 1).then(|| &self.places[self.place_of_sender(1 - end)].flow.halves[end])
     }
 
-    /// Whether the times of two points can be compared.
+    /// Whether the times of its points can be compared.
     pub(super) fn has_one_clock(&self) -> bool {
+        if self.places.iter().any(|place| self.corrections.is_corrected(place.file)) {
+            return true;
+        }
         let Some(receiver) = self.receiver(0).and_then(|half| half.first_time) else { return false };
         self.sender(0).first_time.is_some_and(|sent| receiver.saturating_sub(sent) <= LONGEST_WAY)
     }
 
+    /// Packets of the end `end` at two files: whether the first file is nearer to the sender, and the times at both.
+    pub(super) fn between(&self, end: usize, files: [u16; 2]) -> Vec<(bool, [u64; 2])> {
+        let [first, second] = files.map(|file| self.places.iter().position(|place| place.file == file));
+        let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
+        let (Some(here), Some(there)) = (self.places[first].passages, self.places[second].passages) else {
+            return Vec::new();
+        };
+        let is_from_first = (first < second) == (end == 0);
+        here[end].matched(&there[end]).into_iter().map(|times| (is_from_first, times)).collect()
+    }
+
+    /// The one-way delays of the end `end`'s packets, if there are two points.
+    pub(super) fn delays(&self, end: usize) -> Option<Delays> {
+        let [sender, receiver] = [end, 1 - end].map(|end| self.places[self.place_of_sender(end)]);
+        if self.places.len() < 2 || !self.has_one_clock() {
+            return None;
+        }
+        let mut times = sender.passages?[end].matched(&receiver.passages?[end]);
+        for [sent, arrived] in &mut times {
+            *sent = self.corrections.corrected(sender.file, *sent);
+            *arrived = self.corrections.corrected(receiver.file, *arrived);
+        }
+        let overtaken_percent = overtaken_percent(&times)?;
+        let delays = || times.iter().map(|[sent, arrived]| (*arrived as i64).wrapping_sub(*sent as i64) as f64 / 1e6);
+        Some(Delays {
+            smallest_ms: delays().fold(f64::INFINITY, f64::min),
+            mean_ms: delays().sum::<f64>() / times.len() as f64,
+            largest_ms: delays().fold(f64::NEG_INFINITY, f64::max),
+            overtaken_percent,
+        })
+    }
+
     /// Whether the nearest point is at the sender, as far as the handshake tells.
     pub(super) fn is_at_sender(&self, end: usize) -> bool {
-        self.flows.len() > 1 || self.flows[0].is_near(end) != Some(false)
+        self.places.len() > 1 || self.places[0].flow.is_near(end) != Some(false)
     }
 
     /// The way of an acknowledgment to the sender's point, in nanoseconds: half the smallest round-trip time.
@@ -100,7 +191,17 @@ impl<'a> Points<'a> {
 
     /// The round-trip time of its handshake, in nanoseconds.
     pub(super) fn round_trip(&self) -> Option<u64> {
-        self.flows.iter().find_map(|flow| flow.handshake.round_trip())
+        self.places.iter().find_map(|place| place.flow.handshake.round_trip())
+    }
+
+    /// A time at the point nearest to the receiver of the end `end`'s data, by the clock of the first file.
+    pub(super) fn at_receiver(&self, end: usize, time: u64) -> u64 {
+        self.corrections.corrected(self.places[self.place_of_sender(1 - end)].file, time)
+    }
+
+    /// A time at the point nearest to the end `end`, by the clock of the first file.
+    pub(super) fn at_sender(&self, end: usize, time: u64) -> u64 {
+        self.corrections.corrected(self.places[self.place_of_sender(end)].file, time)
     }
 
     /// When the last data of the end `end` arrived, in nanoseconds.
@@ -112,12 +213,13 @@ impl<'a> Points<'a> {
         if self.has_one_clock()
             && let Some(receiver) = self.receiver(end)
         {
-            return receiver.last_new;
+            return receiver.last_new.map(|time| self.at_receiver(end, time));
         }
-        if !self.is_at_sender(end) {
-            return half.last_new;
-        }
-        half.last_acknowledged.map(|time| time.saturating_sub(self.one_way(end))).or(half.last_new)
+        let time = match half.last_acknowledged {
+            Some(time) if self.is_at_sender(end) => Some(time.saturating_sub(self.one_way(end))),
+            _ => half.last_new,
+        };
+        time.map(|time| self.at_sender(end, time))
     }
 
     /// Packets of the end `end` that one point shows and the other does not.

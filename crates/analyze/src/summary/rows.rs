@@ -1,9 +1,10 @@
 //! The rows of connections, of their directions and of subflows.
 
 use super::points::Points;
+use crate::choices::ObservedScheduler;
 use crate::over_time::{Curves, SeenConnection};
 use crate::sctp::{Path, Sent};
-use crate::tcp::Half;
+use crate::tcp::{Estimates, Family, Half, RoundTrips};
 
 /// A connection: of TCP, MPTCP or UDP, or an SCTP association.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +52,12 @@ pub struct DirectionRow {
     pub reinjected_segments: u64,
     /// MPTCP: how long data waited at the receiver behind data of another subflow, in seconds.
     pub blocked_s: Option<f64>,
+    /// MPTCP: mean time from data to the DATA_ACK that covers it, in ms.
+    pub data_ack_ms: Option<f64>,
+    /// MPTCP: segments of new data that were sent while several subflows had room.
+    pub choices: Option<u64>,
+    /// MPTCP: the rule that nearly all of these choices follow.
+    pub scheduler: Option<ObservedScheduler>,
 }
 
 /// What one end sent on a subflow or path.
@@ -98,12 +105,31 @@ pub struct SubflowRow {
     pub mean_rtt_ms: Option<f64>,
     /// Largest of these times, in ms.
     pub maximum_rtt_ms: Option<f64>,
+    /// Mean round-trip time by timestamps, in ms.
+    pub timestamp_rtt_ms: Option<f64>,
     /// Most bytes sent and not acknowledged.
     pub most_in_flight: u64,
+    /// The largest congestion window, as it is estimated, in bytes.
+    pub largest_window: Option<u64>,
+    /// The family of the congestion control.
+    pub congestion: Option<Family>,
+    /// Smallest one-way delay between two points of capture, in ms.
+    pub minimum_delay_ms: Option<f64>,
+    /// Mean of these delays, in ms.
+    pub mean_delay_ms: Option<f64>,
+    /// Largest of these delays, in ms.
+    pub maximum_delay_ms: Option<f64>,
+    /// Packets that a later one overtook between two points of capture, in per cent.
+    pub overtaken_percent: Option<f64>,
+    /// How long data behind a hole in the sequence waited at the receiver's point of capture, in seconds.
+    pub holes_s: Option<f64>,
     /// How long the receiver's window had no room, in seconds.
     pub window_limited_s: f64,
     /// How long nothing was in flight between the first data and the end, in seconds.
     pub idle_s: f64,
+    /// How long a quarter of the estimated window or more was free though the receiver's had room, in seconds: the
+    /// application, or the scheduler, gave no data.
+    pub unused_s: Option<f64>,
 }
 
 impl ConnectionRow {
@@ -155,6 +181,9 @@ impl SubflowRow {
         let trips = (half.round_trips.count > 0 && is_at_sender).then_some(&half.round_trips);
         let again = &half.retransmissions;
         let ms = |nanos: u64| nanos as f64 / 1e6;
+        let estimates = is_at_sender.then_some(&half.estimates);
+        let at_receiver = points.receiver(end).or((!is_at_sender).then_some(half));
+        let delays = points.delays(end);
         Self {
             connection,
             subflow,
@@ -177,9 +206,18 @@ impl SubflowRow {
             minimum_rtt_ms: trips.map(|trips| ms(trips.minimum)),
             mean_rtt_ms: trips.and_then(|trips| trips.mean()).map(ms),
             maximum_rtt_ms: trips.map(|trips| ms(trips.maximum)),
+            timestamp_rtt_ms: half.estimates.echoed().and_then(RoundTrips::mean).map(ms),
             most_in_flight: half.most_in_flight,
+            largest_window: estimates.and_then(Estimates::largest_window),
+            congestion: estimates.and_then(Estimates::family),
+            minimum_delay_ms: delays.map(|delays| delays.smallest_ms),
+            mean_delay_ms: delays.map(|delays| delays.mean_ms),
+            maximum_delay_ms: delays.map(|delays| delays.largest_ms),
+            overtaken_percent: delays.map(|delays| delays.overtaken_percent),
+            holes_s: at_receiver.map(|half| half.holes_time as f64 / 1e9),
             window_limited_s: half.window_limited as f64 / 1e9,
             idle_s: half.idle as f64 / 1e9,
+            unused_s: estimates.and_then(Estimates::unused).map(|nanos| nanos as f64 / 1e9),
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use subflow_wire::tcp::{SackBlock, TcpFlags, TcpSegment};
 
+use super::estimates::Estimates;
 use super::recovery::{Again, Evidence, Retransmissions};
 use super::rtt::RoundTrips;
 use crate::over_time::OverTime;
@@ -56,13 +57,15 @@ pub(crate) struct Half {
     pub(crate) window_scale: Option<u8>,
     pub(crate) has_finished: bool,
     pub(crate) over_time: OverTime,
+    pub(crate) estimates: Estimates,
     initial: Option<u64>,
     first: Option<u64>,
     next: u64,
     acknowledged: Option<u64>,
     finish: Option<u64>,
     sent: Ranges,
-    largest: u64,
+    /// The largest segment.
+    pub(crate) largest: u64,
     peer_window: Option<u64>,
     in_flight: VecDeque<InFlight>,
     evidence: Evidence,
@@ -106,6 +109,7 @@ impl Half {
         self.look(time);
         self.packets += 1;
         self.first_time.get_or_insert(time);
+        self.estimates.sent(segment, self.packets, time);
         let has = |flag| segment.flags.contains(flag);
         if has(TcpFlags::RST) {
             return Sending::Nothing;
@@ -145,7 +149,9 @@ impl Half {
         if is_known && self.packets > 1 {
             self.retransmissions.bytes += data_end - data;
             let again = Again { start, end, unacknowledged, next: self.next, time };
+            let before = self.retransmissions;
             self.evidence.classify(&again, &self.round_trips, &mut self.retransmissions);
+            self.estimates.sent_again(self.next, self.largest, [&before, &self.retransmissions]);
             self.mark_again(start, end);
             if self.sent.insert(data, data_end) == 0 && end <= self.next {
                 return Sending::Again;
@@ -184,6 +190,9 @@ impl Half {
         let flight = self.flight();
         self.most_in_flight = self.most_in_flight.max(flight);
         self.over_time.in_flight(time, flight);
+        if is_data && let Some(window) = self.estimates.sent_new(flight, self.round_trips.smoothed(), time) {
+            self.over_time.window(time, window);
+        }
     }
 
     /// Karn's rule: what was sent twice gives no sample (RFC 6298, section 3).
@@ -200,6 +209,7 @@ impl Half {
             return;
         }
         self.look(time);
+        self.estimates.received(segment, time);
         let acknowledged = self.extended(segment.acknowledgment);
         let before = self.acknowledged;
         let window = u64::from(segment.window) << shift;
@@ -226,6 +236,7 @@ impl Half {
             self.over_time.acknowledged(time, data_end - data_before);
         }
         self.evidence.progressed(acknowledged, time);
+        self.estimates.progressed(acknowledged, time);
         self.sample(acknowledged, time);
     }
 
@@ -253,15 +264,16 @@ impl Half {
         if is_duplicate {
             self.retransmissions.spurious += 1;
         }
-        for &(_, end) in &ranges[usize::from(is_duplicate)..] {
+        for &(start, end) in &ranges[usize::from(is_duplicate)..] {
             if end > acknowledged && end <= self.next {
                 self.evidence.sacked(end, time);
+                self.estimates.sacked(start.max(acknowledged), end);
             }
         }
     }
 
     /// Bytes that were sent and are not acknowledged.
-    fn flight(&self) -> u64 {
+    pub(crate) fn flight(&self) -> u64 {
         let acknowledged = self.acknowledged.unwrap_or(self.first.unwrap_or(self.next));
         self.next.saturating_sub(acknowledged)
     }
@@ -276,8 +288,11 @@ impl Half {
             let flight = self.flight();
             if flight == 0 {
                 self.idle += passed;
-            } else if self.peer_window.is_some_and(|window| flight + self.largest > window) {
+            }
+            if flight > 0 && self.peer_window.is_some_and(|window| flight + self.largest > window) {
                 self.window_limited += passed;
+            } else {
+                self.estimates.waited(flight, self.largest, passed);
             }
         }
     }

@@ -4,17 +4,27 @@
 //! |---|---|
 //! | what one end sent, and what of it was acknowledged | `half.rs` |
 //! | why a segment was sent again | `recovery.rs` |
-//! | round-trip times | `rtt.rs` |
+//! | round-trip times | `rtt.rs`, by timestamps `echoes.rs` |
+//! | the congestion window, and time in which it was not used | `window.rs` |
+//! | the family of the congestion control | `reaction.rs` |
+//! | all that is estimated | `estimates.rs` |
 
+mod echoes;
+mod estimates;
 mod half;
+mod reaction;
 mod recovery;
 mod rtt;
+mod window;
 
 use std::net::SocketAddr;
 
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
+pub(crate) use estimates::Estimates;
 pub(crate) use half::{Half, Sending, extend};
+pub use reaction::Family;
+pub(crate) use rtt::RoundTrips;
 
 /// A connection or subflow. Its ends are 0, which opened it, and 1; if the SYN was not captured, 0 is the one whose
 /// packet comes first.
@@ -29,6 +39,8 @@ pub(crate) struct Flow {
     pub(crate) reset_by: Option<usize>,
     /// Of which MPTCP connection it is a subflow.
     pub(crate) member: Option<Member>,
+    /// Whether it is to carry data only if no other subflow can.
+    pub(crate) is_backup: bool,
 }
 
 /// When the packets of the handshake were captured first, in nanoseconds.
@@ -63,6 +75,7 @@ impl Flow {
             handshake: Handshake::default(),
             reset_by: None,
             member: None,
+            is_backup: false,
         }
     }
 

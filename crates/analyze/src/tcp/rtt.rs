@@ -35,6 +35,11 @@ impl RoundTrips {
         (self.count > 0).then(|| (self.sum / u128::from(self.count)) as u64)
     }
 
+    /// The smoothed round-trip time (RFC 6298, section 2.3).
+    pub(crate) fn smoothed(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.smoothed)
+    }
+
     /// The retransmission timeout with the minimum of Linux, which is one of the variation.
     pub(crate) fn timeout(&self) -> u64 {
         match self.count {

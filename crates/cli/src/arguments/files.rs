@@ -18,6 +18,17 @@ pub(crate) struct Analyze {
     /// both ends, or of all interfaces
     #[arg(value_name = "FILE", required = true, num_args = 1..=1000)]
     pub(crate) files: Vec<PathBuf>,
+    /// Write the packets to this pcap file, with other addresses, without payloads and links, instead of analysing them:
+    /// equal prefixes of addresses stay equal (Crypto-PAn). The file must not exist
+    #[arg(long, value_name = "OUT.pcap", conflicts_with_all = ["out", "format", "table", "clocks"])]
+    pub(crate) anonymise: Option<PathBuf>,
+    /// A file with a secret: the same one gives the same addresses in several captures [default: a secret of its own for
+    /// each run]
+    #[arg(long, value_name = "FILE", requires = "anonymise")]
+    pub(crate) secret: Option<PathBuf>,
+    /// Whether the times of several files can be compared
+    #[arg(long, value_enum, default_value_t = CaptureClocks::Auto)]
+    pub(crate) clocks: CaptureClocks,
     /// Folder for tables, series over time and a report
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -64,6 +75,31 @@ pub(crate) enum CaptureTable {
     Connections,
     /// A line for each direction of a subflow or path
     Subflows,
+    /// A line for each pair of subflows and detector of shared bottlenecks
+    Bottlenecks,
+}
+
+#[cfg(feature = "analyze")]
+/// Whose clock the times of each file are by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CaptureClocks {
+    /// One clock, unless that would make a delay negative or the clocks run at different speeds
+    Auto,
+    /// One clock
+    Same,
+    /// A clock for each file: offset and skew are estimated and removed
+    Different,
+}
+
+#[cfg(feature = "analyze")]
+impl From<CaptureClocks> for subflow_analyze::Clocks {
+    fn from(clocks: CaptureClocks) -> Self {
+        match clocks {
+            CaptureClocks::Auto => Self::Auto,
+            CaptureClocks::Same => Self::Same,
+            CaptureClocks::Different => Self::Different,
+        }
+    }
 }
 
 #[cfg(feature = "analyze")]

@@ -1,8 +1,12 @@
 //! `subflow analyze`: what captures show, as tables, JSON or a report.
 
+use std::io::BufWriter;
 use std::path::Path;
 
-use subflow_analyze::{Analysis, CaptureError, analyze as read, connections, rate_trace, replay, subflows};
+use subflow_analyze::{
+    Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, analyze as read, anonymise as write_anonymised,
+    bottlenecks, connections, rate_trace, replay, subflows,
+};
 use subflow_report::output::Folder;
 
 use super::new::write_new;
@@ -12,9 +16,12 @@ use crate::failure::Failure;
 use crate::output::{figure_format, print, say};
 
 pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
+    if let Some(out) = &arguments.anonymise {
+        return anonymise(arguments, out);
+    }
     let folder = arguments.out.as_ref().map(|out| Folder::for_observation(out, arguments.force)).transpose()?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
-    let analysis = read(&arguments.files)?;
+    let analysis = read(&arguments.files, arguments.clocks.into())?;
     require_packets(&analysis)?;
     if let Some(scenario) = &arguments.scenario {
         write_scenario(&analysis, scenario)?;
@@ -33,6 +40,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
         AnalyzeFormat::Csv => match arguments.table {
             CaptureTable::Connections => connections(&analysis.connections).to_csv(),
             CaptureTable::Subflows => subflows(&analysis.subflows).to_csv(),
+            CaptureTable::Bottlenecks => bottlenecks(&analysis.bottlenecks).to_csv(),
         },
     })?;
     if arguments.format == AnalyzeFormat::Csv {
@@ -66,6 +74,36 @@ fn write_trace(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
     })?;
     write_new(out, &trace.to_csv())?;
     say(&format!("{} is written: packets of {}; `trace` of an event takes it", out.display(), trace.from));
+    Ok(())
+}
+
+/// Writes the only file anonymised.
+fn anonymise(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
+    let [file] = arguments.files.as_slice() else {
+        let how = "anonymise one file at a time, all of them with the same --secret FILE";
+        return Err(Failure::bad_input("--anonymise requires a single capture".to_owned(), how));
+    };
+    let key = match &arguments.secret {
+        Some(path) => {
+            let cannot = |error| format!("cannot read the secret {}: {error}", path.display());
+            let secret = std::fs::read(path).map_err(|error| Failure::bad_input(cannot(error), "name a file"))?;
+            AnonymisationKey::from_secret(&secret)
+        }
+        None => AnonymisationKey::random()
+            .map_err(|error| Failure::bad_input(format!("no random numbers: {error}"), "give a --secret FILE"))?,
+    };
+    let mut capture = Capture::open(file)?;
+    let cannot_write = |error| {
+        let how = "name a file that does not exist, in a folder that does";
+        Failure::bad_input(format!("cannot write {}: {error}", out.display()), how)
+    };
+    let created = std::fs::File::create_new(out).map_err(cannot_write)?;
+    let written = write_anonymised(&mut capture, &key, BufWriter::new(created)).map_err(cannot_write)?;
+    if let Some(damage) = capture.damage() {
+        say(&format!("{} is damaged at byte {}: {}", file.display(), damage.offset, damage.reason));
+    }
+    let Anonymised { written, left_out } = written;
+    say(&format!("{written} packets are in {}; {left_out} others are left out", out.display()));
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 // Processes are awaited, and files compared by their time.
 #![allow(clippy::disallowed_types)]
 
+#[cfg(feature = "analyze")]
+mod analyze;
 mod captures;
 mod compare;
 mod conform;
