@@ -16,6 +16,9 @@ export const ratios = (before, after) => after.map((value, index) => value / bef
 export const holds = (answer, found) =>
   answer.ratios.every(([least, most], index) => found[index] >= least && found[index] <= most);
 
+// A text whose parts in backticks are written as in a scenario.
+const marked = (text) => make("p", {}, ...text.split("`").map((part, index) => (index % 2 ? make("code", {}, part) : part)));
+
 /** What an experiment with a text has in common with others of the same lesson: the text without the value of a key. */
 const withoutValue = (text, key) => {
   const span = placeOfValue(text, key);
@@ -157,7 +160,7 @@ export class Lessons {
     session.write("solved", [...this.solved]);
     const next = this.lessons[this.lessons.indexOf(lesson) + 1];
     this.place.querySelector("[aria-current=step]").className = "solved";
-    return this.say("holds", "The figures agree:", list, lesson.because, lesson.further,
+    return this.say("holds", "The figures agree:", list, lesson.because, marked(lesson.further),
       next ? button(`Next: ${next.title}`, () => this.open(next.name), { id: "next-lesson" })
         : make("p", {}, "This was the last lesson. The examples have more questions."));
   }

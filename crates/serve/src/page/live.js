@@ -92,7 +92,7 @@ export class LiveView {
   }
 
   connection({ token, local, remote, client, subflows, reinjected_bytes: reinjected, shared_bottlenecks: detections }) {
-    const columns = ["path", "last minute", "sent Mbit/s", "received", "RTT (least) ms", "window (threshold)", "in flight", "sent again", "timeouts"];
+    const columns = ["path", "last minute", "sent Mbit/s", "received", "RTT (least) ms", "window (threshold)", "in flight", "sent again (timeouts)"];
     const row = (of) => {
       const cell = (text) => make("td", { className: "n" }, text);
       return make("tr", {},
@@ -103,7 +103,7 @@ export class LiveView {
         cell(number(of.sent_mbps)), cell(number(of.received_mbps)),
         cell(of.srtt_ms > 0 ? `${number(of.srtt_ms)} (${number(of.min_rtt_ms)})` : "–"),
         cell(of.ssthresh === null ? of.cwnd : `${of.cwnd} (${of.ssthresh})`), cell(of.in_flight),
-        cell(of.retransmissions), cell(of.timeouts));
+        cell(`${of.retransmissions} (${of.timeouts})`));
     };
     return make("article", { className: "connection", "data-token": token },
       make("h3", {}, `${local} ${client ? "to" : "from"} ${remote}`, make("small", {}, ` ${token}`)),

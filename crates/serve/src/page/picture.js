@@ -195,7 +195,7 @@ export class NetworkPicture {
         : [{ label: key, path, key, isList: typeof value === "object" }];
     }).flat().filter(({ isList }) => !isList);
     const inputs = fields.map(({ label, path, key }) => {
-      const input = make("input", { value: this.values.get(path) ?? "", placeholder: "the default", id: `link-${label}` });
+      const input = make("input", { value: this.values.get(path) ?? "", placeholder: "the default", id: `link-${label.replace(" ", "-")}` });
       input.addEventListener("change", () => this.edit((text) => changed(text, link.name, path, key, input.value)));
       const known = this.values.has(path);
       return make("div", { className: "field" }, make("label", { htmlFor: input.id }, label), input,

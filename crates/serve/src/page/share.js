@@ -104,7 +104,7 @@ export async function openShare({ name, texts, assignments, repeat, number, parq
     make("div", { className: "row" }, pasted, button("open", openLink, { id: "open-link" })),
     make("h3", {}, "Files"), make("div", { className: "row" }, ...scenarios, ...files),
     make("p", {}, "The HTML file has the figures, the tables, the scenarios and all results. Each figure has buttons for SVG, "
-      + "PNG and CSV below it."),
+      + "PNG and CSV below it, and for its numbers as a table."),
     tables.length > 0 && make("div", { className: "row" }, make("span", { className: "quiet" }, "Parquet:"), ...tables),
     number && make("div", { className: "row" }, printed,
       make("small", {}, "opens the print dialog of the browser with all figures and tables; its destination “Save as PDF” makes the file")),

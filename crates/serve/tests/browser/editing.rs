@@ -2,6 +2,7 @@
 
 use crate::browser;
 use crate::desk::{Served, click, next_results, open, property, type_over, wait};
+use crate::devtools::Page;
 
 #[test]
 fn an_error_is_shown_at_its_place_as_one_types_and_goes_when_it_is_mended() {
@@ -66,4 +67,35 @@ fn changes_are_undone_and_the_text_survives_a_reload() {
     let mut other = browser.open_url(&served.address);
     wait(&mut other, "document.getElementById('frames').dataset.shown > 0");
     assert_eq!(property(&mut other, "text", "value"), before);
+}
+
+#[test]
+fn figures_of_a_text_that_has_changed_since_stay_marked() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    // Each report waits until it is let through.
+    page.evaluate(
+        "{ const { fetch } = window; window.fetch = async (address, options) => { \
+         const answer = await fetch(address, options); \
+         if (String(address).endsWith('/content')) await new Promise((done) => { window.pass = done }); return answer; } }",
+    );
+    let pass = |page: &mut Page| {
+        wait(page, "window.pass !== undefined");
+        page.evaluate("{ const { pass } = window; window.pass = undefined; pass() }");
+    };
+    let marked = "document.getElementById('frames').classList.contains('old')";
+    type_over(&mut page, "\"50 Mbit/s\"", "\"51 Mbit/s\"");
+    wait(&mut page, "window.pass !== undefined");
+    click(&mut page, "#live");
+    type_over(&mut page, "\"51 Mbit/s\"", "\"52 Mbit/s\"");
+    wait(&mut page, "document.getElementById('status').textContent.startsWith('changed')");
+    pass(&mut page);
+    wait(&mut page, "document.getElementById('frames').dataset.shown === '2'");
+    assert_eq!(page.evaluate(marked), true, "these are the figures of 51 Mbit/s");
+    page.key("Enter", 2);
+    pass(&mut page);
+    wait(&mut page, "document.getElementById('frames').dataset.shown === '3'");
+    assert_eq!(page.evaluate(marked), false);
+    assert_eq!(page.complaints(), [""; 0]);
 }

@@ -10,6 +10,7 @@ use subflow_scenario::sweep::{Plan, SeriesKept};
 use subflow_serve::Source;
 use subflow_store::{Key, Record, Settings, Store, fill};
 
+use crate::accessible::assert_usable;
 use crate::browser;
 use crate::desk::{Served, click, next_results, property, type_over, wait};
 use crate::looks::screenshots;
@@ -49,13 +50,7 @@ fn results_are_shown_and_their_scenario_is_edited() {
     assert_eq!(page.evaluate("fetch('results/1/frame').then((answer) => answer.status)"), 404, "nothing was run");
     let text = property(&mut page, "text", "value");
     assert!(text.as_str().is_some_and(|text| text.contains("The usual one")), "the scenario that made it");
-    for (width, scheme) in [(390, "light"), (1400, "dark"), (1400, "light"), (2560, "light")] {
-        page.look(width, scheme);
-        page.evaluate("new Promise((done) => setTimeout(done, 300))");
-        let content = page.evaluate("document.scrollingElement.scrollWidth");
-        assert!(content.as_u64().is_some_and(|content| content <= width.into()), "{width}: {content}");
-        page.screenshot(&screenshots().join(format!("folder-{width}-{scheme}.png")));
-    }
+    assert_usable(&mut page, "folder");
     page.evaluate(
         "[...document.querySelectorAll('#view-folder button')].find((b) => b.textContent === 'slow').click()",
     );

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::accessible::assert_usable;
 use crate::browser;
 use crate::desk::{Served, click, next_results, open, type_over, wait};
 
@@ -75,12 +76,7 @@ fn connections_of_this_machine_are_shown_or_it_is_said_why_not() {
     );
     // What the kernel would say of a connection with two paths.
     page.evaluate(LIVE);
-    for (width, scheme) in [(390, "light"), (1400, "light"), (1400, "dark"), (2560, "light")] {
-        page.look(width, scheme);
-        let content = page.evaluate("document.scrollingElement.scrollWidth");
-        assert!(content.as_u64().is_some_and(|content| content <= width.into()), "{width}: {content} wide");
-        page.screenshot(&screenshots().join(format!("live-{width}-{scheme}.png")));
-    }
+    assert_usable(&mut page, "live");
     let shown = page.evaluate("document.getElementById('live-view').innerText");
     let shown = shown.as_str().expect("a text");
     assert!(!shown.contains("null") && !shown.contains("false"), "{shown}");

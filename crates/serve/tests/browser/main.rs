@@ -1,5 +1,6 @@
 //! The page as a reader meets it: in a real browser, with a server of ours. Screenshots stay in `target/tmp/serve/`.
 
+mod accessible;
 #[path = "../../../cli/tests/browser/chromium.rs"]
 #[allow(dead_code, reason = "the tests of the report open files, and these open addresses")]
 mod chromium;
