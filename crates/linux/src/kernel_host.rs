@@ -27,6 +27,9 @@ pub struct KernelSettings {
     pub initial_window: u32,
     /// Lower bound of TCP's retransmission timeout in milliseconds.
     pub minimum_rto_ms: u32,
+    /// The congestion control of all connections over its interfaces, by the kernel's name. Default: what each socket
+    /// has.
+    pub congestion: Option<String>,
     /// Settings below `/proc/sys/net`, with their values. Settings that this kernel does not have are reported by
     /// [`KernelHost::unknown_settings`].
     pub sysctls: Vec<(String, String)>,
@@ -42,6 +45,7 @@ impl Default for KernelSettings {
             mtu: 1500,
             initial_window: 10,
             minimum_rto_ms: 200,
+            congestion: None,
             sysctls: Vec::new(),
             namespace: None,
         }
@@ -60,7 +64,7 @@ pub struct KernelHost {
 }
 
 /// An address with its route.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct HostAddress {
     route: Route,
     /// The number of its routing table.
@@ -126,7 +130,7 @@ impl KernelHost {
     /// never had it.
     pub fn set_present(&self, address: IpAddr, present: bool) -> Result<()> {
         let Some(HostAddress { route, table, is_main }) =
-            self.addresses.iter().find(|known| known.route.source == address).copied()
+            self.addresses.iter().find(|known| known.route.source == address)
         else {
             return Ok(());
         };
@@ -136,8 +140,8 @@ impl KernelHost {
                 return unless(ErrorKind::AddrNotAvailable, control.remove_address(route.interface, address));
             }
             unless(ErrorKind::AlreadyExists, control.add_address(route.interface, address))?;
-            control.restore_route(table, &route)?;
-            if is_main { control.restore_main_route(&route) } else { Ok(()) }
+            control.restore_route(*table, route)?;
+            if *is_main { control.restore_main_route(route) } else { Ok(()) }
         })
     }
 
@@ -225,6 +229,7 @@ fn connect(
             source,
             initial_window: settings.initial_window,
             minimum_rto_ms: settings.minimum_rto_ms,
+            congestion: settings.congestion.clone(),
         };
         // One table per address, because a route also contains the source address.
         let table = FIRST_TABLE + (position * 256 + number) as u32;

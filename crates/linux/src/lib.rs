@@ -100,6 +100,7 @@
 //! | path managers for the kernel's connections | `paths/` |
 //! | the events of connections, read where that changes nothing | `passive_listener.rs` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
+//! | the processes that have sockets open | `socket_owners.rs` |
 //! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `pattern.rs` |
 //! | the programs of a host: their PIDs, mounts and ends | `container.rs`; entered from outside: `host_namespaces.rs` |
 //! | kernel counters | `counters.rs` |
@@ -140,6 +141,7 @@ mod real_time;
 mod sctp_sockets;
 mod socket;
 mod socket_info;
+mod socket_owners;
 mod stack_host;
 mod state_folder;
 mod state_lock;
@@ -173,6 +175,7 @@ pub use real_time::{Interrupt, Priority, WallClock, lock_memory, process_cpu_sec
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
 pub use socket::{Stream, StreamOptions, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
+pub use socket_owners::SocketOwner;
 pub use stack_host::StackHost;
 pub use state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};
 pub use state_lock::{NoLock, StateLock};

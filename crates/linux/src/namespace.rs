@@ -94,6 +94,11 @@ impl Namespace {
         self.handle.try_clone().during(|| format!("cannot copy the descriptor of {}", self.name))
     }
 
+    /// Its inode, which `/proc/PID/ns/net` of the processes in it has.
+    pub(crate) fn inode(&self) -> Option<u64> {
+        rustix::fs::fstat(&self.handle).ok().map(|found| found.st_ino)
+    }
+
     /// Moves the calling thread into the namespace permanently: sockets that it opens from now on belong to the
     /// namespace.
     pub fn enter(&self) -> Result<()> {

@@ -9,6 +9,7 @@ mod mptcp;
 mod mptcp_events;
 mod route;
 mod socket_diag;
+mod tcp_sockets;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -29,6 +30,7 @@ pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager, NewSubflow};
 pub use mptcp_events::{MptcpEvent, MptcpEvents, PeerReset, SubflowEnds};
 pub use route::{Route, RouteControl};
 pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket};
+pub use tcp_sockets::{EndedSockets, TcpSocket};
 
 const SOL_NETLINK: i32 = 270;
 const NETLINK_CAP_ACK: i32 = 10;

@@ -156,7 +156,7 @@ impl MptcpEvents {
 
     /// The same for somebody who manages no paths: others see by the [port number](super::is_passive) that this
     /// listener does not count.
-    pub(crate) fn open_passively() -> Result<Self> {
+    pub fn open_passively() -> Result<Self> {
         let taken =
             |error: &Error| matches!(error, Error::System { source, .. } if source.kind() == ErrorKind::AddrInUse);
         // A process of another process namespace may have the same identifier.

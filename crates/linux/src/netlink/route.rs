@@ -37,6 +37,7 @@ const RTA_METRICS: u16 = 8;
 const RTA_TABLE: u16 = 15;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_RTO_MIN: u16 = 13;
+const RTAX_CC_ALGO: u16 = 16;
 const RTPROT_STATIC: u8 = 4;
 const RT_SCOPE_LINK: u8 = 253;
 const RTN_UNICAST: u8 = 1;
@@ -53,7 +54,7 @@ const MAIN_TABLE: u32 = 254;
 pub struct RouteControl(pub(super) Netlink);
 
 /// A default route with its TCP metrics.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Route {
     /// The interface.
     pub interface: u32,
@@ -63,6 +64,8 @@ pub struct Route {
     pub initial_window: u32,
     /// The lower bound of TCP's retransmission timeout in milliseconds.
     pub minimum_rto_ms: u32,
+    /// TCP's congestion control, by the kernel's name, whatever a socket asks for. Default: what the socket has.
+    pub congestion: Option<String>,
 }
 
 impl RouteControl {
@@ -195,9 +198,11 @@ impl RouteControl {
             .attribute(RTA_OIF, &route.interface.to_ne_bytes())
             .attribute(RTA_PREFSRC, &octets(route.source))
             .nested(RTA_METRICS, |request| {
-                request
+                let request = request
                     .attribute(RTAX_INITCWND, &route.initial_window.to_ne_bytes())
-                    .attribute(RTAX_RTO_MIN, &route.minimum_rto_ms.to_ne_bytes())
+                    .attribute(RTAX_RTO_MIN, &route.minimum_rto_ms.to_ne_bytes());
+                let congestion = route.congestion.as_deref().map(c_string);
+                congestion.into_iter().fold(request, |request, name| request.attribute(RTAX_CC_ALGO, &name))
             });
         self.0.ask(request, || format!("cannot add a route from {}", route.source)).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Lists the MPTCP connections of a network namespace and their subflows (Linux `include/uapi/linux/inet_diag.h`,
+//! Lists the TCP and MPTCP connections of a network namespace, with subflows (Linux `include/uapi/linux/inet_diag.h`,
 //! `include/uapi/linux/mptcp.h`; `net/mptcp/diag.c`).
 
 use std::net::{IpAddr, SocketAddr};
@@ -13,15 +13,15 @@ use crate::socket_info::{TCP_INFO_SIZE, unmapped};
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_REQ_PROTOCOL: u16 = 3;
-const INET_DIAG_INFO: u16 = 2;
+pub(super) const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_ULP_INFO: u16 = 19;
 const INET_ULP_INFO_MPTCP: u16 = 3;
 const IPPROTO_TCP: u8 = 6;
 const IPPROTO_MPTCP: u32 = 262;
 /// struct inet_diag_sockid.
-const SOCKET_ID: usize = 48;
+pub(super) const SOCKET_ID: usize = 48;
 /// struct inet_diag_msg.
-const DIAG_MESSAGE: usize = 72;
+pub(super) const DIAG_MESSAGE: usize = 72;
 
 const SUBFLOW_TOKEN_REM: u16 = 1;
 const SUBFLOW_TOKEN_LOC: u16 = 2;
@@ -34,10 +34,12 @@ const FLAG_FULLY_ESTABLISHED: u32 = 1 << 6;
 
 const INFO_FLAG_FALLBACK: u32 = 1;
 const ESTABLISHED: u8 = 1;
-const CLOSED: u8 = 7;
-const LISTENING: u8 = 10;
+pub(super) const CLOSED: u8 = 7;
+pub(super) const LISTENING: u8 = 10;
 /// All states except for those of sockets that are closed or listen.
-const STATES: u32 = !(1 << CLOSED | 1 << LISTENING);
+const CONNECTED: u32 = !(1 << CLOSED | 1 << LISTENING);
+/// The extension that asks for counters.
+pub(super) const COUNTERS: u8 = 1 << (INET_DIAG_INFO - 1);
 
 /// An MPTCP connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +56,8 @@ pub struct MptcpSocket {
     pub extra_subflows: u8,
     /// Bytes that MPTCP sent again on another subflow (since Linux 6.5).
     pub reinjected_bytes: u64,
+    /// Bytes received, without copies (since Linux 6.5).
+    pub bytes_received: u64,
     /// The inode of the socket, 0 if no process has it any more.
     pub inode: u32,
 }
@@ -108,7 +112,8 @@ impl SocketDiag {
     pub fn connections(&mut self) -> Result<Vec<MptcpSocket>> {
         // The protocol's number does not fit into the request's byte.
         let number = IPPROTO_MPTCP.to_ne_bytes();
-        let messages = self.list(|request| request.attribute(INET_DIAG_REQ_PROTOCOL, &number), IPPROTO_MPTCP as u8)?;
+        let complete = |request: Request| request.attribute(INET_DIAG_REQ_PROTOCOL, &number);
+        let messages = self.list(complete, IPPROTO_MPTCP as u8)?;
         Ok(messages.iter().filter_map(connection).collect())
     }
 
@@ -121,14 +126,17 @@ impl SocketDiag {
     fn list(&mut self, complete: impl Fn(Request) -> Request, protocol: u8) -> Result<Vec<Message>> {
         let mut all = Vec::new();
         for family in [libc::AF_INET, libc::AF_INET6] {
-            let extensions = 1 << (INET_DIAG_INFO - 1);
-            let mut fixed = vec![family as u8, protocol, extensions, 0];
-            fixed.extend_from_slice(&STATES.to_ne_bytes());
+            let mut fixed = vec![family as u8, protocol, COUNTERS, 0];
+            fixed.extend_from_slice(&CONNECTED.to_ne_bytes());
             fixed.extend_from_slice(&[0; SOCKET_ID]);
             let request = complete(Request::new(SOCK_DIAG_BY_FAMILY, DUMP, &fixed));
-            all.extend(self.0.ask(request, || "cannot list the machine's MPTCP sockets".into())?);
+            all.extend(self.ask(request)?);
         }
         Ok(all)
+    }
+
+    pub(super) fn ask(&mut self, request: Request) -> Result<Vec<Message>> {
+        self.0.ask(request, || "cannot list the sockets of a network namespace".into())
     }
 }
 
@@ -145,11 +153,12 @@ fn connection(message: &Message) -> Option<MptcpSocket> {
         fallback: u32_at(&info, 8)? & INFO_FLAG_FALLBACK != 0,
         extra_subflows: info[0],
         reinjected_bytes: u64_at(&info, 48),
+        bytes_received: u64_at(&info, 64),
         inode: u32_at(message.bytes(), 68)?,
     })
 }
 
-fn subflow(message: &Message) -> Option<SubflowSocket> {
+pub(super) fn subflow(message: &Message) -> Option<SubflowSocket> {
     let [local, remote] = ends(message)?;
     let ulp = message.attribute(DIAG_MESSAGE, INET_DIAG_ULP_INFO)?;
     let mptcp = attribute(ulp, INET_ULP_INFO_MPTCP)?;
@@ -175,7 +184,7 @@ fn subflow(message: &Message) -> Option<SubflowSocket> {
 }
 
 /// The local and the remote end (struct inet_diag_sockid).
-fn ends(message: &Message) -> Option<[SocketAddr; 2]> {
+pub(super) fn ends(message: &Message) -> Option<[SocketAddr; 2]> {
     let bytes = message.bytes().get(..DIAG_MESSAGE)?;
     let port = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let address = |at: usize| -> Option<IpAddr> {
@@ -189,6 +198,6 @@ fn ends(message: &Message) -> Option<[SocketAddr; 2]> {
     Some([end(8, 4)?, end(24, 6)?])
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
 }

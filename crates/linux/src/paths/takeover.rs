@@ -127,7 +127,16 @@ mod tests {
 
     fn socket(token: u32, local: &str) -> MptcpSocket {
         let (local, remote) = (local.parse().expect("an address"), "10.9.0.1:80".parse().expect("an address"));
-        MptcpSocket { token, local, remote, fallback: false, extra_subflows: 0, reinjected_bytes: 0, inode: 1 }
+        MptcpSocket {
+            token,
+            local,
+            remote,
+            fallback: false,
+            extra_subflows: 0,
+            reinjected_bytes: 0,
+            bytes_received: 0,
+            inode: 1,
+        }
     }
 
     fn subflow(tokens: [u32; 2], local: &str, connected_here: bool) -> SubflowSocket {
