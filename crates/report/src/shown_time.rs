@@ -109,6 +109,7 @@ mod tests {
             paths,
             sequences,
             exchanges,
+            connections: Vec::new(),
         };
         Run { run: 0, point: 0, parameters: Default::default(), result }
     }

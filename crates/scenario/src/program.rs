@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use subflow_policy::path_manager::PathManagement;
 use subflow_quantity::Duration;
 
 /// A program that runs in a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// Its name in the scenario.
     pub name: String,
@@ -27,6 +28,10 @@ pub struct Program {
     pub directory: Option<PathBuf>,
     /// Whether its TCP sockets become MPTCP sockets.
     pub mptcp: bool,
+    /// The congestion control of its host's kernel, by its name in scenarios; `None` means that of the machine.
+    pub congestion: Option<String>,
+    /// The path manager of the MPTCP connections of its host; `None` means the kernel's own.
+    pub path_manager: Option<PathManagement>,
 }
 
 /// What a program runs.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use snap::raw::{Decoder, Encoder};
 use subflow_lab::RunError;
-use subflow_lab::results::{ExchangeResult, RunResult, Sequence, Series};
+use subflow_lab::results::{ConnectionResult, ExchangeResult, RunResult, Sequence, Series};
 use subflow_scenario::sweep::{Job, Parameters, Plan};
 
 use crate::Key;
@@ -58,12 +58,14 @@ pub(crate) struct Identity {
 
 #[derive(Serialize, Deserialize)]
 enum Outcome {
-    /// The result has neither its series nor its sequences nor its exchanges when it is serialised.
+    /// The result has neither its series, sequences and exchanges nor its connections when it is serialised.
     Finished {
         result: Box<RunResult>,
         series: Vec<Series>,
         sequences: Vec<Sequence>,
         exchanges: Vec<ExchangeResult>,
+        #[serde(default)]
+        connections: Vec<ConnectionResult>,
     },
     Failed(String),
 }
@@ -86,8 +88,9 @@ impl Record {
                 let mut result = result.clone();
                 let (series, sequences) = (std::mem::take(&mut result.series), std::mem::take(&mut result.sequences));
                 let exchanges = std::mem::take(&mut result.exchanges);
+                let connections = std::mem::take(&mut result.connections);
                 let cpu_s = std::mem::take(&mut result.engine.cpu_s);
-                (Outcome::Finished { result, series, sequences, exchanges }, cpu_s)
+                (Outcome::Finished { result, series, sequences, exchanges, connections }, cpu_s)
             }
         };
         let run = Identity {
@@ -131,9 +134,10 @@ impl Stored {
     pub(crate) fn into_parts(self) -> (Identity, Record) {
         let record = match self.outcome {
             Outcome::Failed(error) => Record::Failed(error),
-            Outcome::Finished { mut result, series, sequences, exchanges } => {
+            Outcome::Finished { mut result, series, sequences, exchanges, connections } => {
                 result.engine.cpu_s = self.cpu_s;
                 (result.series, result.sequences, result.exchanges) = (series, sequences, exchanges);
+                result.connections = connections;
                 Record::Finished(result)
             }
         };

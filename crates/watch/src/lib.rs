@@ -27,13 +27,12 @@
 //! | when to look, and when to report | `watcher.rs` |
 //! | connections and subflows over time | `observe.rs` |
 //! | the kernel's events | `listen.rs`; what one says: `event.rs` |
-//! | shared bottlenecks | `detect.rs` |
+//! | shared bottlenecks | `crates/lab/src/emulate/bottlenecks.rs` |
 //! | a report, also as text | `report.rs` |
 //! | reports as tables | `tables.rs` |
 //! | a page of the whole time | `record.rs`, `record_events.rs` |
 #![cfg(target_os = "linux")]
 
-mod detect;
 mod event;
 mod listen;
 mod observe;
@@ -46,5 +45,6 @@ mod watcher;
 pub use event::{Ends, Event, Reset};
 pub use listen::Interval;
 pub use record::Recorder;
-pub use report::{Connection, Detection, Pair, Report, Subflow};
+pub use report::{Connection, Report, Subflow};
+pub use subflow_lab::results::{Detection, Pair};
 pub use watcher::{Look, Settings, Watcher, require};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use subflow_lab::emulate::bottlenecks::Detectors;
 use subflow_linux::netlink::{SocketDiag, SubflowSocket};
 use subflow_linux::paths::{Found, connections};
 use subflow_linux::{Capture, Captured, Result, WallClock};
 use subflow_quantity::{Duration, Instant};
 
-use crate::detect::Detectors;
 use crate::event::seconds_of;
 use crate::listen::Interval;
 use crate::report::{Connection, Report, Subflow};
@@ -167,7 +167,7 @@ impl Watched {
                 Some(number) => {
                     let Some(path) = &mut self.paths[number] else { continue };
                     if acknowledged > path.latest.info.bytes_acknowledged {
-                        self.detectors.sample(number, now, subflow);
+                        self.detectors.sample(number, now, &subflow.info);
                     }
                     path.latest = subflow.clone();
                 }
@@ -184,7 +184,7 @@ impl Watched {
         if let Some(path) = &mut self.paths[number]
             && path.advances(captured.acknowledged)
         {
-            self.detectors.capture(number, captured, &path.latest);
+            self.detectors.capture(number, captured, &path.latest.info);
         }
     }
 

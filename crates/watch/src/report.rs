@@ -1,6 +1,7 @@
 //! What a watch reports, and its tables as text.
 
 use serde::Serialize;
+use subflow_lab::results::{Detection, Pair};
 
 use crate::listen::Interval;
 
@@ -80,28 +81,6 @@ impl Subflow {
     pub fn has_carried(&self) -> [bool; 2] {
         self.bytes.map(|bytes| bytes > WITHOUT_DATA)
     }
-}
-
-/// What a detector of shared bottlenecks reports.
-#[derive(Clone, Debug, Serialize)]
-pub struct Detection {
-    /// Its name.
-    pub detector: &'static str,
-    /// From which degree on two subflows share a bottleneck.
-    pub threshold: f64,
-    /// All pairs of subflows.
-    pub pairs: Vec<Pair>,
-}
-
-/// Two subflows, by number.
-#[derive(Clone, Debug, Serialize)]
-pub struct Pair {
-    /// Their numbers.
-    pub subflows: [usize; 2],
-    /// The degree of their correlation; `null` if it is not known yet.
-    pub degree: Option<f64>,
-    /// Whether they share a bottleneck; `null` if it is not known yet.
-    pub shared: Option<bool>,
 }
 
 /// The headings of the table of subflows.
@@ -203,7 +182,7 @@ pub(crate) mod made {
             client: true,
             reinjected_bytes: 0,
             subflows: (0..3).map(subflow).collect(),
-            shared_bottlenecks: vec![Detection { detector: "red-cpi", threshold: 0.8, pairs }],
+            shared_bottlenecks: vec![Detection { detector: "red-cpi".to_owned(), threshold: 0.8, pairs }],
         }
     }
 

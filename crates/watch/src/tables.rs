@@ -34,12 +34,12 @@ pub fn subflows(reports: &[Report]) -> Table {
 
 /// A row for each detector and pair of subflows of a connection in each report.
 pub fn bottlenecks(reports: &[Report]) -> Table {
-    type Row<'r> = (&'r Report, &'r Connection, &'static str, &'r Pair);
+    type Row<'r> = (&'r Report, &'r Connection, &'r str, &'r Pair);
     let rows: Vec<Row<'_>> = connections(reports)
         .flat_map(|(report, connection)| {
             let detections = connection.shared_bottlenecks.iter();
             detections.flat_map(move |detection| {
-                detection.pairs.iter().map(move |pair| (report, connection, detection.detector, pair))
+                detection.pairs.iter().map(move |pair| (report, connection, detection.detector.as_str(), pair))
             })
         })
         .collect();

@@ -13,6 +13,7 @@ mod live_page;
 mod middleboxes;
 mod network;
 mod paths;
+mod program_connections;
 mod programs;
 mod proxy;
 mod refusals;

@@ -115,6 +115,7 @@ pub(super) fn result(
         paths: Vec::new(),
         sequences: Vec::new(),
         exchanges: exchanges(emulator, flows, end),
+        connections: Vec::new(),
         real_time: Some(real_time(scenario, emulator, flows, hosts, conditions, plans)?),
         series: Vec::new(),
     })

@@ -11,12 +11,14 @@
 //! | our stack with real bytes | `userspace.rs`; SCTP on hosts with a kernel: `sctp.rs` |
 //! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
-//! | programs in hosts | `programs/` |
+//! | programs in hosts | `programs/`; their connections: `connections/`, `bottlenecks.rs` |
 //! | a network that stays until it is asked to end | `persistent/` |
 //! | switches in place of routers, with the controller's settings, and what they count | `switched.rs` |
 
 mod application;
+pub mod bottlenecks;
 mod capture;
+mod connections;
 mod hosts;
 mod kernel_end;
 mod kernel_flow;
@@ -44,11 +46,12 @@ pub use switched::SwitchOptions;
 
 use crate::RunError;
 use crate::capture::Capture;
-use crate::results::{ProgramResult, RealTime, RunResult, SwitchReport};
+use crate::results::{ProgramResult, RunResult, SwitchReport};
 use crate::simulate::build::{Run, Wires, build_for};
 use crate::simulate::figures::FlowBaseline;
 use crate::simulate::sample::Sampler;
 use crate::simulate::{RunOptions, check_size};
+use connections::{Connections, Recorded};
 use hosts::KernelHosts;
 use kernel_flow::KernelFlow;
 use measure::{Baseline, Conditions};
@@ -122,6 +125,7 @@ fn emulate_drawn(
     subflow_linux::lock_memory();
     let cpu_before = cpu_seconds(&switched);
     let clock = WallClock::start();
+    let connections = containers.record(scenario, &hosts, options.series, clock)?;
     let Run { network, world, links, interfaces } = run;
     let create = |folder| Capture::create(scenario, &interfaces, folder, options.run);
     let capture = options.pcap.as_ref().map(create).transpose()?;
@@ -143,6 +147,7 @@ fn emulate_drawn(
             application::start(flow, scope, &hosts, clock, &stop);
         }
         let programs = containers.start(scope, scenario, (&options.programs, options.run), clock, &stop);
+        let recording = connections.as_ref().map(|connections| connections.watch(scope, &stop));
         let managing = paths::start(drivers, scope, scenario, &hosts, clock, &stop);
         if let Some(switched) = &switched {
             let stop = &stop;
@@ -153,17 +158,15 @@ fn emulate_drawn(
         let kernel_baseline = watch.until(|| engine.is_finished(), &capture);
         let outcome = joined(engine);
         flows.iter().for_each(KernelFlow::watch);
+        let recorded = connections.as_ref().map_or_else(|| Ok(Recorded::default()), Connections::recorded);
         let cpu_s = cpu_seconds(&switched) - cpu_before;
         let drops = hosts.drops();
         stop.raise();
-        let managed = managing.into_iter().try_for_each(joined);
+        let managed = managing.into_iter().chain(recording).try_for_each(joined);
         let programs = programs.map_or(Ok(Vec::new()), joined);
         let driven = outcome?;
         let programs = managed.map_err(RunError::from).and(programs)?;
-        check_capture(&capture)?;
-        if driven.wake == Wake::Interrupted {
-            return Err(RunError::Stopped("interrupted; everything that the run had created is removed"));
-        }
+        check_end(driven.wake, &capture)?;
         let conditions = Conditions {
             cpu_s,
             drops: drops?,
@@ -180,13 +183,26 @@ fn emulate_drawn(
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
         result.series = driven.sampler.map(Sampler::finish).unwrap_or_default();
         let switches = switched.as_ref().map(|used| switched::report(used, scenario)).transpose()?;
-        Ok(with_reports(result, programs, switches))
+        Ok(with_reports(result, programs, recorded?, switches))
     })
 }
 
-/// The result with what programs and switches report.
-fn with_reports(result: RunResult, programs: Vec<ProgramResult>, switches: Option<SwitchReport>) -> RunResult {
-    RunResult { real_time: result.real_time.map(|used| RealTime { programs, switches, ..used }), ..result }
+/// The result with what programs and switches report, and with the connections of the programs.
+fn with_reports(
+    mut result: RunResult,
+    mut programs: Vec<ProgramResult>,
+    recorded: Recorded,
+    switches: Option<SwitchReport>,
+) -> RunResult {
+    connections::add_totals(&mut programs, &recorded.connections);
+    result.flows.extend(recorded.flows);
+    result.series.extend(recorded.series);
+    result.connections = recorded.connections;
+    if let Some(used) = &mut result.real_time {
+        (used.programs, used.switches) = (programs, switches);
+        used.notes.extend(recorded.notes);
+    }
+    result
 }
 
 /// The network of a run with its hosts.
@@ -295,6 +311,15 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Fails if the run was ended before its time: by the first error of the captures, or on request.
+fn check_end(wake: Wake, capture: &Option<Capture>) -> Result<(), RunError> {
+    check_capture(capture)?;
+    match wake {
+        Wake::Interrupted => Err(RunError::Stopped("interrupted; everything that the run had created is removed")),
+        Wake::Time | Wake::Done => Ok(()),
+    }
+}
+
 /// Fails with the first error of the captures, if there are any.
 fn check_capture(capture: &Option<Capture>) -> Result<(), RunError> {
     capture.as_ref().map_or(Ok(()), Capture::check)
@@ -307,7 +332,7 @@ fn is_ours(scenario: &Scenario, flow: &Flow, host: usize) -> bool {
 
 /// The features that `scenario` needs from the machine.
 fn needs(scenario: &Scenario) -> Needs {
-    let mut needs = Needs::default();
+    let mut needs = programs::needs(scenario);
     for flow in &scenario.flows {
         let kernel = [flow.from, flow.to].iter().any(|end| scenario.hosts[end.host].stack == HostStack::Kernel);
         if !kernel {

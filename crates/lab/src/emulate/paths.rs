@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use subflow_linux::paths::{Driver, InterfaceRule, InterfaceRules, NamedSubflow, Plan, Rules};
 use subflow_linux::{Interrupt, KernelHost, Priority, Result, WallClock};
-use subflow_policy::path_manager::{FourTuple, PathManager};
+use subflow_policy::path_manager::{FourTuple, PathManagement, PathManager};
 use subflow_quantity::Instant;
 use subflow_scenario::{Flow, Host, HostStack, Mptcp, Scenario};
 
 use super::hosts::KernelHosts;
-use super::settings::has_mptcp;
+use super::programs;
+use super::settings::has_path_manager;
+use crate::RunError;
 use crate::simulate::stacks::{Side, flow_end};
 
 /// The interval of checks for the end of the run.
@@ -21,12 +23,17 @@ fn mptcp_flows(scenario: &Scenario) -> impl Iterator<Item = (&Flow, &Mptcp)> {
     scenario.flows.iter().filter_map(|flow| Some((flow, flow.protocol.mptcp()?)))
 }
 
-/// A driver for each kernel that has an end of an MPTCP flow. It listens from now on.
-pub(super) fn drivers(scenario: &Scenario, seed: u64, hosts: &KernelHosts) -> Result<Vec<Driver>> {
+/// A driver for each kernel that has an end of an MPTCP flow, or programs with a path manager. It listens from now on.
+pub(super) fn drivers(
+    scenario: &Scenario,
+    seed: u64,
+    hosts: &KernelHosts,
+) -> core::result::Result<Vec<Driver>, RunError> {
     let mut drivers = Vec::new();
     for (index, host) in scenario.hosts.iter().enumerate() {
-        if let Some(kernel) = hosts.get(index).filter(|_| has_mptcp(scenario, index)) {
-            let rules = rules(scenario, seed, index, interfaces(host, kernel));
+        if let Some(kernel) = hosts.get(index).filter(|_| has_path_manager(scenario, index)) {
+            let of_programs = programs::path_manager(scenario, index)?.cloned().unwrap_or_default();
+            let rules = rules(scenario, seed, index, (interfaces(host, kernel), of_programs));
             drivers.push(kernel.namespace().run(|| Driver::open(rules))?);
         }
     }
@@ -41,8 +48,13 @@ fn interfaces(host: &Host, kernel: &KernelHost) -> InterfaceRules {
     rules
 }
 
-/// Finds the flow of a connection by the end that listens, which no other flow of the host has.
-fn rules(scenario: &Scenario, seed: u64, host: usize, interfaces: InterfaceRules) -> Rules {
+/// Finds the flow of a connection by the end that listens, which no other flow of the host has. Others are of programs.
+fn rules(
+    scenario: &Scenario,
+    seed: u64,
+    host: usize,
+    (interfaces, of_programs): (InterfaceRules, PathManagement),
+) -> Rules {
     let mut plans = Vec::new();
     for (flow, mptcp) in mptcp_flows(scenario) {
         let listening = SocketAddr::new(flow.addresses[1], flow.port);
@@ -58,7 +70,8 @@ fn rules(scenario: &Scenario, seed: u64, host: usize, interfaces: InterfaceRules
     let plan = move |initial: &FourTuple, client: bool| {
         let listening = if client { initial.remote } else { initial.local };
         let found = plans.iter().find(|(end, connects, _)| (*end, *connects) == (listening, client));
-        found.map(|(_, _, plan)| plan.clone()).unwrap_or_default()
+        let other = || Plan { path_manager: of_programs.clone(), subflows: Vec::new() };
+        found.map_or_else(other, |(_, _, plan)| plan.clone())
     };
     Rules { plan: Box::new(plan), interfaces }
 }

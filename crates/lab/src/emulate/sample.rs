@@ -83,7 +83,7 @@ impl Sampled<'_> {
 }
 
 /// The state of a subflow from the kernel's figures.
-fn state_of(number: usize, ends: Ends, subflow: &SubflowInfo) -> PathState {
+pub(super) fn state_of(number: usize, ends: Ends, subflow: &SubflowInfo) -> PathState {
     PathState {
         number,
         ends,

@@ -8,6 +8,7 @@ use subflow_transport::tcp::config::{
 };
 use subflow_transport::{mptcp, tcp};
 
+use super::programs;
 use crate::RunError;
 
 /// The settings of a host's kernel.
@@ -71,10 +72,11 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
     }
     let name = &scenario.hosts[host].name;
     let is_joined = scenario.hosts[host].namespace.is_some();
-    if is_joined && has_mptcp(scenario, host) {
+    if is_joined && has_path_manager(scenario, host) {
         return Err(RunError::Scenario(format!(
-            "hosts.{name}.namespace: an end of an MPTCP flow takes settings of its kernel, which an existing namespace \
-             keeps; leave out the namespace, or run a program in place of the flow"
+            "hosts.{name}.namespace: an end of an MPTCP flow, and a path manager of programs, take settings of its \
+             kernel, which an existing namespace keeps; leave out the namespace, or run a program without a path \
+             manager in place of the flow"
         )));
     }
     let mut stack: Option<(Stack<'_>, &Flow)> = None;
@@ -98,10 +100,15 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         if let Some(count) = mptcp.map(|mptcp| mptcp.stale_loss_count).filter(|count| *count > 0) {
             plan.settings.sysctls.push(("mptcp/stale_loss_cnt".to_owned(), count.to_string()));
         }
-        plan.settings.sysctls.push(set("pm_type", has_mptcp(scenario, host)));
+        plan.settings.sysctls.push(set("pm_type", has_path_manager(scenario, host)));
         plan.notes =
             fixed(tcp, hystart).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
     }
+    if stack.is_none() && has_path_manager(scenario, host) {
+        plan.settings.sysctls.push(("mptcp/pm_type".to_owned(), "1".to_owned()));
+    }
+    plan.settings.congestion = programs::congestion(scenario, host)?;
+    programs::path_manager(scenario, host)?;
     if is_joined {
         plan.notes = vec![format!("{name}: an existing namespace keeps its settings")];
     }
@@ -283,8 +290,14 @@ fn fixed(tcp: &tcp::Config, hystart: bool) -> Vec<&'static str> {
     differs.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what).collect()
 }
 
+/// Whether connections of `host` have a path manager of ours: it has an end of an MPTCP flow, or a program that wants one.
+pub(super) fn has_path_manager(scenario: &Scenario, host: usize) -> bool {
+    let wants = |program: &subflow_scenario::Program| program.host == host && program.path_manager.is_some();
+    has_mptcp(scenario, host) || scenario.programs.iter().any(wants)
+}
+
 /// Whether `host` has an end of an MPTCP flow.
-pub(super) fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
+fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
     let has_end = |flow: &Flow| flow.from.host == host || flow.to.host == host;
     scenario.flows.iter().any(|flow| flow.protocol.mptcp().is_some() && has_end(flow))
 }

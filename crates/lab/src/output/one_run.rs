@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::shown::{FLOW_PARTS, Reader, Summarised, has_part, shown_in};
 use crate::results::metrics::{DIRECTION, FLOW, GROUP, IDENTITY, LINK, Means, Metric, Part, RUN, SUBFLOW};
 use crate::results::{
-    DirectionResult, FlowResult, GroupResult, LinkResult, ProgramResult, RunResult, SubflowResult, flows_and_groups,
+    ConnectionResult, DirectionResult, FlowResult, GroupResult, LinkResult, ProgramResult, RunResult, SubflowResult,
+    flows_and_groups,
 };
 use crate::table::Align::{Left, Right};
 use crate::table::{Cell, Columns};
@@ -22,6 +23,7 @@ pub(super) fn one_run(run: &RunResult, reader: Reader) -> Vec<Summarised> {
     if !programs.is_empty() {
         tables.push(program_table(programs));
     }
+    tables.push(connection_table(run));
     tables
 }
 
@@ -114,7 +116,34 @@ fn program_table(programs: &[ProgramResult]) -> Summarised {
     columns.shown("start s", 3, Right, |program| program.started_s.into());
     columns.shown("end s", 3, Right, |program| program.ended_s.into());
     columns.shown("outcome", 0, Left, |program| program.outcome().as_str().into());
+    if programs.iter().any(|program| program.connections > 0) {
+        columns.shown("connections", 0, Right, |program| (program.connections as i64).into());
+        columns.shown("sent MB", 3, Right, |program| megabytes(program.bytes_sent));
+        columns.shown("received MB", 3, Right, |program| megabytes(program.bytes_received));
+    }
     Summarised { title: "Programs", table: columns.table("programs") }
+}
+
+/// The connections of programs that are flows.
+fn connection_table(run: &RunResult) -> Summarised {
+    let rows: Vec<&ConnectionResult> = run.flows.iter().filter_map(|flow| flow.connection.as_deref()).collect();
+    let mut columns = Columns::of(&rows);
+    columns.shown("connection", 0, Left, |row| row.name.as_str().into());
+    columns.shown("opened by", 0, Left, |row| row.program.as_deref().into());
+    columns.shown("accepted by", 0, Left, |row| row.peer.as_deref().into());
+    columns.shown("start s", 3, Right, |row| row.start_s.into());
+    columns.shown("end s", 3, Right, |row| row.end_s.into());
+    columns.shown("sent MB", 3, Right, |row| megabytes(row.bytes_sent));
+    columns.shown("received MB", 3, Right, |row| megabytes(row.bytes_received));
+    columns.shown("share a bottleneck", 0, Left, |row| {
+        let shared = Some(row.shared()).filter(|shared| !shared.is_empty());
+        shared.as_deref().into()
+    });
+    Summarised { title: "Connections of programs", table: columns.table("connections").without_empty_columns() }
+}
+
+fn megabytes(bytes: u64) -> Cell {
+    (bytes as f64 * 1e-6).into()
 }
 
 fn links(run: &RunResult, reader: Reader) -> Summarised {

@@ -1,6 +1,7 @@
 //! All runs of a scenario, their statistics, and the program that made them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -217,7 +218,6 @@ impl Experiment {
 impl PointStatistics {
     fn of(point: &Point, runs: &[&RunResult]) -> Self {
         let by_run: Vec<Vec<Cow<'_, FlowResult>>> = runs.iter().map(|run| flows_and_groups(run)).collect();
-        let flow_count = by_run.first().map_or(0, Vec::len);
         let link_count = runs.first().map_or(0, |run| run.links.len());
         let link = |index: usize| LinkStatistics {
             name: runs[0].links[index].name.clone(),
@@ -227,14 +227,27 @@ impl PointStatistics {
             parameters: point.parameters.clone(),
             without_effect: point.without_effect.clone(),
             runs: runs.len(),
-            flows: (0..flow_count)
-                .map(|index| FlowStatistics::of(&by_run.iter().map(|flows| &*flows[index]).collect::<Vec<_>>()))
-                .collect(),
+            flows: by_name(&by_run).iter().map(|flows| FlowStatistics::of(flows)).collect(),
             groups: GroupStatistics::all(runs),
             links: (0..link_count).map(link).collect(),
             summaries: Summaries::of(RUN, runs),
         }
     }
+}
+
+/// The flows of runs by name, in the order of the first run that has each. Flows of a scenario are in all runs at the same
+/// place; of the connections of programs a run may have fewer.
+fn by_name<'r>(runs: &'r [Vec<Cow<'_, FlowResult>>]) -> Vec<Vec<&'r FlowResult>> {
+    let mut all: Vec<Vec<&FlowResult>> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for flow in runs.iter().flatten() {
+        let place = *places.entry(&flow.name).or_insert_with(|| {
+            all.push(Vec::with_capacity(runs.len()));
+            all.len() - 1
+        });
+        all[place].push(flow);
+    }
+    all
 }
 
 impl FlowStatistics {

@@ -69,14 +69,23 @@ fn line<'r>(flows: &'r [FlowResult], run: &RunResult) -> Cow<'r, FlowResult> {
 }
 
 impl RunResult {
-    /// The sum of the flows' goodput; for a group what its flows delivered, over the duration of the run.
+    /// The sum of the flows' goodput; for a group, and for a connection of programs, what it delivered over the duration
+    /// of the run.
     pub fn total_goodput_mbps(&self) -> f64 {
-        flows_and_groups(self).iter().map(|flow| flow.goodput_mbps).sum()
+        let duration = Duration::from_secs_f64(self.duration_s);
+        let of = |flow: &Cow<'_, FlowResult>| match &flow.connection {
+            None => flow.goodput_mbps,
+            Some(_) => goodput_mbps(flow.bytes_delivered, duration),
+        };
+        flows_and_groups(self).iter().map(of).sum()
     }
 
-    /// Jain's index of the flows' goodput, where a group counts as one flow; `None` without goodput.
+    /// Jain's index of the flows' goodput, where a group counts as one flow; `None` without goodput. Connections of programs
+    /// do not count: a program may have some that carry little by design.
     pub fn jain_index(&self) -> Option<f64> {
-        jain_index(&flows_and_groups(self).iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>())
+        let flows = flows_and_groups(self);
+        let of_scenario = flows.iter().filter(|flow| flow.connection.is_none());
+        jain_index(&of_scenario.map(|flow| flow.goodput_mbps).collect::<Vec<_>>())
     }
 }
 

@@ -3,12 +3,14 @@
 //! `run --format json` prints one [`Experiment`]. The same seed gives the same bytes except for `engine.cpu_s`: all
 //! maps are ordered, numbers are rounded ([`crate::number`]), and nothing reads the time of day.
 
+mod connection;
 mod differences;
 mod exchange;
 mod experiment;
 mod groups;
 mod link;
 pub mod metrics;
+mod network;
 pub mod parameters;
 mod program;
 mod run;
@@ -17,6 +19,7 @@ mod series;
 mod stored;
 mod video;
 
+pub use connection::{ConnectionResult, Detection, Pair};
 pub use differences::{Baseline, Better, Difference, Pairing};
 pub use exchange::{ExchangeResult, Exchanges};
 pub use experiment::{
@@ -25,6 +28,7 @@ pub use experiment::{
 };
 pub use groups::{GroupResult, flows_and_groups};
 pub use link::{DirectionResult, LinkResult};
+pub use network::NetworkResults;
 pub use program::ProgramResult;
 pub use run::{
     Abandoned, Datagrams, Engine, FlowResult, GroupMember, Latency, RealTime, Retransmitted, RunResult, SubflowResult,
@@ -91,6 +95,7 @@ mod tests {
             paths: Vec::new(),
             sequences: Vec::new(),
             exchanges: Vec::new(),
+            connections: Vec::new(),
         }
     }
 

@@ -27,6 +27,15 @@ pub struct ProgramResult {
     pub stdout_bytes: u64,
     /// The same for standard error.
     pub stderr_bytes: u64,
+    /// The TCP and MPTCP connections that it opened or accepted.
+    #[serde(default)]
+    pub connections: u64,
+    /// Bytes that arrived at the other ends of these.
+    #[serde(default)]
+    pub bytes_sent: u64,
+    /// Bytes that arrived at it over these.
+    #[serde(default)]
+    pub bytes_received: u64,
 }
 
 impl ProgramResult {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::{ExchangeResult, Exchanges, LinkResult, ProgramResult, Sequence, Series, VideoResult};
+use super::{ConnectionResult, ExchangeResult, Exchanges, LinkResult, ProgramResult, Sequence, Series, VideoResult};
 use crate::number;
 use crate::statistics::DurationSummary;
 
@@ -21,7 +21,7 @@ pub struct RunResult {
     /// Duration of the run in seconds.
     #[serde(serialize_with = "number::serialize")]
     pub duration_s: f64,
-    /// The flows, in the scenario's order.
+    /// The flows, in the scenario's order, then the connections of programs in hosts.
     pub flows: Vec<FlowResult>,
     /// The links, in the scenario's order.
     pub links: Vec<LinkResult>,
@@ -39,6 +39,9 @@ pub struct RunResult {
     /// The exchanges of all flows, flow by flow. They are written to a separate file.
     #[serde(skip)]
     pub exchanges: Vec<ExchangeResult>,
+    /// The connections of programs in hosts, in the order of their beginnings. They are written to a separate file.
+    #[serde(skip)]
+    pub connections: Vec<ConnectionResult>,
     /// For each flow the samples of its sender's subflows in the order of time, if requested; empty for flows that are
     /// not MPTCP.
     #[serde(skip)]
@@ -192,6 +195,9 @@ pub struct FlowResult {
     /// The part of `delay` after the arrival, in which the data waited for earlier data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reassembly_delay: Option<Latency>,
+    /// Of what program's connection it is the direction with more data, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<Box<ConnectionResult>>,
 }
 
 impl FlowResult {

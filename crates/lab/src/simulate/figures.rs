@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Flow, Scenario, Traffic};
+use subflow_scenario::{Flow, Host, Scenario, Traffic};
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Figures, RetransmissionsByReason};
@@ -151,7 +151,7 @@ impl MeasuredFlow<'_> {
             unlisted_bytes = unlisted_bytes.saturating_sub(bytes);
             let [one_way_delay, rtt] = self.delays.map_or([None, None], |delays| delays.of_subflow(subflow.ends));
             result.subflows.push(SubflowResult {
-                name: unique(&mut names, subflow_name(scenario, self.flow, subflow.ends)),
+                name: unique(&mut names, subflow_name(hosts_of(scenario, self.flow), subflow.ends)),
                 opened_again: reopened.contains(&subflow.ends),
                 goodput_mbps: goodput_mbps(bytes, span),
                 packets_sent: subflow.packets_sent,
@@ -218,18 +218,24 @@ fn by_reason(reasons: RetransmissionsByReason) -> Retransmitted {
     Retransmitted { fast, timeout, timeouts, fast_recoveries, fast_retransmits }
 }
 
-fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
+/// The name, with a number if it was given before.
+pub(crate) fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
     let count = names.entry(name.clone()).or_insert(0);
     *count += 1;
     if *count == 1 { name } else { format!("{name}#{count}") }
 }
 
-/// `host.interface-host.interface` of two ends of a subflow of `flow`, with the family if an interface has both.
-fn subflow_name(scenario: &Scenario, flow: &Flow, ends: Ends) -> String {
-    let hosts = [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]);
+/// The hosts at the ends of `flow`.
+fn hosts_of<'a>(scenario: &'a Scenario, flow: &Flow) -> impl Iterator<Item = &'a Host> + Clone {
+    [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]).into_iter()
+}
+
+/// `host.interface-host.interface` of two ends of a subflow between some of `hosts`, with the family if an interface has
+/// both.
+pub(crate) fn subflow_name<'a>(hosts: impl Iterator<Item = &'a Host> + Clone, ends: Ends) -> String {
     let addresses = [ends.local.ip(), ends.remote.ip()];
     let places = addresses.map(|address| {
-        let place = hosts.iter().find_map(|host| Some((host, &host.interfaces[host.interface_with(address)?])));
+        let place = hosts.clone().find_map(|host| Some((host, &host.interfaces[host.interface_with(address)?])));
         place.map_or_else(
             || (format!("{address}"), ""),
             |(host, interface)| (format!("{}.{}", host.name, interface.name), interface.family_of(address)),

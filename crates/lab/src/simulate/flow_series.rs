@@ -56,7 +56,7 @@ enum Object {
 
 impl FlowSeries {
     /// Nothing yet of the flow, or group, that results call `name`.
-    pub(super) fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         Self {
             own: ObjectSeries::new(name),
             delivered: 0,
@@ -187,7 +187,7 @@ impl FlowSeries {
     }
 
     /// All objects with their series.
-    pub(super) fn into_objects(self) -> Vec<ObjectSeries> {
+    pub(crate) fn into_objects(self) -> Vec<ObjectSeries> {
         core::iter::once(self.own).chain(self.subflows.into_iter().map(|subflow| subflow.series)).collect()
     }
 }

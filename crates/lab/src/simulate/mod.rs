@@ -11,7 +11,7 @@ pub(crate) mod flow_series;
 mod live_view;
 pub(crate) mod measure;
 pub(crate) mod nodes;
-mod object_series;
+pub(crate) mod object_series;
 mod observer;
 mod page;
 mod parts;
@@ -141,6 +141,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
             series,
             sequences: if options.series { run.sequences(scenario) } else { Vec::new() },
             exchanges: run.exchanges(end),
+            connections: Vec::new(),
         }
     }))
 }

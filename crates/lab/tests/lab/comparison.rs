@@ -28,6 +28,7 @@ fn result(seed: u64, goodput_mbps: f64, completion_s: Option<f64>) -> RunResult 
         paths: Vec::new(),
         sequences: Vec::new(),
         exchanges: Vec::new(),
+        connections: Vec::new(),
     }
 }
 

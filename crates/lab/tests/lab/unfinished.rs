@@ -25,6 +25,7 @@ fn run(seed: u64, completed: usize) -> Run {
         paths: Vec::new(),
         sequences: Vec::new(),
         exchanges: Vec::new(),
+        connections: Vec::new(),
     };
     Run { run: seed as usize - 1, point: 0, parameters: Parameters::new(), result }
 }

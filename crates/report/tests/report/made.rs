@@ -43,6 +43,7 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         paths: Vec::new(),
         sequences: Vec::new(),
         exchanges: Vec::new(),
+        connections: Vec::new(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! `[programs.NAME]`: the hosts of programs, what they run and what they wait for.
 
-use super::RunLength;
+use subflow_policy::path_manager::{MAX_SUBFLOWS, PathManagement};
+
 use super::topology::Topology;
+use super::{RunLength, algorithms};
 use crate::file::{Collector, Document, Field, Problem, Section, Value, did_you_mean, list};
-use crate::{After, HostStack, Program, ProgramCommand, schema};
+use crate::{After, CustomAlgorithms, HostStack, Program, ProgramCommand, schema};
 
 /// All programs, without those that have problems.
 pub(super) fn read(
@@ -91,6 +93,8 @@ impl ProgramReader<'_> {
             user: text("user")?,
             directory,
             mptcp: section.value("mptcp").boolean()?,
+            congestion: text("congestion")?,
+            path_manager: path_manager(&section)?,
         })
     }
 
@@ -184,6 +188,16 @@ impl ProgramReader<'_> {
         };
         Ok(found.addresses[0].to_string())
     }
+}
+
+/// The path manager of its host, if it names one. Algorithms in Python are for the simulator.
+fn path_manager(section: &Section<'_>) -> Result<Option<PathManagement>, Problem> {
+    if section.given("path_manager").is_none() {
+        return Ok(None);
+    }
+    // How many disjoint paths there are depends on the peer, which a scenario does not know of a program.
+    let (custom, paths) = (CustomAlgorithms::default(), || MAX_SUBFLOWS);
+    algorithms::path_manager(section, &PathManagement::default(), &custom, MAX_SUBFLOWS, &paths).map(Some)
 }
 
 /// A text that a program, a path or a user can have.

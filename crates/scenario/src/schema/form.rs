@@ -152,6 +152,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("false, or a table", &[Only(false), Table]),
     ("packets, a size, a duration or a bdp", &[Packets, Size, Duration, Bdp]),
     ("text", &[Text]),
+    ("the name of a congestion control of the kernel", &[Text]),
     ("the name of a congestion-control algorithm", &[Name]),
     ("the name of a congestion-control algorithm, or a table with a name and options", &[Name, Table]),
     ("the name of a column", &[Text]),

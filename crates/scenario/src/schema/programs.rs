@@ -34,6 +34,19 @@ pub(crate) static PROGRAM: LazyLock<TableSchema> = LazyLock::new(|| TableSchema 
             "its working directory; a relative path starts at the scenario's file",
         ),
         value("mptcp", "true or false", "false", "whether its TCP sockets become MPTCP sockets, by `mptcpize run`"),
+        optional(
+            "congestion",
+            "the name of a congestion control of the kernel",
+            "that of the machine",
+            "the congestion control of all connections of its host: one that the kernel has, or that is loaded for the \
+             run",
+        ),
+        optional(
+            "path_manager",
+            "the name of a path manager, or a table with a name and options",
+            "the kernel's own, with subflows between all addresses",
+            "the path manager of the MPTCP connections of all programs of its host",
+        ),
     ],
 });
 

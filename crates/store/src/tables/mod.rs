@@ -1,6 +1,7 @@
 //! The tables of an experiment: which rows and columns they have, and their metadata, which say what made them of which
 //! scenario. They are long: one row for each thing of each run.
 
+mod connections;
 mod exchanges;
 mod runs;
 mod series;
@@ -9,6 +10,7 @@ mod statistics;
 use subflow_lab::results::{Experiment, Run};
 use subflow_lab::table::{Columns, Table};
 
+pub use connections::connections;
 pub use exchanges::exchanges;
 pub use runs::{flows, links, runs, subflows};
 pub use series::{all_series, metrics, series};
@@ -23,14 +25,16 @@ fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run)
         .measured_parameters(|row| &run(row).parameters);
 }
 
-/// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, `exchanges` if there are any,
-/// and `series` if metrics over time were kept.
+/// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, `exchanges` and
+/// `connections` of programs if there are any, and `series` if metrics over time were kept.
 pub fn all(experiment: &Experiment) -> Vec<(&'static str, Table)> {
     let tables = [runs, flows, subflows, links, statistics].map(|table| table(experiment));
     let series = (!metrics(experiment).is_empty()).then(|| all_series(experiment));
     let has_exchanges = experiment.runs.iter().any(|run| !run.result.exchanges.is_empty());
     let exchanges = has_exchanges.then(|| exchanges(experiment));
-    tables.into_iter().chain(exchanges).chain(series).map(|table| (table.name, table)).collect()
+    let has_connections = experiment.runs.iter().any(|run| !run.result.connections.is_empty());
+    let connections = has_connections.then(|| connections(experiment));
+    tables.into_iter().chain(exchanges).chain(connections).chain(series).map(|table| (table.name, table)).collect()
 }
 
 /// The key of a column's unit in the metadata of its field in Arrow's format.

@@ -5,9 +5,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use subflow_linux::{Emulator, InterfaceDrops, Priority, Result, Verdict, Wake};
 use subflow_network::{DuplexLink, LinkChange};
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::Scenario;
 
 use super::super::userspace::RealWorld;
 use super::message::Emulation;
+use crate::results::{Engine, LinkResult};
+use crate::simulate::measure::LinkBaseline;
 
 /// What the thread is to do between two packets.
 pub(super) enum Order {
@@ -22,12 +25,20 @@ pub(super) struct Measured {
     pub(super) emulation: Emulation,
     /// Packets that the devices dropped and that no counter of the kernel includes.
     pub(super) drops: InterfaceDrops,
+    pub(super) links: Vec<LinkResult>,
+    pub(super) engine: Engine,
 }
 
 /// Runs the network until it is interrupted, and obeys orders.
-pub(super) fn run(mut emulator: Emulator<RealWorld>, orders: &Receiver<Order>) -> Result<()> {
+pub(super) fn run(
+    mut emulator: Emulator<RealWorld>,
+    orders: &Receiver<Order>,
+    scenario: &Scenario,
+    links: &[DuplexLink],
+) -> Result<()> {
     Priority::Network.take();
     let mut missed = 0;
+    let baseline = LinkBaseline::of(emulator.network(), links);
     loop {
         let mut order = None;
         let wake = emulator.run_while(Instant::MAX, |_, _| {
@@ -47,13 +58,15 @@ pub(super) fn run(mut emulator: Emulator<RealWorld>, orders: &Receiver<Order>) -
             }
             Some(Order::Measure { answer }) => {
                 missed += emulator.missed();
-                let _ = answer.send(measured(&emulator, missed));
+                let network = emulator.network();
+                let links = baseline.results(network, links, scenario, network.now());
+                let _ = answer.send(measured(&emulator, missed, links));
             }
         }
     }
 }
 
-fn measured(emulator: &Emulator<RealWorld>, missed: u64) -> Measured {
+fn measured(emulator: &Emulator<RealWorld>, missed: u64, links: Vec<LinkResult>) -> Measured {
     let punctuality = emulator.punctuality();
     let [ignored_packets, refused] = emulator.not_carried();
     let micros = |span: Duration| span.as_secs_f64() * 1e6;
@@ -66,5 +79,7 @@ fn measured(emulator: &Emulator<RealWorld>, missed: u64) -> Measured {
         objections: Verdict::of(punctuality, InterfaceDrops::default(), 1.0).objections,
         ..Emulation::default()
     };
-    Measured { emulation, drops: InterfaceDrops { outgoing: missed, incoming: refused } }
+    let metrics = emulator.network().metrics();
+    let engine = Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: 0.0 };
+    Measured { emulation, drops: InterfaceDrops { outgoing: missed, incoming: refused }, links, engine }
 }

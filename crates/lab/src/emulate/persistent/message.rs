@@ -5,6 +5,8 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::results::NetworkResults;
+
 /// What a network is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
@@ -30,6 +32,8 @@ pub enum Request {
         /// The value, as TOML, or else text.
         value: String,
     },
+    /// What it has measured until now.
+    Results,
     /// To end. The answer comes when everything has been removed.
     Down,
 }
@@ -47,6 +51,8 @@ pub enum Answer {
         /// A process whose namespaces are those of the host's programs.
         process: u32,
     },
+    /// The answer to [`Request::Results`].
+    Results(Box<NetworkResults>),
     /// The request is not valid, and nothing was changed.
     Refused {
         /// Why, and what would be valid.

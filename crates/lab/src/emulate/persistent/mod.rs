@@ -17,6 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use subflow_linux::{Emulator, Interrupt, KernelHost, Needs, Provided, WallClock};
+use subflow_quantity::Duration;
 use subflow_scenario::sweep::Plan as Runs;
 use subflow_scenario::{HostStack, Scenario};
 use subflow_transport::RandomSource;
@@ -24,7 +25,7 @@ use subflow_transport::RandomSource;
 use super::hosts::KernelHosts;
 use super::programs::Containers;
 use super::sctp::KernelSctp;
-use super::settings::Plan;
+use super::settings::{Plan, has_path_manager};
 use super::userspace::RealWorld;
 use super::{DeviceKind, joined, paths, programs, settings};
 use crate::RunError;
@@ -62,7 +63,8 @@ pub fn hold(
     ready: impl FnOnce(&Scenario) -> bool,
 ) -> Result<(), RunError> {
     let scenario = scenario(runs, options)?;
-    let (plans, device) = prepare(&runs.points[0].scenario, &scenario, options)?;
+    // Sockets may use the congestion controls as long as this value exists.
+    let (plans, Provided { device, congestion: _provided }) = prepare(&runs.points[0].scenario, &scenario, options)?;
     let random = RandomSource::system().map_err(|error| RunError::System(error.to_string()))?;
     let run = build_for(&scenario, scenario.seed, false, |_| random.clone(), |_, _| false, Wires::Routed)?;
     let (hosts, devices) = KernelHosts::create(&scenario, &run, &plans, device)?;
@@ -70,18 +72,24 @@ pub fn hold(
     let listener = claim.listen().map_err(|error| RunError::System(format!("cannot open a socket: {error}")))?;
 
     subflow_linux::lock_memory();
+    let drivers = paths::drivers(&scenario, scenario.seed, &hosts)?;
     let (clock, stop) = (WallClock::start(), Interrupt::default());
+    let connections = containers.record_all(&scenario, &hosts, clock)?;
     let Run { network, world, links, .. } = run;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
     let world = RealWorld::new(world, &scenario, is_kernel, KernelSctp::open_all(&scenario, &hosts)?);
     let emulator = Emulator::new(network, world, devices, clock, stop.clone());
     let (orders, received) = mpsc::channel();
-    let server = Server::new(&claim, runs, &scenario, &links, &hosts, &containers, orders, clock, device);
+    let server = Server::new(&claim, runs, &scenario, &links, &hosts, &containers, &connections, orders, clock, device);
     let output = ProgramOutput { folder: None, terminal: true };
     let outcome = thread::scope(|scope| {
         let programs = containers.start(scope, &scenario, (&output, 0), clock, &stop);
-        let addresses = paths::start(Vec::new(), scope, &scenario, &hosts, clock, &stop);
-        let engine = scope.spawn(move || control::run(emulator, &received));
+        let addresses = paths::start(drivers, scope, &scenario, &hosts, clock, &stop);
+        let recording = connections.watch(scope, &stop);
+        let engine = {
+            let (scenario, links) = (&scenario, &links);
+            scope.spawn(move || control::run(emulator, &received, scenario, links))
+        };
         let answering = {
             let (server, stop) = (&server, &stop);
             scope.spawn(move || server.serve(&listener, scope, stop))
@@ -91,12 +99,13 @@ pub fn hold(
             thread::sleep(INTERVAL);
         }
         stop.raise();
-        let outcome = joined(engine).and_then(|()| addresses.into_iter().try_for_each(joined));
+        let outcome = joined(engine).and_then(|()| addresses.into_iter().chain([recording]).try_for_each(joined));
         joined(answering);
         let ended = programs.map_or(Ok(Vec::new()), joined);
         outcome.map_err(RunError::from).and(ended.map(drop))
     });
     let waiting = server.into_waiting();
+    drop(connections);
     drop(containers);
     drop(hosts);
     // Whoever hears of the end may use the name again.
@@ -116,6 +125,8 @@ fn scenario(runs: &Runs, options: Options) -> Result<Scenario, RunError> {
     let mut scenario = Scenario::clone(&point.scenario);
     scenario.flows.clear();
     scenario.groups.clear();
+    // Its results begin when it stands.
+    scenario.measure_from = Duration::ZERO;
     if options.without_programs {
         scenario.programs.clear();
     }
@@ -128,20 +139,21 @@ fn scenario(runs: &Runs, options: Options) -> Result<Scenario, RunError> {
     Ok(scenario)
 }
 
-/// The settings of the hosts' kernels, which are those for the flows of `whole`, and the kind of devices.
-fn prepare(whole: &Scenario, scenario: &Scenario, options: Options) -> Result<(Vec<Plan>, DeviceKind), RunError> {
+/// The settings of the hosts' kernels, which are those for the flows of `whole`, and what the machine provides.
+fn prepare(whole: &Scenario, scenario: &Scenario, options: Options) -> Result<(Vec<Plan>, Provided), RunError> {
     programs::check(scenario)?;
     let mut whole = whole.clone();
     // Flows are not run: what they would take of an existing namespace does not matter.
     whole.hosts.iter_mut().for_each(|host| host.namespace = None);
     whole.flows.retain(|flow| flow.protocol.quic().is_none());
+    whole.programs.clone_from(&scenario.programs);
     let mut plans = settings::plans(&whole)?;
-    for plan in &mut plans {
-        // The kernel's own path manager serves programs.
+    for (_, plan) in plans.iter_mut().enumerate().filter(|(host, _)| !has_path_manager(scenario, *host)) {
+        // The kernel's own path manager serves programs that name no other.
         plan.settings.sysctls.retain(|(name, _)| name != "mptcp/pm_type");
     }
-    let Provided { device, .. } = subflow_linux::require(&Needs { device: options.device, ..Needs::default() })?;
-    Ok((plans, device))
+    let provided = subflow_linux::require(&Needs { device: options.device, ..programs::needs(scenario) })?;
+    Ok((plans, provided))
 }
 
 /// The host's network namespace as `ip netns exec` names it.

@@ -8,13 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 use std::time::Duration;
 
-use subflow_linux::{InterfaceDrops, Interrupt, WallClock, process_cpu_seconds};
+use subflow_linux::{InterfaceDrops, Interrupt, WallClock, kernel_release, process_cpu_seconds};
 use subflow_network::{DuplexLink, LinkChange, LinkConfig};
 use subflow_quantity::Instant;
 use subflow_scenario::file::{Document, list};
 use subflow_scenario::sweep::Plan as Runs;
 use subflow_scenario::{Host, Scenario};
 
+use super::super::connections::{Connections, Recorded};
 use super::super::hosts::KernelHosts;
 use super::super::programs::Containers;
 use super::control::{Measured, Order};
@@ -22,6 +23,7 @@ use super::message::{Answer, Emulation, HostStatus, NetworkStatus, ProgramStatus
 use super::registry::Claim;
 use super::{DeviceKind, INTERVAL, namespace_of};
 use crate::RunError;
+use crate::results::{Engine, NetworkResults, RealTime, RunResult};
 
 /// The longest request, in bytes.
 const LONGEST_REQUEST: u64 = 1 << 20;
@@ -29,12 +31,13 @@ const LONGEST_REQUEST: u64 = 1 << 20;
 const KEYS: [&str; 3] = ["rate", "delay", "loss"];
 
 /// What a network knows of itself.
-pub(super) struct Server<'a> {
+pub(super) struct Server<'a, 'b> {
     name: &'a str,
     scenario: &'a Scenario,
     links: &'a [DuplexLink],
     hosts: &'a KernelHosts,
     containers: &'a Containers,
+    connections: &'a Connections<'b>,
     orders: Sender<Order>,
     clock: WallClock,
     device: DeviceKind,
@@ -54,7 +57,7 @@ struct Current {
 /// Why a request was not fulfilled.
 type Refusal = RunError;
 
-impl<'a> Server<'a> {
+impl<'a, 'b> Server<'a, 'b> {
     #[expect(clippy::too_many_arguments, reason = "all parts of a network")]
     pub(super) fn new(
         claim: &'a Claim,
@@ -63,6 +66,7 @@ impl<'a> Server<'a> {
         links: &'a [DuplexLink],
         hosts: &'a KernelHosts,
         containers: &'a Containers,
+        connections: &'a Connections<'b>,
         orders: Sender<Order>,
         clock: WallClock,
         device: DeviceKind,
@@ -70,7 +74,7 @@ impl<'a> Server<'a> {
         let up = vec![true; links.len()];
         let current = Mutex::new(Current { document: runs.document.clone(), up, changes: Vec::new() });
         let (name, waiting) = (claim.name.as_str(), Mutex::default());
-        Self { name, scenario, links, hosts, containers, orders, clock, device, current, waiting }
+        Self { name, scenario, links, hosts, containers, connections, orders, clock, device, current, waiting }
     }
 
     /// Answers on each connection, in a thread of its own, until the network ends.
@@ -125,6 +129,7 @@ impl<'a> Server<'a> {
             Request::Enter { host } => self.enter(host),
             Request::Link { link, up } => self.switch(link, *up),
             Request::Set { path, value } => self.set(path, value),
+            Request::Results => Ok(Answer::Results(Box::new(self.results()?))),
             Request::Down => Ok(Answer::Done),
         }
     }
@@ -213,10 +218,48 @@ impl<'a> Server<'a> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn status(&self) -> Result<NetworkStatus, Refusal> {
+    fn measured(&self) -> Result<Measured, Refusal> {
         let (answer, measured) = channel();
         let _ = self.orders.send(Order::Measure { answer });
-        let measured = measured.recv().map_err(|_| ends())?;
+        measured.recv().map_err(|_| ends())
+    }
+
+    /// What was measured since the network stands.
+    fn results(&self) -> Result<NetworkResults, Refusal> {
+        let mut measured = self.measured()?;
+        let duration_s = self.running_s();
+        let Recorded { flows, series, connections, notes } = self.connections.recorded()?;
+        let (links, engine) = (std::mem::take(&mut measured.links), measured.engine);
+        let Emulation { cpu_s, device, late_p99_us, late_max_us, ignored_packets, objections, .. } =
+            self.emulation(measured)?;
+        let real_time = RealTime {
+            kernel: kernel_release(),
+            device,
+            valid: objections.is_empty(),
+            objections,
+            notes,
+            late_p99_us,
+            late_max_us,
+            ignored_packets,
+            mptcp_counters: self.hosts.mptcp_counters()?,
+            ..RealTime::default()
+        };
+        let result = RunResult {
+            seed: self.scenario.seed,
+            duration_s,
+            flows,
+            links,
+            engine: Engine { cpu_s, ..engine },
+            real_time: Some(real_time),
+            ..RunResult::default()
+        };
+        let current = self.current();
+        let (path, scenario) = (current.document.path.clone(), current.document.text());
+        Ok(NetworkResults { path, scenario, result, series, connections })
+    }
+
+    fn status(&self) -> Result<NetworkStatus, Refusal> {
+        let measured = self.measured()?;
         let current = self.current();
         let hosts = self.scenario.hosts.iter().enumerate();
         Ok(NetworkStatus {
@@ -236,7 +279,7 @@ impl<'a> Server<'a> {
     }
 
     /// The emulation with what the kernels' devices have dropped, and the CPU time.
-    fn emulation(&self, Measured { mut emulation, drops }: Measured) -> Result<Emulation, Refusal> {
+    fn emulation(&self, Measured { mut emulation, drops, .. }: Measured) -> Result<Emulation, Refusal> {
         let of_devices = self.hosts.drops()?;
         let dropped = InterfaceDrops {
             outgoing: drops.outgoing + of_devices.outgoing,

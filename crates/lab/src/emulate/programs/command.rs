@@ -14,6 +14,8 @@ use crate::RunError;
 /// What makes the TCP sockets of a program MPTCP sockets. It loads a library into the program that replaces `socket`: an
 /// eBPF program could do the same without it, but takes Linux 6.6 with types (BTF), and clang to build it.
 const MPTCPIZE: &str = "mptcpize";
+/// The environment variable with the name of a program. Daemons that it leaves have it, too.
+pub(in crate::emulate) const PROGRAM_VARIABLE: &str = "SUBFLOW_PROGRAM";
 
 /// Checks that the machine has what the programs of a scenario need.
 pub(in crate::emulate) fn check(scenario: &Scenario) -> Result<(), RunError> {
@@ -73,6 +75,7 @@ pub(super) fn command(program: &Program) -> Command {
     if let Some(User { uid, gid, home }) = program.user.as_deref().and_then(User::find) {
         command.uid(uid).gid(gid).env("HOME", home);
     }
+    command.env(PROGRAM_VARIABLE, &program.name);
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     command
 }
@@ -93,6 +96,8 @@ mod tests {
             user: None,
             directory: None,
             mptcp: false,
+            congestion: None,
+            path_manager: None,
         }
     }
 

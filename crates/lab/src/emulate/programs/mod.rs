@@ -5,30 +5,36 @@
 //! | what a program needs of the machine, and its command line | `command.rs` |
 //! | when programs start and end | `supervisor.rs` |
 //! | what they print | `output.rs` |
+//! | congestion control and path manager of their hosts | `kernel.rs` |
 
 mod command;
+mod kernel;
 mod output;
 mod supervisor;
 
 use std::fmt::Write as _;
+use std::sync::PoisonError;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
 use subflow_linux::{Container, Interrupt, Sysctl, WallClock};
 use subflow_scenario::{After, Host, HostStack, Scenario};
 
+use super::connections::{Connections, Groups};
 use super::hosts::KernelHosts;
-use super::settings::has_mptcp;
+use super::settings::has_path_manager;
 use crate::RunError;
 use crate::program_output::ProgramOutput;
 use crate::results::ProgramResult;
-pub(super) use command::check;
+pub(super) use command::{PROGRAM_VARIABLE, check};
+pub(super) use kernel::{congestion, needs, path_manager};
 use supervisor::Supervisor;
 
 /// The containers of the hosts in which programs run. They and their processes are removed when this is dropped.
 pub(super) struct Containers {
     /// By scenario host; `None` for hosts that no program needs.
     of_hosts: Vec<Option<Container>>,
+    groups: Groups,
 }
 
 impl Containers {
@@ -64,7 +70,7 @@ impl Containers {
             };
             of_hosts.push(container);
         }
-        Ok(Self { of_hosts })
+        Ok(Self { of_hosts, groups: Groups::default() })
     }
 
     /// That of a host, if it has one.
@@ -74,6 +80,34 @@ impl Containers {
 
     fn get(&self, host: usize) -> &Container {
         self.of_host(host).expect("a host that a program names has a container")
+    }
+
+    /// Notes that a program leads the process group with this number.
+    fn note_group(&self, group: u32, program: &str) {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.insert(group, program.to_owned());
+    }
+
+    /// Begins to record the connections of programs, if there are any.
+    pub(super) fn record<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+        hosts: &'a KernelHosts,
+        with_series: bool,
+        clock: WallClock,
+    ) -> subflow_linux::Result<Option<Connections<'a>>> {
+        let record = || Connections::record(scenario, hosts, &self.groups, with_series, clock);
+        (!scenario.programs.is_empty()).then(record).transpose()
+    }
+
+    /// Begins to record the connections of whatever runs in the hosts, with metrics over time.
+    pub(super) fn record_all<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+        hosts: &'a KernelHosts,
+        clock: WallClock,
+    ) -> subflow_linux::Result<Connections<'a>> {
+        Connections::record(scenario, hosts, &self.groups, true, clock)
     }
 
     /// Kills all processes in the containers.
@@ -119,11 +153,12 @@ fn host_names(scenario: &Scenario) -> String {
 }
 
 /// Has the kernel's own path manager open subflows from each address of a host with several to each address of the
-/// peer. Hosts with an MPTCP flow have a path manager in user space, which a kernel can have in place of its own only.
+/// peer. Hosts with a path manager in user space cannot have that of the kernel as well.
 fn add_endpoints(scenario: &Scenario, hosts: &KernelHosts) -> subflow_linux::Result<()> {
     let flags = |backup| EndpointFlags { subflow: true, fullmesh: true, backup, ..EndpointFlags::default() };
     for (index, host) in scenario.hosts.iter().enumerate() {
-        let Some(kernel) = hosts.get(index).filter(|_| !has_mptcp(scenario, index) && takes_endpoints(host)) else {
+        let Some(kernel) = hosts.get(index).filter(|_| !has_path_manager(scenario, index) && takes_endpoints(host))
+        else {
             continue;
         };
         kernel.with_path_manager(|path_manager| {

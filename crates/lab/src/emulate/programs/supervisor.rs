@@ -136,6 +136,7 @@ impl<'a> Supervisor<'a> {
         let now = self.clock.now();
         let supervised = &mut self.programs[index];
         supervised.started = Some(now);
+        self.containers.note_group(child.id(), &program.name);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         supervised.child = Some(child);
         if let Some(stdout) = stdout {
@@ -215,6 +216,7 @@ impl Supervised {
             was_asked_to_end: self.started.is_some() && self.asked_to_end.is_some(),
             stdout_bytes: bytes[0],
             stderr_bytes: bytes[1],
+            ..ProgramResult::default()
         })
     }
 }
