@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use subflow_lab::comparison::{Asked, Precision};
 use subflow_lab::output::{to_csv, to_text};
 use subflow_lab::results::metrics::ComparedMetric;
-use subflow_lab::results::{Baseline, Experiment};
+use subflow_lab::results::{Baseline, Experiment, NetworkResults};
 use subflow_report::output::to_json;
 use subflow_report::{of_experiment, of_experiment_in_frame, tables_of_experiment};
 use subflow_scenario::file::{did_you_mean, list};
@@ -16,6 +16,7 @@ use subflow_scenario::sweep::Plan;
 use subflow_store::tables;
 
 use crate::comparison::{parsed, unusable};
+use crate::error::RunError;
 use crate::table::Table;
 use crate::{explore, figure};
 
@@ -34,6 +35,14 @@ impl Results {
         Self { plan, experiment }
     }
 
+    /// From what the process of a network answers when it is asked for results.
+    fn of_network(answer: &str) -> PyResult<Self> {
+        let told = NetworkResults::from_json(answer)
+            .map_err(|error| RunError::new_err(format!("the network's results: {error}")))?;
+        let (plan, experiment) = told.experiment().map_err(|problems| RunError::new_err(problems.to_string()))?;
+        Ok(Self::new(Arc::new(plan), experiment))
+    }
+
     pub(crate) fn experiment(&self) -> &Experiment {
         &self.experiment
     }
@@ -41,6 +50,12 @@ impl Results {
 
 #[pymethods]
 impl Results {
+    /// Results of a network that stays, from the answer of its process.
+    #[staticmethod]
+    fn _of_network(py: Python<'_>, answer: &str) -> PyResult<Self> {
+        py.detach(|| Self::of_network(answer))
+    }
+
     /// A row for each run, with the version and the scenario that it was made with.
     #[getter]
     fn runs(&self, py: Python<'_>) -> Table {
@@ -63,6 +78,12 @@ impl Results {
     #[getter]
     fn exchanges(&self, py: Python<'_>) -> Table {
         py.detach(|| tables::exchanges(&self.experiment)).into()
+    }
+
+    /// A row for each connection of programs of each run on Linux.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::connections(&self.experiment)).into()
     }
 
     /// A row for each direction of each link of each run.

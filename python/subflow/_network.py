@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from subflow._native import RunError
+from subflow._native import Results, RunError
 
 # The files of networks, in crates/lab/src/emulate/persistent/registry.rs.
 _SOCKETS = Path("/run/subflow")
@@ -59,6 +59,7 @@ class Network:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._ended_with: Results | None = None
 
     def __getitem__(self, host: str) -> NetworkHost:
         hosts = {found["name"]: found["addresses"] for found in self.status()["hosts"]}
@@ -105,9 +106,25 @@ class Network:
         """Return what the network is and what runs in it, as ``subflow ps --format json`` shows it."""
         return self._ask({"request": "status"})
 
+    def results(self) -> Results:
+        """Return what the network has measured until now, or until it ended.
+
+        The flows are the TCP and MPTCP connections of what ran in its hosts, by the names of programs: ``curl:1``. The
+        duration of the one run is the time for which the network has stood.
+
+        Raises
+        ------
+        RunError
+            The network has ended otherwise than by ``down`` or the ``with`` block.
+        """
+        if self._ended_with is not None:
+            return self._ended_with
+        return Results._of_network(json.dumps(self._ask({"request": "results"})))
+
     def down(self) -> None:
         """End the network with everything that runs in it. Nothing happens if it has ended."""
         if self._socket.exists():
+            self._ended_with = self.results()
             self._ask({"request": "down"})
 
     def __enter__(self) -> Network:

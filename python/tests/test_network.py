@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -71,6 +72,25 @@ def test_what_runs_ends_with_its_network(scenario: subflow.Scenario) -> None:
         with pytest.raises(subflow.RunError, match="there is a network"):
             scenario.network(name=net.name)
     assert sleeping.wait(60) != 0
+
+
+@takes_root
+def test_connections_of_what_runs_are_tables_during_the_network_and_after_it(scenario: subflow.Scenario) -> None:
+    serve = "import socket as s; c = s.create_server(('0.0.0.0', 9)).accept()[0]; print(len(c.makefile('rb').read()))"
+    fetch = "import socket as s, time; c = s.create_connection(('server', 9)); c.sendall(b'x' * 200000); time.sleep(0.3)"
+    with scenario.network() as net:
+        server = net["server"].popen([sys.executable, "-c", serve], stdout=-1, text=True)
+        while not net["server"].run(["grep", "-q", ":0009 ", "/proc/net/tcp"]).returncode == 0:
+            time.sleep(0.05)
+        net["client"].run([sys.executable, "-c", fetch], check=True)
+        assert server.communicate()[0] == "200000\n"
+        during = net.results()
+    table = net.results().connections
+    assert len(during) == 1
+    flows = json.loads(net.results().to_json())["runs"][0]["flows"]
+    assert [flow["bytes_delivered"] for flow in flows] == [200000]
+    assert flows[0]["connection"]["remote"].endswith(":9")
+    assert len(table) == 1 and "cwnd" in net.results().metrics
 
 
 def test_a_scenario_that_is_not_valid_is_not_built(scenario: subflow.Scenario) -> None:

@@ -63,6 +63,9 @@ pub(crate) struct Shell {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ps {
+    /// Also list the TCP and MPTCP connections of the programs, the latest ones of each network
+    #[arg(long)]
+    pub(crate) connections: bool,
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
@@ -102,6 +105,12 @@ pub(crate) struct Set {
 
 #[derive(Debug, Args)]
 pub(crate) struct Down {
+    /// Write what was measured since it stands to this folder first, as `run` writes results
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace results in the folder that are of another scenario
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
     /// The network [default: the only one]
     pub(crate) network: Option<String>,
 }

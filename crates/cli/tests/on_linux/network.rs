@@ -10,18 +10,18 @@ use crate::support::{
 };
 
 /// A network that is up for the length of a test.
-struct Network(String);
+pub(crate) struct Network(pub(crate) String);
 
 impl Network {
     /// Brings it up with a name that no other test has, or says why it cannot.
-    fn up(name: &str, scenario: &str, further: &[&str]) -> (Self, Output) {
+    pub(crate) fn up(name: &str, scenario: &str, further: &[&str]) -> (Self, Output) {
         let name = format!("{name}-{}", std::process::id());
         let output = subflow(&[&["up", scenario, "--name", &name], further].concat());
         assert!(output.status.success(), "{}", in_one_line(&output.stderr));
         (Self(name), output)
     }
 
-    fn exec(&self, host: &str, words: &[&str]) -> Output {
+    pub(crate) fn exec(&self, host: &str, words: &[&str]) -> Output {
         subflow(&[&["exec", "--network", &self.0, host, "--"], words].concat())
     }
 
@@ -33,7 +33,7 @@ impl Network {
     }
 
     /// Its entry of `subflow ps`, if it is up.
-    fn status(&self) -> Option<serde_json::Value> {
+    pub(crate) fn status(&self) -> Option<serde_json::Value> {
         let listing = subflow(&["ps", "--format", "json"]);
         let json: serde_json::Value = serde_json::from_slice(&listing.stdout).expect("a listing");
         json["networks"]
@@ -109,7 +109,8 @@ fn commands_run_in_hosts_with_their_streams_and_exit_codes() {
     std::io::Write::write_all(&mut cat.stdin.take().expect("a pipe"), b"from outside").expect("it reads");
     assert_eq!(text(&cat.wait_with_output().expect("it ends").stdout), "from outside");
     let missing = network.exec("phone", &["no-such-program"]);
-    assert_eq!(missing.status.code(), Some(1));
+    assert_eq!(missing.status.code(), Some(127), "as shells have it");
+    assert_eq!(network.exec("phone", &["/etc/hosts"]).status.code(), Some(126));
     assert!(in_one_line(&missing.stderr).contains("cannot start no-such-program"));
     let nowhere = network.exec("router", &["true"]);
     assert_eq!(nowhere.status.code(), Some(2));

@@ -1,7 +1,7 @@
 //! `subflow exec` and `subflow shell`: commands in the hosts of a network that is up.
 
 use std::ffi::{OsStr, OsString};
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
@@ -10,13 +10,17 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use subflow_lab::emulate::persistent::{self, Answer, Client, Request};
-use subflow_linux::{HostNamespaces, is_command, send_signal};
+use subflow_linux::{Error, HostNamespaces, is_command, send_signal};
 
 use crate::arguments::{Exec, Shell};
 use crate::failure::Failure;
+use crate::output::say;
 
 /// What shells add to the number of a signal for the exit code of a program that it ended.
 const ENDED_BY_SIGNAL: i32 = 128;
+/// The exit codes of shells for a program that does not exist, and for one that cannot be run.
+const NOT_FOUND: u8 = 127;
+const NOT_EXECUTABLE: u8 = 126;
 
 pub(crate) fn exec(arguments: &Exec) -> Result<(), Failure> {
     let (program, words) = arguments.command.split_first().expect("the command has at least one word");
@@ -52,10 +56,22 @@ fn run(network: Option<&str>, host: &str, program: &OsStr, words: &[OsString]) -
     let status = inside.run(&mut command, |process| {
         let _ = child.set(process);
     });
-    match code(status?) {
+    let status = status.map_err(not_started)?;
+    match code(status) {
         0 => Ok(()),
         code => Err(Failure::Ended(code)),
     }
+}
+
+/// Why a program did not start, said, and the exit code that shells have for it.
+fn not_started(error: Error) -> Failure {
+    let code = match &error {
+        Error::System { source, .. } if source.kind() == ErrorKind::NotFound => NOT_FOUND,
+        Error::System { source, .. } if source.kind() == ErrorKind::PermissionDenied => NOT_EXECUTABLE,
+        _ => return error.into(),
+    };
+    say(&error.to_string());
+    Failure::Ended(code)
 }
 
 /// The namespaces of a host.

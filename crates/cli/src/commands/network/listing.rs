@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use subflow_lab::emulate::persistent::{self, Answer, Client, Emulation, NetworkStatus, Request};
+use subflow_lab::results::ConnectionResult;
 
 use crate::arguments::{BenchFormat, Ps};
 use crate::failure::Failure;
@@ -12,26 +13,71 @@ use crate::output::{print, say};
 /// What is printed with `--format json`.
 #[derive(Serialize)]
 struct Listing {
-    networks: Vec<NetworkStatus>,
+    networks: Vec<Listed>,
+}
+
+/// A network, with the connections in it if they were asked for.
+#[derive(Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    status: NetworkStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<Vec<ConnectionResult>>,
+}
+
+/// The most connections that text shows of a network.
+const MOST_SHOWN: usize = 40;
+
+fn connections_of(answer: Option<Answer>) -> Option<Vec<ConnectionResult>> {
+    match answer {
+        Some(Answer::Results(results)) => Some(results.connections),
+        _ => None,
+    }
 }
 
 pub(crate) fn ps(arguments: &Ps) -> Result<(), Failure> {
     let mut networks = Vec::new();
     for name in persistent::names() {
-        match Client::connect(&name).and_then(|mut client| client.ask(&Request::Status)) {
-            Ok(Answer::Status(status)) => networks.push(*status),
+        let request = |mut client: Client| {
+            let status = client.ask(&Request::Status)?;
+            Ok((status, arguments.connections.then(|| client.ask(&Request::Results)).transpose()?))
+        };
+        match Client::connect(&name).and_then(request) {
+            Ok((Answer::Status(status), results)) => {
+                networks.push(Listed { status: *status, connections: connections_of(results) })
+            }
             Ok(_) => say(&format!("{name}: the network has not said how it is")),
             Err(error) => say(&format!("{name}: {error}")),
         }
     }
     match arguments.format {
         BenchFormat::Text if networks.is_empty() => print("no network is up\n"),
-        BenchFormat::Text => print(&networks.iter().map(described).collect::<Vec<_>>().join("\n")),
+        BenchFormat::Text => print(&networks.iter().map(Listed::described).collect::<Vec<_>>().join("\n")),
         BenchFormat::Json => {
             let text = serde_json::to_string_pretty(&Listing { networks });
             print(&(text.map_err(|error| Failure::RunFailed(error.to_string()))? + "\n"))
         }
     }
+}
+
+impl Listed {
+    fn described(&self) -> String {
+        let shown = self.connections.as_deref().unwrap_or_default();
+        described(&self.status) + &shown.iter().rev().take(MOST_SHOWN).rev().map(connection).collect::<String>()
+    }
+}
+
+/// A connection as a line.
+fn connection(connection: &ConnectionResult) -> String {
+    let ConnectionResult { name, protocol, local, remote, start_s, end_s, bytes_sent, bytes_received, .. } = connection;
+    let until = end_s.map_or_else(|| "open".to_owned(), |end| format!("until {end:.1} s"));
+    let megabytes = |bytes: &u64| *bytes as f64 * 1e-6;
+    let line = format!(
+        "  {name}: {protocol} {local} to {remote}, from {start_s:.1} s, {until}; sent {:.3} MB, received {:.3} MB",
+        megabytes(bytes_sent),
+        megabytes(bytes_received)
+    );
+    printable(&line) + "\n"
 }
 
 /// A network as lines to read.

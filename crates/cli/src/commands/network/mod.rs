@@ -7,6 +7,8 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use subflow_lab::emulate::persistent::{self, Answer, Claim, Client, Options, Request};
+use subflow_lab::output::to_text;
+use subflow_report::output::Folder;
 use subflow_scenario::sweep::Plan;
 use subflow_scenario::{HostStack, Scenario};
 
@@ -100,8 +102,18 @@ fn ask(name: Option<&str>, request: &Request) -> Result<Answer, Failure> {
     Ok(Client::connect(&name)?.ask(request)?)
 }
 
+/// Ends a network. Its results are written before: where that fails, it stays.
 pub(crate) fn down(arguments: &Down) -> Result<(), Failure> {
-    ask(arguments.network.as_deref(), &Request::Down).map(drop)
+    let mut client = Client::connect(&persistent::select(arguments.network.as_deref())?)?;
+    if let Some(out) = &arguments.out {
+        let Answer::Results(results) = client.ask(&Request::Results)? else {
+            return Err(Failure::RunFailed("the network has not said what it has measured".to_owned()));
+        };
+        let (plan, experiment) = results.experiment().map_err(Failure::from)?;
+        Folder::for_plan(out, &plan, arguments.force)?.write_experiment(&plan, &experiment, None)?;
+        print(&format!("{}\nResults are in {}\n", to_text(&experiment), out.display()))?;
+    }
+    Ok(client.ask(&Request::Down).map(drop)?)
 }
 
 pub(crate) fn link(arguments: &Link) -> Result<(), Failure> {
