@@ -100,9 +100,14 @@ pub struct CapturedFile {
 ///
 /// A file cannot be read, or is no capture. A damaged one is read up to the damage.
 pub fn analyze(paths: &[PathBuf], clocks: Clocks) -> Result<Analysis, CaptureError> {
-    let mut captures = paths.iter().map(|path| Capture::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let captures = paths.iter().map(|path| Capture::open(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(analyze_captures(captures, clocks))
+}
+
+/// The same with captures that are open.
+pub fn analyze_captures(mut captures: Vec<Capture>, clocks: Clocks) -> Analysis {
     let mut packets = vec![0; captures.len()];
-    let mut tracker = Tracker::new(paths.len());
+    let mut tracker = Tracker::new(captures.len());
     let mut times: Option<(u64, u64)> = None;
     let mut has_more: Vec<bool> = captures.iter_mut().map(Capture::advance).collect();
     let earliest = |captures: &[Capture], has_more: &[bool]| {
@@ -127,7 +132,7 @@ pub fn analyze(paths: &[PathBuf], clocks: Clocks) -> Result<Analysis, CaptureErr
     let files = files.collect();
     let unread = tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect();
     let summary = summary::summarise(&tracker, first, clocks);
-    Ok(Analysis {
+    Analysis {
         files,
         duration_s: (last - first) as f64 / 1e9,
         connections: summary.connections,
@@ -137,5 +142,5 @@ pub fn analyze(paths: &[PathBuf], clocks: Clocks) -> Result<Analysis, CaptureErr
         unread,
         beyond: tracker.beyond,
         seen: summary.seen,
-    })
+    }
 }

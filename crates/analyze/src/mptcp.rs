@@ -63,6 +63,15 @@ pub(crate) fn joined_token(segment: &TcpSegment) -> Option<u32> {
     })
 }
 
+/// Whether a segment says that its subflow is a backup, if it says so.
+pub(crate) fn backup(segment: &TcpSegment) -> Option<bool> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Join(Join::Syn { backup, .. } | Join::SynAck { backup, .. }) => Some(*backup),
+        MptcpOption::Priority { backup } => Some(*backup),
+        _ => None,
+    })
+}
+
 impl Connection {
     /// Learns from an MP_CAPABLE of the end `from`. Tokens that become known are returned.
     pub(crate) fn learn(&mut self, capable: &Capable, from: usize) -> [Option<u32>; 2] {

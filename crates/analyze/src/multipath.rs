@@ -1,7 +1,6 @@
 //! What takes several subflows of one connection to tell: which of them the scheduler chose, and which share a bottleneck.
 
 use subflow_wire::tcp::TcpSegment;
-use subflow_wire::tcp::mptcp::{Join, MptcpOption};
 
 use crate::choices::Candidate;
 use crate::tcp::{Flow, Member};
@@ -9,15 +8,6 @@ use crate::tracker::Tracker;
 
 /// The window of a subflow that has sent nothing: ten segments of 1460 bytes (RFC 6928).
 const INITIAL_WINDOW: u64 = 14_600;
-
-/// Whether a segment says that its subflow is a backup, if it says so.
-pub(crate) fn backup(segment: &TcpSegment) -> Option<bool> {
-    segment.options.mptcp.iter().find_map(|option| match option {
-        MptcpOption::Join(Join::Syn { backup, .. } | Join::SynAck { backup, .. }) => Some(*backup),
-        MptcpOption::Priority { backup } => Some(*backup),
-        _ => None,
-    })
-}
 
 impl Tracker {
     /// The end `end` of a connection has sent data on the subflow `at`: new data, or a copy of what another has carried.

@@ -193,7 +193,8 @@ impl Analysis {
         });
         let clocks = self.clocks.iter().map(|row| {
             format!(
-                "The clock of {} is {:.3} ms ahead and {:.1} ppm faster, which is removed (± {:.3} ms if delays differ by direction).",
+                "The clock of {} is {:.3} ms ahead and {:.1} ppm faster, which is removed (± {:.3} ms if delays differ by \
+                 direction).",
                 self.files[row.file - 1].path.display(),
                 row.offset_ms,
                 row.skew_ppm,

@@ -12,7 +12,6 @@ use subflow_wire::tcp::TcpSegment;
 use crate::capture::Record;
 use crate::link_layer::Unread;
 use crate::mptcp::{self, Connection, CurrentMapping};
-use crate::multipath;
 use crate::packet::{self, Body, Packet};
 use crate::passages::Passages;
 use crate::sctp::{self, Association};
@@ -121,7 +120,7 @@ impl Tracker {
         let current = &mut self.mappings[at][from];
         let connection = &mut self.connections[member.connection].1;
         let sent = connection.observe((end, half), segment, sending, current, time);
-        self.flows[at].1.is_backup = multipath::backup(segment).unwrap_or(self.flows[at].1.is_backup);
+        self.flows[at].1.is_backup = mptcp::backup(segment).unwrap_or(self.flows[at].1.is_backup);
         if let Some(is_new) = sent {
             self.sent(member, at, end, (is_new, segment.payload.length.into()), time);
         }

@@ -1,12 +1,12 @@
 //! Files that are cut, changed or made up: reading ends with a word about the damage, and keeps what came before it.
 
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use subflow_analyze::{Analysis, CaptureError, Clocks, analyze};
+use subflow_analyze::{Analysis, AnonymisationKey, Capture, CaptureError, Clocks, analyze, anonymise};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, PcapngWriter};
 
@@ -120,6 +120,9 @@ proptest! {
         }
         file.truncate(cut.index(file.len()) + 1);
         if let Ok(analysis) = analysed(&file) {
+            let mut capture = Capture::read(Path::new("changed"), Cursor::new(file.clone())).expect("it was read");
+            let counts = anonymise(&mut capture, &AnonymisationKey::from_secret(b"a"), Vec::new()).expect("memory");
+            prop_assert_eq!(counts.written + counts.left_out, analysis.files[0].packets);
             prop_assert!(analysis.files[0].packets <= file.len() as u64 / 16);
             prop_assert!(!analysis.to_text().is_empty() && analysis.to_json().is_object());
         }

@@ -14,6 +14,7 @@ mod pcap;
 mod pcapng;
 mod source;
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use source::Source;
@@ -100,10 +101,19 @@ enum Stop {
 }
 
 impl Capture {
-    /// Opens a file, which may be compressed with gzip or zstd, and recognises its format.
+    /// Opens a file, or `-` for standard input, which may be compressed with gzip or zstd, and recognises its format.
     pub fn open(path: &Path) -> Result<Self, CaptureError> {
+        Self::recognise(path, Source::open(path))
+    }
+
+    /// Reads a capture from elsewhere; `name` stands for its path in messages.
+    pub fn read(name: &Path, input: impl Read + Send + 'static) -> Result<Self, CaptureError> {
+        Self::recognise(name, Source::new(Box::new(input)))
+    }
+
+    fn recognise(path: &Path, source: io::Result<Source>) -> Result<Self, CaptureError> {
         let failed = |source| CaptureError::Io { path: path.to_owned(), source };
-        let mut source = Source::open(path).map_err(failed)?;
+        let mut source = source.map_err(failed)?;
         let start = source.start().map_err(failed)?;
         let format = if let Some(pcap) = pcap::Pcap::recognise(&start) {
             Format::Pcap(pcap)

@@ -35,6 +35,10 @@ impl Source {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let input: Box<dyn Read + Send> =
             if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+        Self::new(input)
+    }
+
+    pub(super) fn new(input: Box<dyn Read + Send>) -> io::Result<Self> {
         let mut file = BufReader::with_capacity(CHUNK, input);
         let start = file.fill_buf()?;
         let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {

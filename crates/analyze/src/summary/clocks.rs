@@ -6,6 +6,7 @@
 //! offset cannot be told from delays that differ by direction: the smallest delays of both directions are taken to be
 //! equal, as NTP does.
 
+use super::corrections::{ClockRow, Corrections};
 use super::points::Points;
 
 /// Whether times of different files can be compared.
@@ -20,20 +21,6 @@ pub enum Clocks {
     Different,
 }
 
-/// The clock of a file, against that of the first file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClockRow {
-    /// The number of the file, from 1 on.
-    pub file: usize,
-    /// How far it is ahead at the first packet of all, in ms.
-    pub offset_ms: f64,
-    /// How much faster it is, in parts per million.
-    pub skew_ppm: f64,
-    /// The largest error of the offset, if delays differ by direction: half the smallest round-trip time between the
-    /// points, in ms.
-    pub uncertainty_ms: f64,
-}
-
 /// Skews of clocks, at most.
 const LARGEST_SKEW: f64 = 500e-6;
 /// Shorter captures tell no skew, in nanoseconds.
@@ -42,13 +29,6 @@ const SHORTEST: f64 = 10e9;
 const SMALLEST_GAIN: f64 = 20_000.0;
 const STEPS: u32 = 80;
 
-/// The clocks of all files.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Corrections {
-    rows: Vec<ClockRow>,
-    origin: u64,
-}
-
 /// Time differences between two points by direction: the time at the first, and the difference, from `origin` on.
 #[derive(Clone, Debug, Default)]
 struct Differences {
@@ -56,38 +36,16 @@ struct Differences {
     to_first: Vec<(f64, f64)>,
 }
 
-impl Corrections {
-    pub(super) fn of(groups: &[Points<'_>], clocks: Clocks, origin: u64) -> Self {
-        let mut corrections = Self { rows: Vec::new(), origin };
-        if clocks == Clocks::Same {
-            return corrections;
-        }
-        let last = groups.iter().flat_map(Points::files).max().unwrap_or(0);
-        for file in 1..=last {
-            let mut differences = Differences::default();
-            groups.iter().for_each(|points| differences.add(points, file, origin));
-            corrections.rows.extend(differences.clock(usize::from(file) + 1, clocks));
-        }
-        corrections
+/// The clocks of all files, by the packets that they have in common.
+pub(super) fn corrections(groups: &[Points<'_>], clocks: Clocks, origin: u64) -> Corrections {
+    let mut rows = Vec::new();
+    let last = groups.iter().flat_map(Points::files).max().unwrap_or(0);
+    for file in 1..=last {
+        let mut differences = Differences::default();
+        groups.iter().for_each(|points| differences.add(points, file, origin));
+        rows.extend(differences.clock(usize::from(file) + 1, clocks));
     }
-
-    pub(super) fn rows(&self) -> &[ClockRow] {
-        &self.rows
-    }
-
-    /// A time of a file by the clock of the first one, in nanoseconds.
-    pub(super) fn corrected(&self, file: u16, time: u64) -> u64 {
-        let Some(row) = self.rows.iter().find(|row| row.file == usize::from(file) + 1) else { return time };
-        // Differences are small; absolute times do not fit into f64.
-        let passed = time as f64 - self.origin as f64;
-        let ahead = row.offset_ms * 1e6 + row.skew_ppm / 1e6 * passed;
-        time.saturating_add_signed(-(ahead.round() as i64))
-    }
-
-    /// Whether the clock of a file is known to be another.
-    pub(super) fn is_corrected(&self, file: u16) -> bool {
-        self.rows.iter().any(|row| row.file == usize::from(file) + 1)
-    }
+    Corrections::new(rows, origin)
 }
 
 impl Differences {
@@ -137,7 +95,8 @@ impl Differences {
         let skew = self.skew();
         let (lower, upper) = self.envelopes(skew);
         let may_be_one = lower >= 0.0 && upper <= 0.0 && skew == 0.0;
-        (clocks == Clocks::Different || !may_be_one).then(|| ClockRow {
+        let is_another = clocks == Clocks::Different || (clocks == Clocks::Auto && !may_be_one);
+        is_another.then(|| ClockRow {
             file,
             offset_ms: f64::midpoint(lower, upper) / 1e6,
             skew_ppm: skew * 1e6,

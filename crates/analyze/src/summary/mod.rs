@@ -3,11 +3,12 @@
 //! | to find | look in |
 //! |---|---|
 //! | the points that show one TCP connection or subflow, and which is where | `points.rs` |
-//! | their clocks | `clocks.rs` |
+//! | their clocks | `clocks.rs`; times by one clock: `corrections.rs` |
 //! | connections of several subflows | `multipath.rs` |
 //! | the rows | `rows.rs` |
 
 mod clocks;
+mod corrections;
 mod multipath;
 mod points;
 mod rows;
@@ -19,8 +20,9 @@ use crate::over_time::{Curves, Seen};
 use crate::sctp::Association;
 use crate::tracker::{Datagrams, Tracker};
 
-use clocks::Corrections;
-pub use clocks::{ClockRow, Clocks};
+pub use clocks::Clocks;
+pub use corrections::ClockRow;
+use corrections::Corrections;
 use multipath::Subflows;
 use points::{Points, grouped};
 use rows::seconds;
@@ -47,7 +49,7 @@ enum Entry<'a> {
 /// Rows in the order of first packets; times are counted from `origin`, in nanoseconds.
 pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summary {
     let as_they_are = Corrections::default();
-    let corrections = Corrections::of(&grouped(tracker, &as_they_are), clocks, origin);
+    let corrections = clocks::corrections(&grouped(tracker, &as_they_are), clocks, origin);
     let mut entries = tcp_entries(tracker, &corrections);
     entries.extend(associations(tracker));
     let datagrams = tracker.datagrams.iter().map(|&(_, datagrams)| (datagrams.times[0], Entry::Datagrams(datagrams)));

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::clocks::Corrections;
+use super::corrections::Corrections;
 use crate::passages::{Passages, overtaken_percent};
 use crate::tcp::{Flow, Half, Member};
 use crate::tracker::Tracker;

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod bound_paths;
+mod captures;
 mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;
