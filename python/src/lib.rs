@@ -13,9 +13,11 @@
 //! | simulations that wait for an agent | `environment/`; the Gymnasium environments: `subflow/gym.py` |
 //! | paths of real flows, for the OpenFlow controller | `openflow/`; the controller: `../subflow/openflow.py` |
 //! | the kernel's connections over time, with the feature `watch` | `watch.rs`; what watches: `crates/watch/` |
+//! | captures | `captures.rs`; what reads them: `crates/analyze/` |
 //! | sweeps whose runs any executor does, and their store | `sweep.rs`, `../subflow/_sweep.py` |
 
 mod algorithms;
+mod captures;
 mod comparison;
 mod environment;
 mod error;
@@ -38,6 +40,8 @@ mod _native {
 
     #[pymodule_export]
     use super::algorithms::{Ack, Assignment, Path, QueueView, SentRange, SubflowView};
+    #[pymodule_export]
+    use super::captures::{Captures, analyze};
     #[pymodule_export]
     use super::comparison::{Comparison, Precision, compare};
     #[pymodule_export]

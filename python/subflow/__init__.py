@@ -24,6 +24,7 @@
 from subflow._native import (
     Ack,
     Assignment,
+    Captures,
     Check,
     Comparison,
     Path,
@@ -39,6 +40,7 @@ from subflow._native import (
     Table,
     Watched,
     __version__,
+    analyze,
     compare,
     stored_runs,
     watch,
@@ -50,6 +52,7 @@ from subflow.algorithms import CongestionControl, PathManager, Scheduler
 __all__ = [
     "Ack",
     "Assignment",
+    "Captures",
     "Check",
     "Comparison",
     "CongestionControl",
@@ -71,6 +74,7 @@ __all__ = [
     "Table",
     "Watched",
     "__version__",
+    "analyze",
     "compare",
     "stored_runs",
     "sweep",

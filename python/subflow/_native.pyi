@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, final
 
 import pandas
@@ -157,6 +157,20 @@ class Watched:
     @property
     def events(self) -> Table: ...
 
+@final
+class Captures:
+    @property
+    def connections(self) -> Table: ...
+    @property
+    def subflows(self) -> Table: ...
+    @property
+    def bottlenecks(self) -> Table: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+def analyze(
+    files: Sequence[str | os.PathLike[str]], *, clocks: Literal["auto", "same", "different"] = "auto"
+) -> Captures: ...
 def watch(duration: float, *, interval: float = 1.0, sample: float = 0.02, capture: bool = False) -> Watched: ...
 def stored_runs(path: str | os.PathLike[str]) -> Table: ...
 

@@ -1,0 +1,110 @@
+//! Captures as tables: what `subflow analyze` prints.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use subflow_analyze::{CaptureError, Clocks, bottlenecks, connections, subflows};
+
+use crate::table::Table;
+
+/// What captures show, as ``subflow.analyze`` has read them.
+///
+/// Attributes give tables in Arrow's format. Times are seconds since the first packet of all.
+#[pyclass(module = "subflow", frozen)]
+pub(crate) struct Captures {
+    connections: Py<Table>,
+    subflows: Py<Table>,
+    bottlenecks: Py<Table>,
+    notes: Vec<String>,
+    text: String,
+}
+
+#[pymethods]
+impl Captures {
+    /// A row for each direction of a connection with data.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> Py<Table> {
+        self.connections.clone_ref(py)
+    }
+
+    /// A row for each direction of a subflow or path with data.
+    #[getter]
+    fn subflows(&self, py: Python<'_>) -> Py<Table> {
+        self.subflows.clone_ref(py)
+    }
+
+    /// A row for each detector of shared bottlenecks and pair of subflows.
+    #[getter]
+    fn bottlenecks(&self, py: Python<'_>) -> Py<Table> {
+        self.bottlenecks.clone_ref(py)
+    }
+
+    /// What was not read, what the figures leave out, and what is inferred of senders: a list of sentences.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Read captures in the format pcap or pcapng, also compressed with gzip or zstd.
+///
+/// Parameters
+/// ----------
+/// files : list of str or os.PathLike
+///     The captures. Several are read together: those of both ends, or of all interfaces.
+/// clocks : {"auto", "same", "different"}, optional
+///     Whether the times of several files are by one clock. With "auto" they are, unless that would make a delay
+///     negative or the clocks run at different speeds.
+///
+/// Returns
+/// -------
+/// Captures
+///     Tables of connections, subflows and shared bottlenecks, and notes.
+///
+/// Raises
+/// ------
+/// ValueError
+///     A file is no capture; the message says what it is.
+/// OSError
+///     A file cannot be read.
+#[pyfunction]
+#[pyo3(signature = (files, *, clocks="auto"))]
+pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, clocks: &str) -> PyResult<Captures> {
+    let clocks = match clocks {
+        "auto" => Clocks::Auto,
+        "same" => Clocks::Same,
+        "different" => Clocks::Different,
+        other => {
+            let message = format!("clocks: found {other:?}, expected \"auto\", \"same\" or \"different\"");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    if files.is_empty() {
+        return Err(PyValueError::new_err("files: expected at least one capture"));
+    }
+    let analysis = py.detach(|| subflow_analyze::analyze(&files, clocks)).map_err(exception)?;
+    let table = |table: subflow_lab::table::Table| Py::new(py, Table::from(table));
+    Ok(Captures {
+        connections: table(connections(&analysis.connections))?,
+        subflows: table(subflows(&analysis.subflows))?,
+        bottlenecks: table(bottlenecks(&analysis.bottlenecks))?,
+        notes: analysis.notes(),
+        text: analysis.to_text(),
+    })
+}
+
+fn exception(error: CaptureError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        CaptureError::Foreign { .. } => PyValueError::new_err(message),
+        CaptureError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            PyFileNotFoundError::new_err(message)
+        }
+        CaptureError::Io { .. } => PyOSError::new_err(message),
+    }
+}
