@@ -7,24 +7,29 @@
 
 use std::ops::RangeInclusive;
 
-use subflow_lab::statistics::Interval;
 use subflow_report::{Alternative, Measured};
 
 use super::averages::{Tendency, gain_grows, on_average};
 use super::claims::{Bounds, Claim, Shown, Told};
+use super::comparisons::{Comparison, is_above, spreads};
 use super::criterion::Kind;
 use super::metrics::Metric;
-use super::ratio::{Ratio, all, is_between, with_doubt};
+use super::ratio::{all, is_between, with_doubt};
 use super::results::{Outcome, Part, Results, Row};
-use super::selection::{Compared, Figure, Selection};
+use super::selection::{Figure, Selection, name_among};
+
+/// Of more parts the evidence has that which decides.
+const MOST_SHOWN: usize = 8;
 
 /// The names of all.
-pub(super) const NAMES: [&str; 13] = [
+pub(super) const NAMES: [&str; 15] = [
     "ahead",
     "equal",
     "ratio",
+    "best",
     "apart",
     "within",
+    "alike",
     "rises",
     "falls",
     "near published",
@@ -64,23 +69,24 @@ impl Rule {
         let share = || claim.percent.map(|percent| percent / 100.0).ok_or_else(|| missing("percent"));
         let range = |of: Option<Bounds>, key| of.map(|Bounds(low, high)| low..=high).ok_or_else(|| missing(key));
         let along = || claim.along.clone().ok_or_else(|| missing("along"));
-        let (kind, is_of_pairs) = match name {
-            "ahead" => (Kind::Ahead, true),
-            "equal" => (Kind::Equal(share()?), true),
-            "ratio" => (Kind::Ratio(range(claim.times, "times")?), true),
-            "apart" => (Kind::Apart(range(claim.bounds, "bounds")?), true),
-            "within" => {
-                let bounds = range(claim.bounds, "bounds")?;
-                (Kind::Within { bounds, by_values: claim.by_values, is_average: claim.average }, false)
-            }
-            "rises" | "falls" => (Kind::Moves(along()?, name == "rises"), false),
-            "less on average" => (Kind::OnAverage(Tendency::Less), true),
-            "more on average" => (Kind::OnAverage(Tendency::More), true),
-            "equal on average" => (Kind::OnAverage(Tendency::Equal(share()?)), true),
-            "no more on average" => (Kind::OnAverage(Tendency::NoMore(share()?)), true),
-            "gain grows" => (Kind::GainGrows(along()?), true),
-            _ => (Kind::Near(share()?), false),
+        let times = || range(claim.times, "times");
+        let kind = match name {
+            "ahead" => Kind::Compare(Comparison::Ahead),
+            "equal" => Kind::Compare(Comparison::Equal(share()?)),
+            "ratio" => Kind::Compare(Comparison::Ratio { times: times()?, is_about: claim.about }),
+            "best" => Kind::Compare(Comparison::Best(times()?)),
+            "apart" => Kind::Compare(Comparison::Apart(range(claim.bounds, "bounds")?)),
+            "within" => Kind::Within { bounds: range(claim.bounds, "bounds")?, by_values: claim.by_values },
+            "alike" => Kind::Alike(share()?),
+            "rises" | "falls" => Kind::Moves(along()?, name == "rises"),
+            "less on average" => Kind::OnAverage(Tendency::Less),
+            "more on average" => Kind::OnAverage(Tendency::More),
+            "equal on average" => Kind::OnAverage(Tendency::Equal(share()?)),
+            "no more on average" => Kind::OnAverage(Tendency::NoMore(share()?)),
+            "gain grows" => Kind::GainGrows(along()?),
+            _ => Kind::Near(share()?),
         };
+        let is_of_pairs = matches!(kind, Kind::Compare(_) | Kind::OnAverage(_) | Kind::GainGrows(_));
         let of = Selection::of(claim, metrics)?;
         if is_of_pairs && of.pairs.is_empty() {
             return Err(missing("compare, one variable with a list of two values"));
@@ -104,7 +110,7 @@ impl Rule {
             let further = rule.judge(results);
             let verdict = further.as_ref().and_then(|further| further.verdict);
             outcome.verdict = all([outcome.verdict, verdict], true);
-            outcome.evidence += &further.map_or_else(String::new, |further| format!(". And {}", further.evidence));
+            outcome.evidence += &further.map_or_else(String::new, |further| format!(". Further {}", further.evidence));
         }
         if let Some((choice, rule)) = &self.beside {
             outcome.alternatives.extend(rule.judge(results).map(|Outcome { verdict, measured, .. }| Alternative {
@@ -118,88 +124,49 @@ impl Rule {
     }
 
     fn alone(&self, results: &Results) -> Option<Outcome> {
-        match &self.kind {
-            Kind::Ahead => self.compare(results, |[a, b], _| is_above(a.ends(), b.ends())),
-            Kind::Equal(share) => {
-                self.compare(results, |[a, b], _| Some((a.value - b.value).abs() <= share * a.value.max(b.value)))
-            }
-            Kind::Apart(bounds) => self.compare(results, |[a, b], _| Some(bounds.contains(&(a.value - b.value)))),
-            Kind::Ratio(times) => self.compare(results, |_, ratio| ratio.is_in(times)),
-            Kind::Within { bounds, by_values, is_average } => self.within(results, bounds, *by_values, *is_average),
-            Kind::Moves(along, is_up) => self.moves(results, along, *is_up),
-            Kind::Near(share) => self.near(results, *share),
-            Kind::OnAverage(tendency) => {
-                self.decided(vec![on_average(&self.of, *tendency, self.told, results)?], true, None)
-            }
-            Kind::GainGrows(along) => self.decided(vec![gain_grows(&self.of, along, results)?], true, None),
-        }
+        let (parts, is_complete) = match &self.kind {
+            Kind::Compare(comparison) => comparison.parts(&self.of, (self.shown, self.told), results),
+            Kind::Alike(share) => spreads(&self.of, *share, self.told, results),
+            Kind::Within { bounds, by_values } => return self.within(results, bounds, *by_values),
+            Kind::Moves(along, is_up) => return self.moves(results, along, *is_up),
+            Kind::Near(share) => return self.near(results, *share),
+            Kind::OnAverage(tendency) => (vec![on_average(&self.of, *tendency, self.told, results)?], true),
+            Kind::GainGrows(along) => (vec![gain_grows(&self.of, along, results)?], true),
+        };
+        self.decided(parts, is_complete, None)
     }
 
     /// The outcome of parts. The one that decides is the first with the verdict, unless another one is named.
     fn decided(&self, parts: Vec<Part>, is_complete: bool, deciding: Option<usize>) -> Option<Outcome> {
         let verdict = all(parts.iter().map(|part| part.holds), is_complete);
         let first = parts.iter().position(|part| part.holds == verdict).unwrap_or(0);
-        let measured = parts.get(deciding.unwrap_or(first))?.measured.clone();
-        let figures = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("; ");
-        let evidence = format!("criterion: {}; ours: {figures}", self.kind.text(&self.of, self.words.as_deref()));
-        Some(Outcome::new(verdict, measured, with_doubt(verdict, is_complete, evidence)))
-    }
-
-    /// Both of each pair, of whose figures, and their ratio, `holds` says whether it is as it should be.
-    fn compare(&self, results: &Results, holds: impl Fn([Figure; 2], Ratio) -> Option<bool>) -> Option<Outcome> {
-        let (pairs, is_complete) = self.of.compared(results);
-        let part = |Compared { label, names, rows }: Compared<'_>| {
-            let figures = rows.map(|row| self.of.figure(row));
-            let holds = holds(figures, Ratio::of(rows[0], rows[1], self.of.metric));
-            let unknown = if holds.is_none() { ", not told apart" } else { "" };
-            let [a, b] = [0, 1].map(|which| format!("{} {}", names[which], figures[which].text()));
-            let text = self.labelled(&label, self.with_unit(format!("{a}, {b}")) + unknown);
-            Part { holds, measured: self.measured(rows, figures), text }
+        let Part { measured, text, .. } = parts.get(deciding.unwrap_or(first))?;
+        let figures = if parts.len() <= MOST_SHOWN {
+            parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("; ")
+        } else {
+            let held = parts.iter().filter(|part| part.holds == Some(true)).count();
+            format!("{held} of {} hold; the one that decides is {text}", parts.len())
         };
-        self.decided(pairs.into_iter().map(part).collect(), is_complete, None)
+        let evidence = format!("criterion: {}; ours: {figures}", self.kind.text(&self.of, self.words.as_deref()));
+        Some(Outcome::new(verdict, measured.clone(), with_doubt(verdict, is_complete, evidence)))
     }
 
-    /// The figure of a pair that is shown.
-    fn measured(&self, rows: [&Row; 2], [a, b]: [Figure; 2]) -> Measured {
-        match (self.shown, &self.kind) {
-            (Shown::First, _) => a.measured(&self.of.unit),
-            (Shown::Second, _) => b.measured(&self.of.unit),
-            (Shown::Ratio, Kind::Ratio(_)) => {
-                self.told.measured(Ratio::of(rows[0], rows[1], self.of.metric).measured())
-            }
-            (Shown::Ratio, _) => {
-                // With the ends of both intervals: it leaves out 1 where they lie apart.
-                let ((low, high), (least, most)) = (a.ends(), b.ends());
-                let interval =
-                    (least > 0.0).then(|| Interval { low: low / most, high: high / least, confidence: 0.95 });
-                self.told.measured(Measured::new(a.value / b.value, interval, "times"))
-            }
-        }
-    }
-
-    fn within(
-        &self,
-        results: &Results,
-        bounds: &RangeInclusive<f64>,
-        by_values: bool,
-        is_average: bool,
-    ) -> Option<Outcome> {
+    fn within(&self, results: &Results, bounds: &RangeInclusive<f64>, by_values: bool) -> Option<Outcome> {
         let groups = self.of.groups(results);
         let is_complete = groups.iter().all(|(_, rows)| !rows.is_empty());
-        let mut figures: Vec<(String, Figure)> = Vec::new();
-        for (label, rows) in groups {
-            let of_rows = rows.iter().map(|row| self.of.figure(row));
-            match is_average {
-                true => figures.extend(Figure::average(&of_rows.collect::<Vec<_>>()).map(|figure| (label, figure))),
-                false => figures.extend(rows.iter().map(|row| row.cell.name()).zip(of_rows)),
+        let figures: Vec<(String, Figure)> = match self.of.is_average {
+            true => groups.into_iter().filter_map(|(label, rows)| Some((label, self.of.figure_of(&rows)?))).collect(),
+            false => {
+                let rows: Vec<&Row> = groups.into_iter().flat_map(|(_, rows)| rows).collect();
+                rows.iter().map(|row| (name_among(row, &rows), self.of.figure(row))).collect()
             }
-        }
+        };
         let margin = |figure: &Figure| (figure.value - bounds.start()).min(bounds.end() - figure.value);
         let nearest = (0..figures.len()).min_by(|&a, &b| margin(&figures[a].1).total_cmp(&margin(&figures[b].1)));
         let part = |(label, figure): &(String, Figure)| Part {
             holds: if by_values { Some(bounds.contains(&figure.value)) } else { is_between(figure.ends(), bounds) },
             measured: figure.measured(&self.of.unit),
-            text: self.labelled(label, self.with_unit(figure.text())),
+            text: self.of.told(label, &figure.text()),
         };
         self.decided(figures.iter().map(part).collect(), is_complete, nearest.filter(|_| by_values))
     }
@@ -216,7 +183,7 @@ impl Rule {
             is_complete &= rows.len() > 1;
             let holds = all(rows.windows(2).map(moves), rows.len() > 1);
             let shown = rows.iter().map(|row| format!("{} at {}", self.of.figure(row).text(), row.cell.text(along)));
-            let text = self.labelled(&label, self.with_unit(shown.collect::<Vec<_>>().join(", ")));
+            let text = self.of.told(&label, &shown.collect::<Vec<_>>().join(", "));
             let last = rows.last().map(|row| self.of.figure(row).measured(&self.of.unit));
             parts.extend(last.map(|measured| Part { holds, measured, text }));
         }
@@ -230,7 +197,7 @@ impl Rule {
         let worst = found.iter().max_by(|a, b| deviation(a).abs().total_cmp(&deviation(b).abs()))?;
         let (met, percent) =
             (found.iter().filter(|one| deviation(one).abs() <= share).count(), 100.0 * deviation(worst));
-        let (name, figure) = (worst.0.cell.name(), self.with_unit(self.of.figure(worst.0).text()));
+        let (name, figure) = (worst.0.cell.name(), self.of.told("", &self.of.figure(worst.0).text()));
         let number = found.len();
         let text = format!(
             "{met} of {number} figures; the worst is {percent:+.1} % ({name}, {figure}, published {:.2})",
@@ -238,23 +205,6 @@ impl Rule {
         );
         let part = Part { holds: Some(met == number), measured: Measured::new(percent, None, "% off"), text };
         self.decided(vec![part], true, None)
-    }
-
-    fn labelled(&self, label: &str, figures: String) -> String {
-        if label.is_empty() { figures } else { format!("{label}: {figures}") }
-    }
-
-    fn with_unit(&self, figures: String) -> String {
-        if self.of.unit.is_empty() { figures } else { format!("{figures} {}", self.of.unit) }
-    }
-}
-
-/// Whether one interval lies above another; `None` where they overlap.
-fn is_above((low, high): (f64, f64), (least, most): (f64, f64)) -> Option<bool> {
-    match () {
-        () if low > most => Some(true),
-        () if high <= least => Some(false),
-        () => None,
     }
 }
 

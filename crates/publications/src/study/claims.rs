@@ -39,6 +39,7 @@ pub(crate) struct Claim {
     pub(crate) along: Option<String>,
     pub(crate) by_values: bool,
     pub(crate) average: bool,
+    pub(crate) about: bool,
     pub(crate) of_flows: Vec<i64>,
     pub(crate) share: bool,
     pub(crate) shows: Shown,

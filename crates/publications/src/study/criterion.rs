@@ -6,25 +6,21 @@ use subflow_report::Measured;
 
 use super::averages::Tendency;
 use super::claims::Told;
+use super::comparisons::Comparison;
 use super::ratio::Ratio;
 use super::selection::Selection;
 
 /// What has to hold of the cells of a claim.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    Ahead,
-    /// How far apart the means may be, as a share of the larger.
-    Equal(f64),
-    Ratio(RangeInclusive<f64>),
-    /// The first less the second.
-    Apart(RangeInclusive<f64>),
+    Compare(Comparison),
     Within {
         bounds: RangeInclusive<f64>,
         /// Whether values decide and no intervals.
         by_values: bool,
-        /// Whether it is the mean of all cells.
-        is_average: bool,
     },
+    /// How far apart the cells of each combination may be, as a share.
+    Alike(f64),
     /// Along a variable, upwards or downwards.
     Moves(String, bool),
     Near(f64),
@@ -40,17 +36,30 @@ impl Kind {
             Some(words) => words.to_owned(),
             None => of.pairs.iter().map(|pair| pair.names().join(joint)).collect::<Vec<_>>().join(", "),
         };
-        let subject = of.subject();
+        let mean = if of.is_average { "mean over the cells of " } else { "" };
+        let subject = format!("{mean}{}", of.subject());
         match self {
-            Self::Ahead => format!("{subject}, {}, and intervals lie apart", pairs(" above ")),
-            Self::Equal(share) => format!("{subject}, {}, within {:.0} %", pairs(" as "), 100.0 * share),
-            Self::Apart(bounds) => format!("{subject}, {}, {}", pairs(" less "), between(bounds, unit)),
-            Self::Ratio(times) => format!("{subject}, {}, {}", pairs(" over "), between(times, "times")),
-            Self::Within { bounds, by_values, is_average } => {
-                let average = if *is_average { ", the mean of all cells," } else { "" };
+            Self::Compare(comparison) => match comparison {
+                Comparison::Ahead => format!("{subject}, {}, and intervals lie apart", pairs(" above ")),
+                Comparison::Equal(share) => format!("{subject}, {}, within {:.0} %", pairs(" as "), 100.0 * share),
+                Comparison::Ratio { times, is_about } => {
+                    let how = if *is_about { " by its value" } else { " with its interval" };
+                    format!("{subject}, {}, {}{how}", pairs(" over "), between(times, "times"))
+                }
+                Comparison::Best(times) => {
+                    format!(
+                        "{subject}, {}, {} with its interval, and not all equal",
+                        pairs(" over "),
+                        between(times, "times")
+                    )
+                }
+                Comparison::Apart(bounds) => format!("{subject}, {}, {}", pairs(" less "), between(bounds, unit)),
+            },
+            Self::Within { bounds, by_values } => {
                 let interval = if *by_values { "" } else { " with its interval" };
-                format!("{subject}{average} {}{interval}", between(bounds, unit))
+                format!("{subject} {}{interval}", between(bounds, unit))
             }
+            Self::Alike(share) => format!("{subject}, the largest over the smallest, at most {} times", 1.0 + share),
             Self::Moves(along, true) => format!("{subject} rises with each step of {along}, and intervals lie apart"),
             Self::Moves(along, false) => format!("{subject} falls with each step of {along}, and intervals lie apart"),
             Self::Near(share) => format!("{subject} within {:.0} % of the published figure", 100.0 * share),
@@ -95,12 +104,10 @@ impl Told {
 
     /// The same to read, with half of its interval.
     pub(super) fn text(self, ratio: Ratio) -> String {
+        let (percent, half) = (100.0 * (ratio.value - 1.0), 100.0 * ratio.half());
         match self {
             Self::Times => format!("{:.2} ± {:.2} times", ratio.value, ratio.half()),
-            _ => {
-                let Measured { value, unit, .. } = self.measured(ratio.measured());
-                format!("{value:.1} ± {:.1} {unit}", 100.0 * ratio.half())
-            }
+            _ => format!("{:.1} ± {half:.1} % {}", percent.abs(), if percent < 0.0 { "less" } else { "more" }),
         }
     }
 }

@@ -11,13 +11,14 @@
 //! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs`; how many: `until_decided.rs` |
 //! | cells with their runs | `results.rs` |
 //! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
-//! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
+//! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of two cells: `comparisons.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
 //! | runs on Linux | `linux.rs` |
 
 mod averages;
 mod cell;
 mod checks;
 mod claims;
+mod comparisons;
 mod criterion;
 mod description;
 mod effort;
@@ -52,7 +53,7 @@ pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
 pub(crate) use folder::Folder;
 pub(crate) use linux::{Linux, OnKernel};
-pub(crate) use ratio::{Ratio, all as all_hold};
+pub(crate) use ratio::all as all_hold;
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
 pub(crate) use template::fill;
 

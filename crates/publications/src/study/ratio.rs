@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use subflow_lab::statistics::{Interval, mean, ratio_of_cells_interval};
 use subflow_report::Measured;
 
-use super::results::{Outcome, Row};
+use super::results::Row;
 
 /// A ratio of two means, each of a cell or of several, and the bounds between which it lies at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,14 +18,10 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// How many times the mean of `b` that of `a` is, by Fieller's interval.
-    pub(crate) fn of(a: &Row, b: &Row, metric: usize) -> Self {
-        Self::of_cells(&[a], &[b], metric)
-    }
-
-    /// The same of the means over several cells with equal weights. What the cells of one mean differ by is no error: the
-    /// interval comes from the scatter of the runs within cells, which are taken as independent. It is open where a cell has
-    /// been run once, and where the mean over `b` cannot be told from zero.
+    /// How many times the mean over the cells `b` that over `a` is, with equal weights, by Fieller's interval. What the
+    /// cells of one mean differ by is no error: the interval comes from the scatter of the runs within cells, which are
+    /// taken as independent. It is open where a cell has been run once, and where the mean over `b` cannot be told from
+    /// zero.
     pub(crate) fn of_cells(a: &[&Row], b: &[&Row], metric: usize) -> Self {
         let mean_of = |cells: &[&Row]| mean(&cells.iter().map(|row| row.mean(metric)).collect::<Vec<_>>());
         let value = mean_of(a).unwrap_or(f64::NAN) / mean_of(b).unwrap_or(f64::NAN);
@@ -95,12 +91,6 @@ impl Ratio {
         Measured::new(self.value, interval, "times")
     }
 
-    /// As a gain in percent with half its interval.
-    pub(crate) fn as_gain(self) -> String {
-        let interval = if self.half.is_finite() { format!(" ± {:.1}", self.half * 100.0) } else { String::new() };
-        format!("{:+.1}{interval} %", (self.value - 1.0) * 100.0)
-    }
-
     /// Whether it is in `range`; `None` where some of what lies between the bounds is and some is not.
     pub(crate) fn is_in(self, range: &RangeInclusive<f64>) -> Option<bool> {
         is_between((self.low, self.high), range)
@@ -110,21 +100,6 @@ impl Ratio {
     /// in `range`.
     pub(crate) fn is_about(self, range: &RangeInclusive<f64>) -> Option<bool> {
         if range.contains(&self.value) { Some(true) } else { self.is_in(range).filter(|within| !within) }
-    }
-
-    /// Whether each of `ratios` lies in `expected`, as `holds` takes it.
-    pub(crate) fn judge(
-        ratios: &[Self],
-        expected: &RangeInclusive<f64>,
-        holds: fn(Self, &RangeInclusive<f64>) -> Option<bool>,
-        complete: bool,
-        evidence: String,
-    ) -> Outcome {
-        let parts: Vec<Option<bool>> = ratios.iter().map(|ratio| holds(*ratio, expected)).collect();
-        let verdict = all(parts.iter().copied(), complete);
-        let deciding = parts.iter().position(|part| *part == verdict).unwrap_or(0);
-        let measured = ratios.get(deciding).map(|ratio| ratio.measured());
-        Outcome::new(verdict, measured, with_doubt(verdict, complete, evidence))
     }
 }
 
@@ -169,7 +144,7 @@ mod tests {
     }
 
     fn ratio(a: &Row, b: &Row) -> Ratio {
-        Ratio::of(a, b, 0)
+        Ratio::of_cells(&[a], &[b], 0)
     }
 
     #[test]

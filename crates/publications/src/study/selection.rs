@@ -7,7 +7,7 @@ use subflow_scenario::sweep::Parameters;
 
 use super::claims::Claim;
 use super::metrics::Metric;
-use super::results::{Results, Row};
+use super::results::{Results, Row, distinct};
 use super::template::shown;
 
 /// The cells of a claim.
@@ -21,6 +21,8 @@ pub(super) struct Selection {
     flows: Vec<i64>,
     /// Whether these are a share of all flows, in percent.
     is_share: bool,
+    /// Whether it is the mean of all cells that counts.
+    pub(super) is_average: bool,
     /// One item; all where it is empty.
     item: String,
     only: Parameters,
@@ -65,12 +67,6 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// The mean of figures of cells that differ in what does not matter.
-    pub(super) fn average(figures: &[Self]) -> Option<Self> {
-        let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
-        Some(Self { value: mean(&values)?, interval: None })
-    }
-
     /// The ends of its interval; twice the value where there is none.
     pub(super) fn ends(self) -> (f64, f64) {
         self.interval.map_or((self.value, self.value), |interval| (interval.low, interval.high))
@@ -82,17 +78,21 @@ impl Figure {
         format!("{:.2}{}", self.value, self.interval.map_or_else(String::new, half))
     }
 
+    /// The same as our figure of a claim. No share lies outside 0 to 100 %.
     pub(super) fn measured(self, unit: &str) -> Measured {
-        Measured::new(self.value, self.interval, unit)
+        let within =
+            |Interval { low, high, confidence }| Interval { low: low.max(0.0), high: high.min(100.0), confidence };
+        Measured::new(self.value, if unit == "%" { self.interval.map(within) } else { self.interval }, unit)
     }
 }
 
-/// Two cells that differ in a variable.
+/// Two cells, or two sets of cells, that differ in a variable.
 pub(super) struct Compared<'r> {
     /// What the combination is called.
     pub(super) label: String,
     pub(super) names: [String; 2],
-    pub(super) rows: [&'r Row; 2],
+    /// One row of each, or all of which the claim takes the mean.
+    pub(super) rows: [Vec<&'r Row>; 2],
 }
 
 impl Selection {
@@ -110,6 +110,7 @@ impl Selection {
             unit: claim.unit.clone().unwrap_or_else(|| usual.to_owned()),
             flows: claim.of_flows.clone(),
             is_share: claim.share,
+            is_average: claim.average,
             item: claim.item.clone(),
             only: claim.only.clone(),
             each: combinations(claim),
@@ -144,12 +145,14 @@ impl Selection {
         let mut found = Vec::new();
         for (label, rows) in self.groups(results) {
             for pair in &self.pairs {
-                let at = |value: &Value| {
+                let at = |value: &Value| -> Vec<&Row> {
                     let wanted = Parameters::from([(pair.variable.clone(), value.clone())]);
-                    rows.iter().copied().find(|row| row.cell.has(&wanted))
+                    let most = if self.is_average { usize::MAX } else { 1 };
+                    rows.iter().copied().filter(|row| row.cell.has(&wanted)).take(most).collect()
                 };
-                if let [Some(a), Some(b)] = [0, 1].map(|which| at(&pair.values[which])) {
-                    found.push(Compared { label: label.clone(), names: pair.names(), rows: [a, b] });
+                let both = [at(&pair.values[0]), at(&pair.values[1])];
+                if both.iter().all(|rows| !rows.is_empty()) {
+                    found.push(Compared { label: label.clone(), names: pair.names(), rows: both });
                 }
             }
         }
@@ -173,10 +176,38 @@ impl Selection {
         Figure { value: of(&medians), interval: mean_interval(&by_run, 0.95) }
     }
 
+    /// The mean of what is judged of rows, with its interval where it is one row; `None` without any.
+    pub(super) fn figure_of(&self, rows: &[&Row]) -> Option<Figure> {
+        match rows {
+            [row] => Some(self.figure(row)),
+            rows => {
+                let values: Vec<f64> = rows.iter().map(|row| self.figure(row).value).collect();
+                Some(Figure { value: mean(&values)?, interval: None })
+            }
+        }
+    }
+
+    /// Figures with their unit, and before them what they are of.
+    pub(super) fn told(&self, label: &str, figures: &str) -> String {
+        let before = if label.is_empty() { String::new() } else { format!("{label}: ") };
+        let behind = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        format!("{before}{figures}{behind}")
+    }
+
     /// The published figure of a row.
     pub(super) fn published(&self, results: &Results, row: &Row) -> Option<f64> {
         results.published.of_metric(&row.cell, self.metric, &self.name)
     }
+}
+
+/// What tells a row from the others of `rows`: its item, and the variables that differ.
+pub(super) fn name_among(row: &Row, rows: &[&Row]) -> String {
+    let cell = &row.cell;
+    let differs = |name: &&String| rows.iter().any(|row| row.cell.variables.get(*name) != cell.variables.get(*name));
+    let is_plain = |name: &&String| cell.variables.get(*name).is_some_and(|value| !value.is_object());
+    let item = rows.iter().any(|row| row.cell.item != cell.item).then(|| cell.item.clone());
+    let values = cell.swept().filter(is_plain).filter(differs).map(|name| cell.text(name));
+    distinct(item.into_iter().chain(values)).join(", ")
 }
 
 /// All combinations of the values of `each`; one that is empty without any.

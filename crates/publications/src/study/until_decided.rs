@@ -61,7 +61,7 @@ fn most_runs(cell: &Cell) -> u64 {
 }
 
 /// The cells on which a claim rests: those of its key `cells`, which claims with a check of the paper's code have, or of
-/// `item`, `where` and `each`.
+/// `item`, `where`, `each` and `compare`.
 fn rests_on(claim: &Claim) -> Vec<Parameters> {
     if let Some(cells) = claim.arguments.get("cells") {
         let wanted = cells.as_array().into_iter().flatten().filter_map(Value::as_object);
@@ -72,7 +72,12 @@ fn rests_on(claim: &Claim) -> Vec<Parameters> {
     }
     let item = [("item".to_owned(), Value::from(claim.item.as_str()))];
     let each = claim.each.iter().map(|(name, values)| (name.clone(), values.clone().into()));
-    vec![item.into_iter().chain(claim.only.clone()).chain(each).collect()]
+    let both = claim.compare.iter().map(|compare| {
+        let values = compare.value.as_array().into_iter().flatten();
+        let values = values.flat_map(|value| value.as_array().map_or_else(|| vec![value.clone()], Clone::clone));
+        (compare.name.clone(), Value::Array(values.collect()))
+    });
+    vec![item.into_iter().chain(claim.only.clone()).chain(each).chain(both).collect()]
 }
 
 #[cfg(test)]

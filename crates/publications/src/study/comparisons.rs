@@ -1,0 +1,120 @@
+//! Claims about two cells, or two sets of cells: which one has more, by how much, and whether they can be told apart.
+
+use std::ops::RangeInclusive;
+
+use subflow_lab::statistics::Interval;
+use subflow_report::Measured;
+
+use super::claims::{Shown, Told};
+use super::ratio::Ratio;
+use super::results::{Part, Results, Row};
+use super::selection::{Figure, Selection};
+
+/// Means that surely differ by no more than this share are those of equals, of which none is the best.
+const EQUAL: f64 = 0.01;
+
+/// What has to hold of two figures.
+#[derive(Clone, Debug)]
+pub(super) enum Comparison {
+    /// The interval of the first lies above that of the second.
+    Ahead,
+    /// How far apart the means may be, as a share of the larger.
+    Equal(f64),
+    /// How many times the second the first is. Where `is_about`, the value decides that it is in the range, and the
+    /// interval that it is not.
+    Ratio { times: RangeInclusive<f64>, is_about: bool },
+    /// The same of all pairs of a combination, unless all are surely equal.
+    Best(RangeInclusive<f64>),
+    /// The first less the second.
+    Apart(RangeInclusive<f64>),
+}
+
+impl Comparison {
+    fn admits(&self, [a, b]: [Figure; 2], ratio: Ratio) -> Option<bool> {
+        match self {
+            Self::Ahead => is_above(a.ends(), b.ends()),
+            Self::Equal(share) => Some((a.value - b.value).abs() <= share * a.value.max(b.value)),
+            Self::Ratio { times, is_about: true } => ratio.is_about(times),
+            Self::Ratio { times, .. } | Self::Best(times) => ratio.is_in(times),
+            Self::Apart(bounds) => Some(bounds.contains(&(a.value - b.value))),
+        }
+    }
+
+    /// What is told of a claim about each pair, and whether all pairs were run.
+    pub(super) fn parts(&self, of: &Selection, (shown, told): (Shown, Told), results: &Results) -> (Vec<Part>, bool) {
+        let (pairs, is_complete) = of.compared(results);
+        let mut found: Vec<(String, Ratio, Part)> = Vec::new();
+        for pair in pairs {
+            let figures = [&pair.rows[0], &pair.rows[1]].map(|rows| of.figure_of(rows));
+            let [Some(a), Some(b)] = figures else { continue };
+            let ratio = Ratio::of_cells(&pair.rows[0], &pair.rows[1], of.metric);
+            let holds = self.admits([a, b], ratio);
+            let unknown = if holds.is_none() { ", not told apart" } else { "" };
+            let figures = format!("{} {}, {} {}", pair.names[0], a.text(), pair.names[1], b.text());
+            let text = format!("{}{unknown}", of.told(&pair.label, &figures));
+            let measured = match shown {
+                Shown::First => a.measured(&of.unit),
+                Shown::Second => b.measured(&of.unit),
+                Shown::Ratio => told.measured(self.ratio([a, b], ratio)),
+            };
+            found.push((pair.label, ratio, Part { holds, measured, text }));
+        }
+        if matches!(self, Self::Best(_)) {
+            refute_equals(&mut found);
+        }
+        (found.into_iter().map(|(.., part)| part).collect(), is_complete)
+    }
+
+    /// The ratio of two figures.
+    fn ratio(&self, [a, b]: [Figure; 2], ratio: Ratio) -> Measured {
+        if let Self::Ratio { .. } | Self::Best(_) = self {
+            return ratio.measured();
+        }
+        // With the ends of both intervals: it leaves out 1 where they lie apart.
+        let ((low, high), (least, most)) = (a.ends(), b.ends());
+        let interval = (least > 0.0).then(|| Interval { low: low / most, high: high / least, confidence: 0.95 });
+        Measured::new(a.value / b.value, interval, "times")
+    }
+}
+
+/// Where all of a combination are surely equal, none is the best.
+fn refute_equals(found: &mut [(String, Ratio, Part)]) {
+    let is_equal = |ratio: &Ratio| ratio.is_in(&(1.0 - EQUAL..=1.0 + EQUAL)) == Some(true);
+    for place in 0..found.len() {
+        let label = found[place].0.clone();
+        if found.iter().filter(|(of, ..)| *of == label).all(|(_, ratio, _)| is_equal(ratio)) {
+            found[place].2.holds = Some(false);
+            found[place].2.text += ", equal within 1 %";
+        }
+    }
+}
+
+/// The largest of each combination over the smallest, which is to be at most `1 + share` by its value; the widest first.
+pub(super) fn spreads(of: &Selection, share: f64, told: Told, results: &Results) -> (Vec<Part>, bool) {
+    let groups = of.groups(results);
+    let is_complete = groups.iter().all(|(_, rows)| rows.len() > 1);
+    let by_mean = |a: &&&Row, b: &&&Row| a.mean(of.metric).total_cmp(&b.mean(of.metric));
+    let spread = |(label, rows): (String, Vec<&Row>)| {
+        let [least, most] = [rows.iter().min_by(by_mean)?, rows.iter().max_by(by_mean)?];
+        let ratio = Ratio::of_cells(&[*most], &[*least], of.metric);
+        let [low, high] = [least, most].map(|row| of.figure(row).text());
+        let part = Part {
+            holds: ratio.is_about(&(0.0..=1.0 + share)),
+            measured: told.measured(ratio.measured()),
+            text: of.told(&label, &format!("from {low} to {high}")),
+        };
+        Some((ratio.value, part))
+    };
+    let mut spreads: Vec<(f64, Part)> = groups.into_iter().filter_map(spread).collect();
+    spreads.sort_by(|a, b| b.0.total_cmp(&a.0));
+    (spreads.into_iter().map(|(_, part)| part).collect(), is_complete)
+}
+
+/// Whether one interval lies above another; `None` where they overlap.
+pub(super) fn is_above((low, high): (f64, f64), (least, most): (f64, f64)) -> Option<bool> {
+    match () {
+        () if low > most => Some(true),
+        () if high <= least => Some(false),
+        () => None,
+    }
+}
