@@ -17,8 +17,9 @@
 //! `R` is the set of established paths. `B` is the set of paths with the largest `ℓ_i / rtt_i²`, where `ℓ_i` is the
 //! number of bytes acknowledged since the last loss or between the last two losses, whichever is larger. It is
 //! proportional to the square of the rate `√(2ℓ)/rtt` that TCP would reach. (Some texts, among them lima2017 eq. 3.4,
-//! print `ℓ²/rtt`; the CoNEXT paper and the Linux code rank by `ℓ/rtt²`.) Slow start is that of Reno; on loss the
-//! threshold is `w/2`, at least 1 segment if the connection has several paths (draft, section 3), else 2.
+//! print `ℓ²/rtt`, which the option `printed_rank` takes; the CoNEXT paper and the Linux code rank by `ℓ/rtt²`.) Slow
+//! start is that of Reno; on loss the threshold is `w/2`, at least 1 segment if the connection has several paths (draft,
+//! section 3), else 2.
 //!
 //! **As in the MPTCP kernel 0.9x** (`mptcp_olia.c`): ties in B are exact equality of integers, with RTTs in
 //! microseconds; only the first of several consecutive timeouts ends a loss interval; a negative α never reduces the
@@ -42,6 +43,7 @@ const FIXED_POINT: f64 = 1024.0;
 pub struct Olia {
     fixed_point: bool,
     two_segment_floor: bool,
+    printed_rank: bool,
     paths: Vec<PathState>,
 }
 
@@ -67,7 +69,7 @@ impl Olia {
     /// Creates OLIA with exact or with the MPTCP kernel's fixed-point arithmetic, and with the draft's or that kernel's
     /// least threshold.
     pub fn new(fixed_point: bool, two_segment_floor: bool) -> Self {
-        Self { fixed_point, two_segment_floor, paths: Vec::new() }
+        Self { fixed_point, two_segment_floor, ..Self::default() }
     }
 
     /// Growth in quanta per unit acknowledged on `own`.
@@ -101,28 +103,29 @@ impl Olia {
     }
 
     fn quality(&self, sibling: &Sibling) -> Quality {
-        let rtt_us = ((sibling.rtt * 1e6) as u64).clamp(1, 1 << 33);
-        Quality {
-            inter_loss: u128::from(self.paths[sibling.index].inter_loss().min(1 << 60)),
-            rtt_squared: u128::from(rtt_us).pow(2),
+        let rtt = u128::from(((sibling.rtt * 1e6) as u64).clamp(1, 1 << 33));
+        let inter_loss = self.paths[sibling.index].inter_loss();
+        match self.printed_rank {
+            true => Quality { dividend: u128::from(inter_loss.min(1 << 46)).pow(2), divisor: rtt },
+            false => Quality { dividend: inter_loss.min(1 << 60).into(), divisor: rtt.pow(2) },
         }
     }
 }
 
-/// `ℓ / rtt²`, kept as a fraction so that equality is exact.
+/// `ℓ / rtt²`, or `ℓ² / rtt`, kept as a fraction so that equality is exact.
 #[derive(Clone, Copy, Debug)]
 struct Quality {
-    inter_loss: u128,
-    rtt_squared: u128,
+    dividend: u128,
+    divisor: u128,
 }
 
 impl Quality {
     fn better(self, other: Self) -> Self {
-        if other.inter_loss * self.rtt_squared > self.inter_loss * other.rtt_squared { other } else { self }
+        if other.dividend * self.divisor > self.dividend * other.divisor { other } else { self }
     }
 
     fn equals(self, other: Self) -> bool {
-        other.inter_loss * self.rtt_squared == self.inter_loss * other.rtt_squared
+        other.dividend * self.divisor == self.dividend * other.divisor
     }
 }
 
@@ -133,6 +136,13 @@ impl Catalogued for Olia {
         summary: "opportunistic linked increases: Pareto-optimal, with a term that shifts window to better paths",
         source: "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05",
     };
+
+    const OPTIONS: &'static [Attribute<Self>] = &[Attribute::flag(
+        "printed_rank",
+        "whether paths are ranked by `ℓ²/rtt`, as lima2017 prints, instead of `ℓ/rtt²`",
+        |own| own.printed_rank,
+        |own, on| own.printed_rank = on,
+    )];
 
     const SWITCHES: &'static [Attribute<Self>] = &[
         Attribute::flag("fixed_point", FIXED_POINT_DOC, |own| own.fixed_point, |own, on| own.fixed_point = on),
@@ -232,8 +242,10 @@ mod tests {
     #[test]
     fn paths_are_ranked_by_the_square_of_the_rate() {
         // 3000/10² > 8000/20²; ℓ²/rtt would rank them in reverse.
-        let (paths, olia) = ([path(10, 10), path(20, 20)], olia(&[3000, 8000]));
+        let (paths, mut olia) = ([path(10, 10), path(20, 20)], olia(&[3000, 8000]));
         assert_eq!(olia.alpha(&paths, 0), 0.5);
+        olia.printed_rank = true;
+        assert_eq!(olia.alpha(&paths, 0), 0.0, "the best path is the largest one");
     }
 
     #[test]

@@ -23,9 +23,11 @@
 //! * A sibling counts in Σ x if it is established and has an RTT sample in its current round.
 //! * A restart after idle time resets `base`. A loss halves the window, as in Reno.
 //!
-//! One difference: that kernel also drains the queue if `avg − base` is exactly 0. On real machines jitter prevents
-//! this value; on a simulated path without jitter it would halve the window of a path with an empty queue. Here a
-//! window is halved only if there is a queue.
+//! Two differences, each of which an option takes away. That kernel also drains the queue if `avg − base` is exactly 0. On
+//! real machines jitter prevents this value; on a simulated path without jitter it would halve the window of a path with
+//! an empty queue. Here a window is halved only if there is a queue, unless `drain_at_zero` is on. And that kernel has
+//! rates in packets per microsecond and shares of them as multiples of 2⁻¹⁶, rounded down, which `fixed_point_rates`
+//! does, too: a rate below 15 packets per second becomes 0, and one of 1000 packets per second is off by up to 1.5 %.
 
 use subflow_quantity::Instant;
 
@@ -56,10 +58,21 @@ impl Default for Constants {
     }
 }
 
+/// Details of `mptcp_wvegas.c` that are off by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct KernelDetails {
+    drain_at_zero: bool,
+    fixed_point_rates: bool,
+}
+
+/// One in the kernel's fixed-point numbers (`MPTCP_WVEGAS_SCALE`).
+const FIXED_POINT: f64 = 65_536.0;
+
 /// Weighted Vegas.
 #[derive(Clone, Debug, Default)]
 pub struct WVegas {
     constants: Constants,
+    details: KernelDetails,
     paths: Vec<PathState>,
 }
 
@@ -75,7 +88,8 @@ struct PathState {
     round_end: u64,
     samples: u32,
     sum: u64,
-    /// Rate at the last congestion, in packets per nanosecond; 0 if unknown.
+    /// Rate at the last congestion, in packets per nanosecond, or in 2⁻¹⁶ packets per microsecond if rates are fixed-point
+    /// numbers; 0 if unknown.
     rate: f64,
     /// The path's share of the connection's rate.
     weight: f64,
@@ -102,9 +116,9 @@ impl PathState {
     }
 
     /// Whether the queue should be drained at queueing delay `delay`. Records the smallest delay.
-    fn should_drain(&mut self, delay: u64) -> bool {
+    fn should_drain(&mut self, delay: u64, at_zero: bool) -> bool {
         if delay == 0 {
-            return false;
+            return at_zero;
         }
         let smallest = self.queue_delay.map_or(delay, |q| q.min(delay));
         self.queue_delay = Some(smallest);
@@ -115,7 +129,7 @@ impl PathState {
 impl WVegas {
     /// Creates wVegas with these constants.
     pub fn new(constants: Constants) -> Self {
-        Self { constants, paths: Vec::new() }
+        Self { constants, ..Self::default() }
     }
 
     /// Ends a round: compares the delay with α and changes the window.
@@ -142,11 +156,12 @@ impl WVegas {
 
     fn avoid_congestion(&mut self, paths: &mut [Path], index: usize, round: Round) {
         if round.diff >= self.paths[index].alpha {
-            self.paths[index].rate = f64::from(round.packets) / round.average as f64;
+            self.paths[index].rate = self.rate(&round);
             self.paths[index].weight = self.weight(paths, index);
             self.paths[index].alpha =
                 INITIAL_ALPHA.max((self.paths[index].weight * f64::from(self.constants.alpha)) as u32);
         }
+        let at_zero = self.details.drain_at_zero;
         let (state, path) = (&mut self.paths[index], &mut paths[index]);
         let mut packets = round.packets;
         if round.diff > state.alpha {
@@ -157,7 +172,7 @@ impl WVegas {
             packets = packets.saturating_add(1);
             set_window(path, packets);
         }
-        if state.should_drain(round.average - round.base) {
+        if state.should_drain(round.average - round.base, at_zero) {
             set_window(path, scale(packets, round.base, round.average.saturating_mul(2)));
             state.queue_delay = None;
         }
@@ -170,7 +185,20 @@ impl WVegas {
         let counted = paths.iter().zip(&self.paths).filter(|(path, state)| counts(path) && state.samples > 0);
         let total: f64 = counted.map(|(_, state)| state.rate).sum();
         let own = self.paths[index];
-        if total > 0.0 && own.rate > 0.0 { own.rate / total } else { own.weight }
+        if total <= 0.0 || own.rate <= 0.0 {
+            return own.weight;
+        }
+        let weight = own.rate / total;
+        if self.details.fixed_point_rates { (weight * FIXED_POINT).floor() / FIXED_POINT } else { weight }
+    }
+
+    /// The rate of a round.
+    fn rate(&self, round: &Round) -> f64 {
+        let packets = f64::from(round.packets);
+        match self.details.fixed_point_rates {
+            true => (packets * FIXED_POINT / (round.average / 1000).max(1) as f64).floor(),
+            false => packets / round.average as f64,
+        }
     }
 }
 
@@ -204,6 +232,18 @@ impl Catalogued for WVegas {
             [1, 1000],
             |vegas| vegas.constants.gamma.into(),
             |vegas, gamma| vegas.constants.gamma = gamma as u32,
+        ),
+        Attribute::flag(
+            "drain_at_zero",
+            "whether a round without queueing delay drains the queue, too, as in the MPTCP kernel 0.9x",
+            |vegas| vegas.details.drain_at_zero,
+            |vegas, on| vegas.details.drain_at_zero = on,
+        ),
+        Attribute::flag(
+            "fixed_point_rates",
+            "whether rates and their shares are rounded as in the MPTCP kernel 0.9x",
+            |vegas| vegas.details.fixed_point_rates,
+            |vegas, on| vegas.details.fixed_point_rates = on,
         ),
     ];
 }
@@ -286,7 +326,7 @@ mod tests {
     /// wVegas on `paths`, each with a base RTT of 40 ms.
     fn wvegas(paths: &[Path]) -> WVegas {
         let base = Duration::from_millis(40).as_nanos();
-        WVegas { constants: Constants::default(), paths: vec![PathState::new(Some(base), 0); paths.len()] }
+        WVegas { paths: vec![PathState::new(Some(base), 0); paths.len()], ..WVegas::default() }
     }
 
     /// One round of three samples of `rtt_us` on path 0.
@@ -349,6 +389,33 @@ mod tests {
         round(&mut wvegas, &mut paths, 42_000);
         assert_eq!(paths[0].cwnd, 20, "42 · 40/84");
         assert_eq!(wvegas.paths[0].queue_delay, None);
+    }
+
+    #[test]
+    fn only_the_kernels_detail_drains_a_queue_that_is_empty() {
+        for (drain_at_zero, expected) in [(false, 41), (true, 20)] {
+            let mut paths = [path(40, 40)];
+            let mut wvegas =
+                WVegas { details: KernelDetails { drain_at_zero, ..KernelDetails::default() }, ..wvegas(&paths) };
+            round(&mut wvegas, &mut paths, 40_000);
+            assert_eq!(paths[0].cwnd, expected, "41 · 40/80, rounded down");
+        }
+    }
+
+    #[test]
+    fn fixed_point_rates_of_slow_paths_are_rounded_to_nothing() {
+        let fixed = KernelDetails { fixed_point_rates: true, ..KernelDetails::default() };
+        let wvegas = WVegas { details: fixed, ..wvegas(&[path(40, 40)]) };
+        let rate = |packets, micros: u64| wvegas.rate(&Round { packets, diff: 0, average: 1000 * micros, base: 1 });
+        assert_eq!([rate(40, 60_000), rate(3, 200_000)], [43.0, 0.0], "40 · 65536 / 60000 = 43.7");
+        let (mut paths, mut wvegas) = ([path(30, 40), path(10, 40)], wvegas);
+        wvegas.paths = vec![PathState { samples: 1, ..wvegas.paths[0] }; 2];
+        (wvegas.paths[0].rate, wvegas.paths[1].rate) = (32.0, 10.0);
+        assert_eq!(wvegas.weight(&paths, 0), 49_932.0 / FIXED_POINT, "32 / 42 of 65536, rounded down");
+        wvegas.paths[1].rate = 0.0;
+        assert_eq!(wvegas.weight(&paths, 1), 1.0, "a path without a rate keeps its weight");
+        round(&mut wvegas, &mut paths, 60_000);
+        assert_eq!(wvegas.paths[0].alpha, 10, "the other one has no rate");
     }
 
     #[test]
