@@ -59,6 +59,11 @@ mod tests {
 
     /// A host whose connection to a peer is established and has 30 packets of data to send.
     fn connected(listener: Listener) -> (Host, EndpointId) {
+        connected_with(listener, 30)
+    }
+
+    /// The same with so many packets.
+    fn connected_with(listener: Listener, packets: u64) -> (Host, EndpointId) {
         let [local, remote] = [("10.0.0.1", 1024), ("10.0.0.2", 80)]
             .map(|(address, port)| SocketAddr::new(address.parse().expect("an address"), port));
         let mut hosts = [local, remote].map(|end| Host::new(vec![end.ip()], Pcg64Mcg::new(1)));
@@ -80,7 +85,7 @@ mod tests {
             }
         }
         let [mut host, _] = hosts;
-        host.endpoint_mut(id).write(30 * 1448);
+        host.endpoint_mut(id).write(packets * 1448);
         (host, id)
     }
 
@@ -99,6 +104,24 @@ mod tests {
         let local = SocketAddr::new(packet.ip.source, segment.source_port);
         let remote = SocketAddr::new(packet.ip.destination, segment.destination_port);
         host.on_left_queue(Ends { local, remote }, segment.payload.length, at)
+    }
+
+    #[test]
+    fn a_loss_probe_does_not_repeat_a_segment_that_has_not_left_the_queue() {
+        let probes = |has_left: bool| {
+            let options = TcpOptions { config: limited(), congestion: Reno::default().into() };
+            let (mut host, id) = connected_with(Listener::Tcp(options), 2);
+            let now = START + Duration::from_millis(500);
+            let both = sent(&mut host, id, now);
+            assert_eq!(both.len(), 2);
+            if has_left {
+                both.iter().for_each(|packet| drop(leaves(&mut host, packet, now)));
+            }
+            let probe = host.poll_timeout(id).expect("data is unacknowledged");
+            host.handle_timeout(probe, id);
+            sent(&mut host, id, probe).len()
+        };
+        assert_eq!((probes(true), probes(false)), (1, 0));
     }
 
     fn checks_that_data_waits(listener: Listener) {

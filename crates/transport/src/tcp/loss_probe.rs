@@ -40,7 +40,8 @@ impl Connection {
         true
     }
 
-    /// Builds the probe: new data if there is any and the peer's window admits it, otherwise the last segment again.
+    /// Builds the probe: new data if there is any and the peer's window admits it, otherwise the last segment again, unless
+    /// that has not left the own host's queue yet.
     pub(super) fn next_loss_probe(
         &mut self,
         segment: &mut TcpSegment,
@@ -58,6 +59,10 @@ impl Connection {
         let has_new = self.send.queue().bytes() > 0 && self.lifecycle.may_send() && self.admits_next();
         if has_new && !self.pacer.admits(now) {
             // It leaves soon, and is as good as a probe.
+            self.rearm_retransmission(now);
+            return None;
+        }
+        if !has_new && self.is_last_in_host_queue(now) {
             self.rearm_retransmission(now);
             return None;
         }

@@ -1,10 +1,10 @@
 //! TCP small queues: how much of a connection's data is in the queue of its own host, and whether more may follow
 //! ([`SmallQueues`]).
 //!
-//! The driver tells what enters the queue and when it leaves it; a connection that is told nothing is not limited. Not
-//! modelled: a segment that is still in the queue is not kept from being sent again (`skb_still_in_host_queue`), and a drop
-//! in the own queue is found like any other loss (Linux learns of it at once and reduces the window without a
-//! retransmission).
+//! The driver tells what enters the queue and when it leaves it; a connection that is told nothing is not limited. A tail
+//! loss probe does not send the last segment again while it is in the queue (Linux since 3.15, `skb_still_in_host_queue`).
+//! Not modelled: the same for other retransmissions; and a drop in the own queue is found like any other loss (Linux
+//! learns of it at once and reduces the window without a retransmission).
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
@@ -115,6 +115,12 @@ impl Connection {
     /// Whether data waits until other data has left the host's queue.
     pub(crate) fn is_throttled(&self) -> bool {
         self.small_queue.as_ref().is_some_and(|queue| queue.throttled)
+    }
+
+    /// Whether the segment that was sent last is in the host's queue or in transmission at `now`, as far as the driver tells
+    /// that: a queue keeps the order of a connection's packets.
+    pub(super) fn is_last_in_host_queue(&self, now: Instant) -> bool {
+        self.small_queue.as_ref().is_some_and(|queue| queue.held(now) > 0)
     }
 
     /// A packet with `payload` bytes has entered the host's queue.
