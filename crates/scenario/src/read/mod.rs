@@ -14,6 +14,7 @@ mod links;
 mod loss;
 mod network;
 mod pairs;
+mod path_products;
 mod programs;
 mod protocols;
 mod queue;

@@ -6,19 +6,21 @@ use std::sync::Arc;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::{MAX_SUBFLOWS, PathManagement};
 use subflow_policy::scheduler::{Scheduler, Scheduling};
+use subflow_quantity::Size;
 use subflow_transport::sctp::config::Distribution;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic};
 
 use super::algorithms;
+use super::path_products::PathProduct;
 use super::reachability::{Connected, Islands, number_of_paths};
 use super::stacks::Stacks;
 use super::strays::refuse_rate_based;
 use super::topology::Topology;
 use crate::file::{Field, Problem, Section};
 use crate::protocol_name::ProtocolName;
-use crate::switches::Stack;
 use crate::switches::sctp::is_multipath;
+use crate::switches::{BUFFER, Stack};
 use crate::{CustomAlgorithms, InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, schema};
 
 /// Reads the protocols of flows; nodes and stacks have been read before.
@@ -59,6 +61,7 @@ impl ProtocolReader<'_> {
                     config: stack.mptcp.tcp.clone(),
                     congestion: stack.switched(&congestion),
                 };
+                let stack = |end: InterfaceIndex| self.stack_over(section, end, (&[from], &[to]));
                 Protocol::Tcp(PerEnd { from: options(&*stack(from)?), to: options(&*stack(to)?) })
             }
             ProtocolName::Sctp => {
@@ -122,14 +125,16 @@ impl ProtocolReader<'_> {
 
     fn mptcp(&self, section: &Section<'_>, ends: Connected) -> Result<Mptcp, Problem> {
         let Connected { from, to, .. } = ends;
-        let from_stack = self.stacks.stack(section, from.host)?;
+        let paths = [from, to].map(|end| self.interfaces(end.host));
+        let stack = |end: InterfaceIndex| self.stack_over(section, end, (&paths[0], &paths[1]));
+        let from_stack = stack(from)?;
         let scheduler = self.scheduler(section, from.host)?;
         let bottleneck = algorithms::bottleneck(section, &scheduler)?;
         let default = &self.stacks.profile(from.host).stack.mptcp.congestion;
         let congestion = algorithms::congestion(section, default, self.custom)?;
         let path_manager = self.path_manager(section, ends, from_stack.mptcp.max_subflows)?;
         let subflows = self.subflows(section, ends, from_stack.mptcp.max_subflows)?;
-        let to_stack = self.stacks.stack(section, to.host)?;
+        let to_stack = stack(to)?;
         let config = |stack: &Stack| {
             Arc::new(mptcp::Config {
                 congestion: stack.switched(&congestion),
@@ -140,6 +145,31 @@ impl ProtocolReader<'_> {
             })
         };
         Ok(Mptcp { ends: PerEnd { from: config(&from_stack), to: config(&to_stack) }, subflows })
+    }
+
+    /// The stack of an end of TCP or MPTCP, whose flow has paths from some interfaces to others.
+    fn stack_over(
+        &self,
+        section: &Section<'_>,
+        end: InterfaceIndex,
+        (from, to): (&[InterfaceIndex], &[InterfaceIndex]),
+    ) -> Result<Arc<Stack>, Problem> {
+        self.stacks.stack_with_buffers(section, end.host, |products, field| {
+            let PathProduct { rate, round_trip } = PathProduct::of(self.topology, from, to, field)?;
+            let bytes = products.bytes(rate, round_trip);
+            BUFFER.contains(&bytes).then_some(bytes).ok_or_else(|| {
+                let (found, [least, most]) =
+                    (Size::from_bytes(bytes), [*BUFFER.start(), *BUFFER.end()].map(Size::from_bytes));
+                field.problem(format!(
+                    "found {found}, {products} of {rate} and {round_trip}; expected {least} to {most}"
+                ))
+            })
+        })
+    }
+
+    /// The interfaces of a host.
+    fn interfaces(&self, host: usize) -> Vec<InterfaceIndex> {
+        (0..self.topology.hosts[host].interfaces.len()).map(|interface| InterfaceIndex { host, interface }).collect()
     }
 
     /// The scheduler of a flow from `host`.

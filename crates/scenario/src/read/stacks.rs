@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use subflow_policy::catalogue::Choice;
+use subflow_quantity::Bdp;
 use subflow_transport::tcp;
+use subflow_transport::tcp::config::{ReceiveBuffer, SendBuffer};
 
 use super::topology::Topology;
 use crate::file::{Field, Layers, Place, Problem, Section, Value};
 use crate::schema;
+use crate::switches::buffers::products;
 use crate::switches::profiles::{self, Profile};
 use crate::switches::{self, Stack};
 
@@ -77,6 +80,33 @@ impl<'a> Stacks<'a> {
         let stack = Arc::new(stack);
         if is_usual {
             self.usual.borrow_mut().insert(profile.description.name, stack.clone());
+        }
+        Ok(stack)
+    }
+
+    /// The stack of `host` in the flow, whose buffers in bandwidth-delay products have the bytes that `bytes` says.
+    pub(super) fn stack_with_buffers(
+        &self,
+        flow: &Section<'_>,
+        host: usize,
+        bytes: impl Fn(Bdp, &Field<'_>) -> Result<u64, Problem>,
+    ) -> Result<Arc<Stack>, Problem> {
+        let mut stack = self.stack(flow, host)?;
+        let [receive, send] = self.layered(flow, host, |given| {
+            let tcp = given("tcp");
+            let layers = Layers::new(&tcp, &switches::tcp::TABLE)?;
+            let in_bytes = |key| {
+                let field = layers.given(key);
+                let products = field.as_ref().and_then(|field| Some((products(field)?, field)));
+                products.map(|(products, field)| bytes(products, field)).transpose()
+            };
+            Ok([in_bytes("receive_buffer")?, in_bytes("send_buffer")?])
+        })?;
+        if receive.is_some() || send.is_some() {
+            let own = Arc::make_mut(&mut stack);
+            own.tcp.receive_buffer = receive.map_or(own.tcp.receive_buffer, ReceiveBuffer::Fixed);
+            own.tcp.send_buffer = send.map_or(own.tcp.send_buffer, SendBuffer::Fixed);
+            own.mptcp.tcp = self.shared(&own.tcp);
         }
         Ok(stack)
     }

@@ -131,6 +131,11 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a size from 576 to 9000 bytes", &[Size]),
     ("a size of at least 1500 bytes", &[Size]),
     ("a size such as \"100 MB\", \"unlimited\", or a table", &[Size, Word("unlimited"), Table]),
+    (
+        "a size such as \"4 MiB\" or \"2 bdp\", \"unlimited\", or a table { initial, maximum }",
+        &[Size, Bdp, Word("unlimited"), Table],
+    ),
+    ("a size such as \"4 MiB\" or \"2 bdp\", or a table { initial, maximum }", &[Size, Bdp, Table]),
     ("a size such as \"38 B\"", &[Size]),
     ("a size, \"unlimited\", or a table { initial, maximum }", &[Size, Word("unlimited"), Table]),
     ("a size, at least the initial one", &[Size]),

@@ -1,8 +1,8 @@
-//! `receive_buffer` and `send_buffer`: fixed, or growing between bounds.
+//! `receive_buffer` and `send_buffer`: fixed, in bandwidth-delay products of a flow's paths, or growing between bounds.
 
 use std::sync::LazyLock;
 
-use subflow_quantity::Size;
+use subflow_quantity::{Bdp, Size};
 use subflow_transport::tcp::config::{Autotuning, ReceiveBuffer, SendBuffer};
 
 use super::notation::{BUFFER, Notation, size};
@@ -10,32 +10,56 @@ use super::{Switch, below, switch, table};
 use crate::file::{Field, Problem, Section, Value};
 use crate::table::TableSchema;
 
+/// The number of bandwidth-delay products that a buffer has.
+pub(crate) fn products(field: &Field<'_>) -> Option<Bdp> {
+    match field.value() {
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
 pub(super) fn receive_buffer() -> Notation<ReceiveBuffer> {
     let parse = |field: &Field<'_>| match field.value() {
+        // The paths of a flow, and with them the bytes, are known later.
+        _ if products(field).is_some() => Ok(ReceiveBuffer::Automatic(Autotuning::LINUX_RECEIVE)),
         Value::Table(_) => {
             autotuning(&field.section(&RECEIVE_BUFFER)?, Autotuning::LINUX_RECEIVE).map(ReceiveBuffer::Automatic)
         }
-        _ => field.size(BUFFER).map(ReceiveBuffer::Fixed),
+        _ => in_bytes(field).map(ReceiveBuffer::Fixed),
     };
     let literal = |buffer: &ReceiveBuffer| match buffer {
         ReceiveBuffer::Fixed(bytes) => bytes_literal(*bytes),
         ReceiveBuffer::Automatic(bounds) => bounds_literal(*bounds),
     };
-    Notation::new("a size, or a table { initial, maximum }", parse, literal)
+    Notation::new("a size such as \"4 MiB\" or \"2 bdp\", or a table { initial, maximum }", parse, literal)
 }
 
 pub(super) fn send_buffer() -> Notation<SendBuffer> {
     let parse = |field: &Field<'_>| match field.value() {
         Value::String(text) if text == "unlimited" => Ok(SendBuffer::Unlimited),
+        _ if products(field).is_some() => Ok(SendBuffer::Unlimited),
         Value::Table(_) => autotuning(&field.section(&SEND_BUFFER)?, Autotuning::LINUX_SEND).map(SendBuffer::Automatic),
-        _ => field.size(BUFFER).map(SendBuffer::Fixed),
+        _ => in_bytes(field).map(SendBuffer::Fixed),
     };
     let literal = |buffer: &SendBuffer| match buffer {
         SendBuffer::Unlimited => "'unlimited'".to_owned(),
         SendBuffer::Fixed(bytes) => bytes_literal(*bytes),
         SendBuffer::Automatic(bounds) => bounds_literal(*bounds),
     };
-    Notation::new("a size, \"unlimited\", or a table { initial, maximum }", parse, literal)
+    Notation::new(
+        "a size such as \"4 MiB\" or \"2 bdp\", \"unlimited\", or a table { initial, maximum }",
+        parse,
+        literal,
+    )
+}
+
+fn in_bytes(field: &Field<'_>) -> Result<u64, Problem> {
+    field.size(BUFFER).map_err(|problem| match field.value() {
+        Value::String(_) => {
+            problem.help("a size, or a number of bandwidth-delay products of the flow's paths: \"2 bdp\"")
+        }
+        _ => problem,
+    })
 }
 
 fn autotuning(section: &Section<'_>, base: Autotuning) -> Result<Autotuning, Problem> {

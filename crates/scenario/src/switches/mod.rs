@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+pub(crate) use notation::BUFFER;
 use notation::Notation;
 use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_policy::congestion::Algorithm;

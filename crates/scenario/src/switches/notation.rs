@@ -10,7 +10,7 @@ use crate::file::{Field, Problem, Value};
 use crate::table::Kind;
 
 /// Bounds of buffers: a smaller one does not hold two packets, a larger one never limits a connection.
-pub(super) const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
+pub(crate) const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
 
 /// Bounds of counts of packets and of retries.
 pub(super) const COUNT: RangeInclusive<u64> = 0..=1_000_000;

@@ -149,7 +149,8 @@ fn buffers_and_timers() -> Vec<Switch<Stack>> {
             "receive_buffer",
             receive_buffer(),
             |s| &mut s.tcp.receive_buffer,
-            "the receive buffer: fixed, or growing with the connection's throughput",
+            "the receive buffer: fixed, or growing with the connection's throughput. `bdp` is what all paths of the flow carry \
+             together, each at the rate of its slowest link, during the longest of their round trips",
         ),
         switch(
             "send_buffer",
