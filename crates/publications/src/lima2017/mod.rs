@@ -3,6 +3,9 @@
 
 mod adaptive;
 mod checks;
+mod interfaces;
+mod measure;
+mod properties;
 
 use std::sync::LazyLock;
 
@@ -11,14 +14,16 @@ use serde_json::Value;
 use crate::Routers;
 use crate::emulation::Quantity;
 use crate::study::{Code, Linux, OnKernel, Own, Results, Row, Study};
+use measure::{GOODPUT, SECONDS};
 
 /// The thesis.
 pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
+        measure: Some(measure::measure),
         checks: &checks::CHECKS,
         own: Some(|results| Own {
             readable: adaptive::readable(results),
-            figures: adaptive::figures(results),
+            figures: [interfaces::figures(results), adaptive::figures(results)].concat(),
             ..Own::default()
         }),
         linux: Some(Linux {
@@ -45,6 +50,7 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
 const CONGESTED: &str = "congested";
 const DESIGN: &str = "design";
 const TRANSFER: &str = "transfer";
+const SECONDS_ITEM: &str = "seconds";
 
 /// The congestion controls, in the thesis's order.
 const CONGESTION: [&str; 4] = ["lia", "olia", "balia", "wvegas"];
@@ -52,11 +58,6 @@ const CONGESTION: [&str; 4] = ["lia", "olia", "balia", "wvegas"];
 const SCHEDULERS: [&str; 4] = ["ll", "lws", "lts", "hsr"];
 /// Our scheduler that switches among those.
 const ADAPTIVE: &str = "adaptive";
-
-/// The places of metrics in the paper's file: goodput of the upload in Mbit/s, and how many seconds a transfer that ends
-/// took.
-const GOODPUT: usize = 0;
-const SECONDS: usize = 2;
 
 /// The cases of an item that were run.
 fn cases(all: &Results, item: &str) -> Vec<i64> {
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn curves_run_over_loss_and_have_an_interval_at_each_point() {
         let figures = LIMA2017.shown(&made(CONGESTED, |cell| (100 - cell.integer("case")) as f64)).figures;
-        assert_eq!(figures.len(), 4 + 1 + 1, "a figure for each congestion control, the boxes, and adaptive");
+        assert_eq!(figures.len(), 4 + 1 + 1 + 1, "one for each congestion control, boxes, means, and adaptive");
         let Chart::Curves(curves) = &figures[0].chart else { panic!("curves") };
         assert_eq!(curves.curves.len(), 5);
         let point = curves.curves[0].points[6];

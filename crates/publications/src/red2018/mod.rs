@@ -4,11 +4,12 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is measured of the testbed, and its places in a sample | `testbed.rs`; what detectors say: `replay.rs` |
-//! | the items | `correlation.rs` (with `roc`), `scheduler.rs`, `scaling.rs`, `coupling.rs` |
+//! | the items | `correlation.rs` (with `roc`), `scheduler.rs`, `over_time.rs`, `scaling.rs`, `coupling.rs` |
 //! | what all of them share | `part.rs` |
 
 mod correlation;
 mod coupling;
+mod over_time;
 mod part;
 mod replay;
 mod scaling;
@@ -40,6 +41,9 @@ const LOADS: [&str; 2] = ["limited load", "bulk load"];
 /// The figures of a run of one of the three scenarios.
 fn measure(result: &RunResult) -> Result<Sample, String> {
     let bottlenecks = result.links.iter().filter(|link| link.name.starts_with("bottleneck")).count();
+    if !result.series.is_empty() {
+        return Ok(over_time::measure(result));
+    }
     Ok(match result.paths.first() {
         Some(records) if bottlenecks > 0 => scaling::measure(2 * bottlenecks, records),
         Some(_) => testbed::measure(result),
@@ -63,6 +67,7 @@ fn own(results: &Results) -> Own {
         of_load.extend(items.contains(&"correlation").then(|| correlation::correlation(&correlation)));
         of_load.extend(items.contains(&"roc").then(|| correlation::roc(&roc)));
         of_load.extend(scheduler::scheduler(&under));
+        of_load.extend(items.contains(&over_time::ITEM).then(|| over_time::cumulative(&under)));
         parts.extend(of_load.into_iter().map(|part| part.under(load)));
     }
     let items = results.items();

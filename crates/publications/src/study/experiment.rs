@@ -42,6 +42,8 @@ pub(crate) struct Experiment {
     pub(crate) records: bool,
     /// Whether a run ends when its first flow has completed.
     pub(crate) until_complete: bool,
+    /// Whether figures of flows are noted second by second, for the paper's code.
+    pub(crate) by_second: bool,
     /// Whether its runs are part of a quick look at all items.
     #[serde(default = "yes")]
     pub(crate) quick_look: bool,
@@ -55,12 +57,13 @@ pub(super) struct Kind {
     pub(super) series: bool,
     pub(super) records: bool,
     pub(super) until_complete: bool,
+    pub(super) by_second: bool,
 }
 
 impl Experiment {
     pub(super) fn kind(&self) -> Kind {
-        let &Self { series, records, until_complete, .. } = self;
-        Kind { series, records, until_complete }
+        let &Self { series, records, until_complete, by_second, .. } = self;
+        Kind { series, records, until_complete, by_second }
     }
 }
 

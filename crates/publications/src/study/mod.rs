@@ -8,13 +8,14 @@
 //! | what `paper.toml` may contain | `description.rs`, `experiment.rs`; how it is read: `reader.rs` |
 //! | values that depend on variables | `template.rs`; on how much is run: `effort.rs` |
 //! | the cells of an experiment | `grid.rs`; a cell and its scenario: `cell.rs` |
-//! | how runs are done, what is measured of them | `runs.rs`, `metrics.rs`; how many: `until_decided.rs` |
+//! | how runs are done, what is measured of them | `runs.rs`, `by_second.rs`, `metrics.rs`; how many: `until_decided.rs` |
 //! | cells with their runs | `results.rs` |
 //! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
 //! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of two cells: `comparisons.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
 //! | runs on Linux | `linux.rs` |
 
 mod averages;
+mod by_second;
 mod cell;
 mod checks;
 mod claims;
@@ -47,6 +48,7 @@ use subflow_report::{Figure, Finding, Reproduction, Table};
 use subflow_scenario::file::{Problem, list};
 use subflow_scenario::sweep::Parameters;
 
+pub(crate) use by_second::{DELIVERED, DUPLICATE_ACKS, RETRANSMISSIONS, SRTT, by_second};
 pub(crate) use cell::Cell;
 pub(crate) use claims::{Check, Claim};
 pub(crate) use effort::Effort;

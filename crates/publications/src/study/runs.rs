@@ -14,6 +14,7 @@ use subflow_scenario::file::Problems;
 use subflow_scenario::sweep::{Job, Plan, Point, SeriesKept};
 use subflow_store::{Key, Record, Settings, Store, fill_with};
 
+use super::by_second;
 use super::cell::Cell;
 use super::experiment::Kind;
 use super::folder::Folder;
@@ -85,14 +86,19 @@ impl<'a> Runs<'a> {
 
     fn run(&self, Points { mut plan, jobs, .. }: Points, kind: Kind) -> Result<(), ReproduceError> {
         let Some(plan) = &mut plan else { return Ok(()) };
-        let Kind { series, records, until_complete } = kind;
+        let Kind { series, records, until_complete, by_second: is_by_second } = kind;
+        let series = series || is_by_second;
         plan.series = if series { SeriesKept::All } else { SeriesKept::None };
         let identity = |job: &Job| (plan.points[job.point].digest, job.seed);
         let mut jobs: Vec<Job> =
             jobs.into_iter().filter(|job| !self.done.borrow().contains_key(&identity(job))).collect();
         jobs.iter_mut().enumerate().for_each(|(run, job)| job.run = run);
         let options = RunOptions { series, paths: records, stop: self.request.stop.clone(), ..RunOptions::default() };
-        let simulate = if until_complete { simulate_until_complete } else { simulate };
+        let simulate = match () {
+            () if until_complete => simulate_until_complete,
+            () if is_by_second => by_second::simulate_by_second,
+            () => simulate,
+        };
         let run = |job| run_job_with(plan, job, &options, simulate);
         let samples = match self.request.store.as_ref().filter(|_| !records) {
             None => {
@@ -187,6 +193,9 @@ fn plan_of(cell: &Cell, folder: &Folder, seed: u64) -> Result<Plan, Problems> {
     let mut plan = cell.plan(folder, seed)?;
     if cell.experiment.until_complete {
         plan.identify_by("ends when the first flow has completed");
+    }
+    if cell.experiment.by_second {
+        plan.identify_by(by_second::IDENTITY);
     }
     Ok(plan)
 }
