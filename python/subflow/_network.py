@@ -59,7 +59,7 @@ class Network:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._ended_with: Results | None = None
+        self._ended_with: Results | RunError | None = None
 
     def __getitem__(self, host: str) -> NetworkHost:
         hosts = {found["name"]: found["addresses"] for found in self.status()["hosts"]}
@@ -117,6 +117,8 @@ class Network:
         RunError
             The network has ended otherwise than by ``down`` or the ``with`` block.
         """
+        if isinstance(self._ended_with, RunError):
+            raise self._ended_with
         if self._ended_with is not None:
             return self._ended_with
         return Results._of_network(json.dumps(self._ask({"request": "results"})))
@@ -124,7 +126,10 @@ class Network:
     def down(self) -> None:
         """End the network with everything that runs in it. Nothing happens if it has ended."""
         if self._socket.exists():
-            self._ended_with = self.results()
+            try:
+                self._ended_with = self.results()
+            except RunError as error:
+                self._ended_with = error
             self._ask({"request": "down"})
 
     def __enter__(self) -> Network:

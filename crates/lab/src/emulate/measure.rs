@@ -190,6 +190,12 @@ fn exchanges_of<'a>(
     if kernel.from.is_some() { kernel.exchange_sizes.is_some().then_some(of_kernel) } else { application.exchanges() }
 }
 
+/// The share of the machine's CPU time in so many seconds that this much CPU time leaves.
+pub(super) fn cpu_left(cpu_s: f64, seconds: f64) -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    (1.0 - cpu_s / (seconds * cores)).max(0.0)
+}
+
 fn real_time(
     scenario: &Scenario,
     emulator: &Emulator<RealWorld>,
@@ -198,8 +204,7 @@ fn real_time(
     conditions: &Conditions,
     plans: &[Plan],
 ) -> Result<RealTime, RunError> {
-    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
-    let cpu_left = (1.0 - conditions.cpu_s / (scenario.duration.as_secs_f64() * cores)).max(0.0);
+    let cpu_left = cpu_left(conditions.cpu_s, scenario.duration.as_secs_f64());
     let punctuality = emulator.punctuality();
     let [ignored_packets, refused] = emulator.not_carried();
     let mut drops = conditions.drops;

@@ -17,6 +17,7 @@ use subflow_scenario::{Host, Scenario};
 
 use super::super::connections::{Connections, Recorded};
 use super::super::hosts::KernelHosts;
+use super::super::measure::cpu_left;
 use super::super::programs::Containers;
 use super::control::{Measured, Order};
 use super::message::{Answer, Emulation, HostStatus, NetworkStatus, ProgramStatus, Request};
@@ -241,6 +242,7 @@ impl<'a, 'b> Server<'a, 'b> {
             late_p99_us,
             late_max_us,
             ignored_packets,
+            cpu_left: cpu_left(cpu_s, duration_s),
             mptcp_counters: self.hosts.mptcp_counters()?,
             ..RealTime::default()
         };
@@ -254,7 +256,9 @@ impl<'a, 'b> Server<'a, 'b> {
             ..RunResult::default()
         };
         let current = self.current();
-        let (path, scenario) = (current.document.path.clone(), current.document.text());
+        // Whoever reads it has another working directory.
+        let path = std::path::absolute(&current.document.path).unwrap_or_else(|_| current.document.path.clone());
+        let scenario = current.document.text();
         Ok(NetworkResults { path, scenario, result, series, connections })
     }
 
