@@ -76,7 +76,7 @@ fn a_download_is_a_request_with_its_response() {
         requests = { request = \"400 B\", response = \"20 MB\", count = 1 }";
     let replayed = replayed(&scenario(WIFI, LTE, flow), 0);
     assert_near(&replayed, 0.1);
-    assert!(replayed.1.text.contains("request = \"400 B\", response = \"20 MB\""), "{}", replayed.1.text);
+    assert!(replayed.1.text.contains("request = \"400 bytes\", response = \"20 MB\""), "{}", replayed.1.text);
 }
 
 #[test]

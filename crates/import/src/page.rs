@@ -55,7 +55,8 @@ pub(crate) fn scenario(page: &Page, choices: &Choices) -> Result<Imported, Impor
         let exchanges = exchanges(connection, *delay, &of_flows);
         let flow_builder = match connection.is_quic {
             true => FlowBuilder::quic(&client, server),
-            false => FlowBuilder::tcp(&client, server),
+            // Browsers and servers send at once (TCP_NODELAY).
+            false => FlowBuilder::tcp(&client, server).set("tcp", Options::new().set("nagle", false)),
         };
         builder = builder.flow(flow, flow_builder.set("exchanges", exchanges));
     }

@@ -2,10 +2,10 @@
 //!
 //! | of a link | from |
 //! |---|---|
-//! | rate | acknowledged data by tenths of a second, of all connections over the address together: the value that a quarter of the busy intervals exceeds, with headers |
+//! | rate | acknowledged data by tenths of a second, of all connections over the address together, with headers: the value that a quarter of the busy intervals exceeds; without a queue to speak of, one twentieth |
 //! | delay | half of the shortest round-trip time, less what a full packet takes at the rate |
 //! | queue | the rate times what the round-trip time exceeds the shortest one by in nine tenths of the intervals, at most |
-//! | loss | the share of packets that were sent again, if there was no queue to speak of: else the queue dropped them |
+//! | loss | the share of packets that were sent again, if there was no queue to speak of and independent losses would have let through as much: else the queue dropped them |
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -39,6 +39,8 @@ const FULL_PACKET: f64 = 1500.0;
 const HEADERS: f64 = 52.0;
 /// A queue that held so many full packets most of the time was filled by the connections themselves.
 const STANDING: f64 = 8.0;
+/// A link was filled if the rate was so near to that of the fastest intervals half of the time.
+const STEADY: f64 = 0.9;
 /// The default of a scenario, in packets.
 const USUAL_QUEUE: u64 = 100;
 const USUAL_RATE: Rate = Rate::from_mbit(100);
@@ -89,71 +91,137 @@ fn shortest(row: &SubflowRow) -> Option<f64> {
 }
 
 fn of_client(analysis: &Analysis, address: IpAddr) -> Inferred {
-    let rows: Vec<&SubflowRow> = rows_of(analysis, address).map(|(row, _)| row).collect();
+    let evidence = Evidence::of(analysis, address);
     let mut notes = Vec::new();
-    let sum = |of: fn(&SubflowRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
-    let (packets, bytes) = (sum(|row| row.data_packets).max(1.0), sum(|row| row.bytes));
-    let again = sum(|row| row.retransmissions.saturating_sub(row.spurious));
-    let headers = 1.0 + HEADERS / (bytes / packets).max(1.0);
-    let curves = Curves::of(analysis, address);
-    let round_trip = rows.iter().filter_map(|row| shortest(row)).min_by(f64::total_cmp);
-    let waits = match (round_trip, quantile(&curves.round_trips, 0.9)) {
-        (Some(shortest), Some(long)) => (long - shortest).max(0.0),
-        _ => 0.0,
-    };
-    let known = quantile(&curves.rates, 0.75).map(|mbit| mbit * headers);
-    let is_standing = known.is_some_and(|mbit| mbit * waits * 125.0 >= STANDING * FULL_PACKET);
-    // Losses that no queue has caused keep a sender below the rate of the link: the fastest interval is nearer to it.
-    let known = if is_standing { known } else { quantile(&curves.rates, 1.0).map(|mbit| mbit * headers) };
-    let rate = match known.filter(|mbit| *mbit > 0.0) {
-        Some(mbit) => {
-            if !is_standing {
-                notes.push(
-                    "its connections did not keep it filled: its rate is at least that of the fastest 100 ms"
-                        .to_owned(),
-                );
-            }
-            Rate::from_bits_per_second((mbit * 1e6).round().max(1000.0) as u64)
-        }
-        None => {
-            notes.push(format!("its rate: not told, {USUAL_RATE}"));
-            USUAL_RATE
-        }
-    };
-    let transmission = FULL_PACKET * 8.0 / rate.bits_per_second() as f64 * 1e3;
-    let delay = match round_trip {
-        Some(round_trip) => milliseconds(((round_trip - transmission) / 2.0).max(0.0)),
-        None => {
-            notes.push("its delay: not told, none".to_owned());
-            Duration::ZERO
-        }
-    };
-    let queued = rate.bits_per_second() as f64 / 8e3 * waits / FULL_PACKET;
-    let share = again / packets;
-    let (queue, loss) = match (is_standing, again > 0.0) {
-        (true, true) => {
-            notes.push(format!(
-                "{:.2} % of its packets were sent again: dropped by its queue, of which nine tenths were filled",
-                share * 1e2
-            ));
-            (Some(queued.ceil() as u64 + 1), None)
-        }
-        (true, false) => {
-            notes.push(format!("its queue was never full: more than {queued:.0} packets"));
-            (Some((queued * 2.0).ceil().max(USUAL_QUEUE as f64) as u64), None)
-        }
-        (false, _) => {
-            notes.push(format!("its queue: not told, {USUAL_QUEUE} packets"));
-            if again > 0.0 {
-                notes.push(format!(
-                    "{:.2} % of its packets were sent again while its queue was short: taken as random losses",
-                    share * 1e2
-                ));
-            }
-            (None, Probability::nearest(share.min(0.9)).filter(|loss| loss.as_trillionths() > 0))
-        }
-    };
+    let rate = evidence.rate(&mut notes);
+    let delay = evidence.delay(rate, &mut notes);
+    let (queue, loss) = evidence.queue_and_loss(rate, &mut notes);
     Inferred { rate, delay, queue: queue.map(|packets| Packets::new(packets.max(2))), loss, notes }
+}
+
+/// What the packets of all connections of an address tell of its link.
+struct Evidence {
+    /// Packets with data, and those that were sent again without need.
+    packets: f64,
+    again: f64,
+    /// The bytes of packets per byte of data.
+    headers: f64,
+    /// The shortest round-trip time, in ms.
+    round_trip: Option<f64>,
+    curves: Curves,
+    /// Whether there was a queue most of the time.
+    is_standing: bool,
+    /// Whether independent losses at this rate would have let through as much as there was.
+    may_be_random: bool,
+}
+
+impl Evidence {
+    fn of(analysis: &Analysis, address: IpAddr) -> Self {
+        let rows: Vec<&SubflowRow> = rows_of(analysis, address).map(|(row, _)| row).collect();
+        let sum = |of: fn(&SubflowRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
+        let (packets, bytes) = (sum(|row| row.data_packets).max(1.0), sum(|row| row.bytes));
+        let again = sum(|row| row.retransmissions.saturating_sub(row.spurious));
+        let round_trip = rows.iter().filter_map(|row| shortest(row)).min_by(f64::total_cmp);
+        let mut evidence = Self {
+            packets,
+            again,
+            headers: 1.0 + HEADERS / (bytes / packets).max(1.0),
+            round_trip,
+            curves: Curves::of(analysis, address),
+            is_standing: false,
+            may_be_random: rows.iter().all(|row| may_be_random(row)),
+        };
+        if !rows.iter().max_by_key(|row| row.bytes).is_some_and(|row| row.mean_rtt_ms.is_some()) {
+            evidence.curves.round_trips.clear();
+        }
+        let rate = |share| quantile(&evidence.curves.rates, share).unwrap_or(0.0);
+        let mbit = rate(0.75) * evidence.headers;
+        // At a receiver there are no round-trip times; a steady rate is that of a link that was filled.
+        let is_steady = evidence.curves.round_trips.is_empty() && rate(0.5) >= STEADY * rate(0.9);
+        evidence.is_standing = is_steady || mbit * evidence.waits(0.9) * 125.0 >= STANDING * FULL_PACKET;
+        evidence
+    }
+
+    /// How much longer than the shortest the round-trip time was in a share of the intervals, at most, in ms.
+    fn waits(&self, share: f64) -> f64 {
+        let long = quantile(&self.curves.round_trips, share);
+        self.round_trip.zip(long).map_or(0.0, |(shortest, long)| (long - shortest).max(0.0))
+    }
+
+    fn rate(&self, notes: &mut Vec<String>) -> Rate {
+        // Of a link that was not filled, the fastest intervals are nearer to its rate; in the very fastest one data may
+        // be acknowledged that arrived earlier, behind a hole.
+        let share = if self.is_standing { 0.75 } else { 0.95 };
+        let mbit = quantile(&self.curves.rates, share).map_or(0.0, |mbit| mbit * self.headers);
+        if mbit <= 0.0 {
+            notes.push(format!("its rate: not told, {USUAL_RATE}"));
+            return USUAL_RATE;
+        }
+        if !self.is_standing {
+            let note = "its connections did not keep it filled: its rate is at least that of the fastest intervals";
+            notes.push(note.to_owned());
+        }
+        Rate::from_bits_per_second((mbit * 1e6).round().max(1000.0) as u64)
+    }
+
+    fn delay(&self, rate: Rate, notes: &mut Vec<String>) -> Duration {
+        let transmission = FULL_PACKET * 8.0 / rate.bits_per_second() as f64 * 1e3;
+        match self.round_trip {
+            Some(round_trip) => milliseconds(((round_trip - transmission) / 2.0).max(0.0)),
+            None => {
+                notes.push("its delay: not told, none".to_owned());
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// The queue in packets, and the probability of a loss.
+    fn queue_and_loss(&self, rate: Rate, notes: &mut Vec<String>) -> (Option<u64>, Option<Probability>) {
+        let queued = |share| rate.bits_per_second() as f64 / 8e3 * self.waits(share) / FULL_PACKET;
+        let share = self.again / self.packets;
+        let sent_again = format!("{:.2} % of its packets were sent again", share * 1e2);
+        match (self.is_standing, self.again > 0.0) {
+            (true, _) if self.curves.round_trips.is_empty() => {
+                notes.push(format!("its queue: not told at a receiver, {USUAL_QUEUE} packets"));
+                (None, None)
+            }
+            (true, true) => {
+                notes.push(format!("{sent_again}: dropped by its queue, of which nine tenths were filled"));
+                (Some(queued(0.9).ceil() as u64 + 1), None)
+            }
+            (true, false) => {
+                let most = queued(1.0);
+                notes.push(format!("its queue was never full: more than {most:.0} packets"));
+                (Some((most * 2.0).ceil().max(USUAL_QUEUE as f64) as u64), None)
+            }
+            (false, true) if !self.may_be_random => {
+                notes.push(format!(
+                    "{sent_again}, more than independent losses let through: dropped by its queue in bursts"
+                ));
+                (Some(queued(1.0).ceil() as u64 + 1), None)
+            }
+            (false, is_lossy) => {
+                notes.push(format!("its queue: not told, {USUAL_QUEUE} packets"));
+                if is_lossy {
+                    notes.push(format!("{sent_again} while its queue was short: taken as random losses"));
+                }
+                (None, Probability::nearest(share.min(0.9)).filter(|loss| loss.as_trillionths() > 0))
+            }
+        }
+    }
+}
+
+/// Whether a sender with so many losses can have been so fast if they were independent of each other: by the formula of
+/// Mathis, Semke, Mahdavi and Ott (1997), with a factor for congestion controls that recover faster than Reno.
+fn may_be_random(row: &SubflowRow) -> bool {
+    const FASTER_THAN_RENO: f64 = 2.0;
+    let losses = row.retransmissions.saturating_sub(row.spurious) as f64 / row.data_packets.max(1) as f64;
+    let (Some(goodput), Some(round_trip)) = (row.goodput_mbps, row.mean_rtt_ms.or(row.handshake_ms)) else {
+        return true;
+    };
+    let window = 1.22 / losses.sqrt().max(1e-6);
+    let segment = row.bytes as f64 / row.data_packets.max(1) as f64;
+    goodput * 1e3 * round_trip <= FASTER_THAN_RENO * window * segment * 8.0
 }
 
 /// What the connections of an address show over time, those with figures over time.

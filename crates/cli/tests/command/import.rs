@@ -90,7 +90,8 @@ fn captures_become_a_scenario_and_a_trace() {
     let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--pcap", "captures"]);
     assert_eq!(code, Some(0), "{stderr}");
     let captures = std::fs::read_dir(desk.path("captures")).expect("captures");
-    let file = captures.filter_map(Result::ok).map(|entry| entry.path()).min().expect("one");
+    let paths = captures.filter_map(Result::ok).map(|entry| entry.path());
+    let file = paths.filter(|path| path.extension().is_some_and(|it| it == "pcapng")).min().expect("one");
     let file = file.to_str().expect("a path");
     let (code, _, stderr) = desk.subflow(&["analyze", file, "--scenario", "replay.toml", "--trace", "rates.csv"]);
     assert_eq!(code, Some(0), "{stderr}");

@@ -68,6 +68,7 @@ delay = "10 ms"
 [flows.page]
 from = "client"
 to = "near"
+tcp = { nagle = false }
 exchanges = [
     { response = "1 kB", wait = "30 ms" },
     { response = "2 kB", wait = "40 ms" },
@@ -76,6 +77,7 @@ exchanges = [
 [flows.assets]
 from = "client"
 to = "cdn"
+tcp = { nagle = false }
 exchanges = [{ response = "4 kB", after = "page.1", pause = "100 ms" }, { response = "5 kB", after = "page.3" }]
 "#;
 
