@@ -65,6 +65,7 @@ const SETTINGS: &[Setting] = &[
     setting("max_rto", STREAMS, Kind::Time(|s, time| s.tcp.max_rto = time)),
     setting("max_retries", STREAMS, Kind::Number(100, |s, number| s.tcp.max_retries = number as u32)),
     setting("syn_retries", STREAMS, Kind::Number(100, |s, number| s.tcp.syn_retries = number as u32)),
+    setting("syn_linear_timeouts", STREAMS, Kind::Number(100, |s, number| s.tcp.syn_linear_timeouts = number as u32)),
     setting("acks", STREAMS, Kind::Name(&["every", "delayed", "quick"], set_acks)),
     setting("loss_detection", STREAMS, Kind::Name(&["rack", "dupthresh"], set_loss_detection)),
     setting("reduction", STREAMS, Kind::Name(&["proportional", "immediate"], set_reduction)),

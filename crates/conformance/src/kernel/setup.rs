@@ -26,13 +26,14 @@ const VERBS: [&str; 12] = [
     "assert",
     "let",
 ];
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 15] = [
     "mtu",
     "initial_window",
     "timestamps",
     "sack",
     "min_rto",
     "syn_retries",
+    "syn_linear_timeouts",
     "tail_loss_probe",
     "frto",
     "idle_restart",
@@ -93,6 +94,7 @@ fn kernel_settings(settings: &Settings) -> KernelSettings {
         ("ipv4/tcp_sack", switch(tcp.sack)),
         ("ipv4/tcp_syn_retries", retries.clone()),
         ("ipv4/tcp_synack_retries", retries),
+        ("ipv4/tcp_syn_linear_timeouts", tcp.syn_linear_timeouts.to_string()),
         ("ipv4/tcp_early_retrans", if tcp.tail_loss_probe { "3" } else { "0" }.to_owned()),
         ("ipv4/tcp_frto", if tcp.frto { "2" } else { "0" }.to_owned()),
         ("ipv4/tcp_slow_start_after_idle", switch(tcp.slow_start_after_idle)),

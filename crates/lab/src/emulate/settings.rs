@@ -240,6 +240,7 @@ fn sysctls(tcp: &tcp::Config) -> Vec<(String, String)> {
         ("tcp_dsack", flag(tcp.sack)),
         ("tcp_ecn", ecn(tcp.ecn).to_owned()),
         ("tcp_syn_retries", tcp.syn_retries.clamp(1, 127).to_string()),
+        ("tcp_syn_linear_timeouts", tcp.syn_linear_timeouts.to_string()),
         ("tcp_retries2", tcp.max_retries.to_string()),
         ("tcp_recovery", flag(tcp.loss_detection == LossDetection::Rack)),
         ("tcp_early_retrans", (3 * u32::from(tcp.tail_loss_probe)).to_string()),

@@ -63,7 +63,11 @@ pub(crate) fn descriptions() -> Vec<Description> {
 }
 
 fn linux_6_12() -> Stack {
-    let tcp = tcp::Config { send_buffer: SendBuffer::Automatic(Autotuning::LINUX_SEND), ..tcp::Config::default() };
+    let tcp = tcp::Config {
+        send_buffer: SendBuffer::Automatic(Autotuning::LINUX_SEND),
+        syn_linear_timeouts: 4,
+        ..tcp::Config::default()
+    };
     let multipath = mptcp::Config::new(Lia::default().into(), LowestLatency.into(), FullMesh::default().into());
     Stack {
         tcp_congestion: Cubic::default().into(),

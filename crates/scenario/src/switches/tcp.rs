@@ -54,6 +54,13 @@ fn segments() -> Vec<Switch<Stack>> {
         ),
         switch("syn_retries", whole(COUNT), |s| &mut s.tcp.syn_retries, "how often a SYN is retransmitted"),
         switch(
+            "syn_linear_timeouts",
+            whole(0..=127),
+            |s| &mut s.tcp.syn_linear_timeouts,
+            "the number of timeouts of a SYN after which its timer does not double, which come on top of syn_retries. \
+             Linux: `net.ipv4.tcp_syn_linear_timeouts`, since 6.5",
+        ),
+        switch(
             "delayed_ack",
             ack_policy(),
             |s| &mut s.tcp.ack_policy,

@@ -235,8 +235,12 @@ pub struct Config {
     pub max_rto: Duration,
     /// Maximum number of consecutive retransmission timeouts before the connection is closed (`tcp_retries2`).
     pub max_retries: u32,
-    /// Maximum number of retransmissions of a SYN or SYN/ACK (`tcp_syn_retries`).
+    /// Maximum number of retransmissions of a SYN or SYN/ACK (`tcp_syn_retries`); of a SYN, those of
+    /// [`syn_linear_timeouts`](Self::syn_linear_timeouts) come on top.
     pub syn_retries: u32,
+    /// Timeouts of a SYN after which its timer does not double (`tcp_syn_linear_timeouts`, 4 since Linux 6.5). With 0
+    /// each one doubles it (RFC 6298, section 5.5). A SYN/ACK has none of them.
+    pub syn_linear_timeouts: u32,
     /// Acknowledgment policy.
     pub ack_policy: AckPolicy,
     /// SACK compression; `None` disables it.
@@ -308,6 +312,7 @@ impl Default for Config {
             max_rto: Duration::from_secs(120),
             max_retries: 15,
             syn_retries: 6,
+            syn_linear_timeouts: 0,
             ack_policy: AckPolicy::Delayed(DelayedAck::default()),
             sack_compression: Some(SackCompression::default()),
             loss_detection: LossDetection::Rack,

@@ -98,7 +98,8 @@ impl Connection {
     /// The SYN or SYN/ACK was sent: starts its timer.
     pub(super) fn on_syn_sent(&mut self, now: Instant) {
         self.send.on_syn_sent();
-        self.timer.arm(Purpose::Retransmission, now, self.rto.of_handshake(self.lifecycle.syn_repeated()));
+        let doubling = self.lifecycle.syn_repeated().saturating_sub(self.linear_timeouts());
+        self.timer.arm(Purpose::Retransmission, now, self.rto.of_handshake(doubling));
     }
 
     /// The host sent the SYN/ACK before this connection existed (SYN cookies). The time of its transmission is unknown,
@@ -117,9 +118,14 @@ impl Connection {
         self.counters.retransmissions += 1;
     }
 
+    /// The timeouts after which the timer of the handshake stays as it is.
+    fn linear_timeouts(&self) -> u32 {
+        if self.state() == super::State::SynSent { self.config.syn_linear_timeouts } else { 0 }
+    }
+
     /// The timer of the SYN or SYN/ACK expired.
     pub(super) fn on_syn_timeout(&mut self) {
-        if self.lifecycle.syn_repeated() >= self.config.syn_retries {
+        if self.lifecycle.syn_repeated() >= self.config.syn_retries.saturating_add(self.linear_timeouts()) {
             return self.close(Closed::TimedOut);
         }
         self.lifecycle.on_syn_timeout();

@@ -59,9 +59,9 @@ impl RetransmissionTimeout {
         self.retries
     }
 
-    /// The timeout of a SYN or SYN/ACK that was sent again `repeated` times.
-    pub(super) fn of_handshake(&self, repeated: u32) -> Duration {
-        self.unsampled.saturating_mul(1 << repeated.min(16)).min(self.maximum)
+    /// The timeout of a SYN or SYN/ACK after it was doubled so many times.
+    pub(super) fn of_handshake(&self, doubled: u32) -> Duration {
+        self.unsampled.saturating_mul(1 << doubled.min(16)).min(self.maximum)
     }
 
     /// The handshake is complete.

@@ -101,6 +101,19 @@ fn without_an_answer_the_syn_is_given_up() {
 }
 
 #[test]
+fn the_first_timeouts_of_a_syn_may_be_linear() {
+    let mut pair =
+        Setup::tcp().on(CLIENT, |stack| (stack.tcp.syn_retries, stack.tcp.syn_linear_timeouts) = (2, 4)).build();
+    pair.tamper(drop_all(|_| true));
+    let start = pair.now();
+    pair.connect();
+    pair.drive();
+    // RTOs of 1, 1, 1, 1, 1, 2 and 4 s, as in Linux with 4.
+    assert_eq!(pair.when(CLIENT, Event::Closed(Closed::TimedOut)), Some(start + secs(5 + 2 + 4)));
+    assert_eq!(pair.log.len(), 7);
+}
+
+#[test]
 fn a_port_where_nobody_listens_refuses() {
     let mut pair = Setup::tcp().build();
     let (client, server) = (pair.address(CLIENT, 0), pair.address(SERVER, 0));
