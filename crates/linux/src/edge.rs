@@ -4,16 +4,17 @@
 //! and are passed on unchanged to a kernel at the other end. A packet of our stack gets its bytes when it is written to
 //! a kernel: they are [`Pattern`](crate::Pattern), so they can be generated when needed and checked on arrival.
 
-use core::ops::Range;
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
+use subflow_wire::Packet;
 use subflow_wire::icmp::IcmpError;
-use subflow_wire::{Ecn, Packet, set_congestion_experienced};
 
-use crate::packet_writer::{PacketWriter, emit_changed};
+use crate::echo;
+use crate::frames::{Frame, Frames};
+use crate::packet_writer::PacketWriter;
 use crate::{Device, Punctuality, WallClock};
 
 /// Our stacks, on the hosts that are not kernels.
@@ -65,25 +66,6 @@ pub trait ByteTap {
     fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]);
 }
 
-/// The bytes of a packet from a kernel.
-#[derive(Clone, Debug, Default)]
-struct Frame {
-    bytes: Vec<u8>,
-    payload: Range<usize>,
-    /// What the bytes are, if middleboxes may change it.
-    described: Option<Packet>,
-}
-
-impl Frame {
-    /// Its bytes, with Congestion Experienced if a link has set it on `packet`.
-    fn with_mark_of(&mut self, packet: &Packet) -> &[u8] {
-        if packet.ip.ecn == Ecn::CongestionExperienced {
-            set_congestion_experienced(&mut self.bytes);
-        }
-        &self.bytes
-    }
-}
-
 /// A device with its interface in the network.
 #[derive(Debug)]
 pub(crate) struct Port {
@@ -102,8 +84,7 @@ pub(crate) struct Edge<U> {
     kernel_addresses: Vec<IpAddr>,
     /// Per interface, whether what arrives there has a frame; without it, that depends on the source address.
     pub(crate) have_frames: Option<Vec<bool>>,
-    /// Frames by packet id.
-    frames: Vec<Frame>,
+    frames: Frames,
     clock: WallClock,
     /// The read buffer for devices.
     incoming: Vec<u8>,
@@ -133,7 +114,7 @@ impl<U: Userspace> Edge<U> {
             port_of,
             kernel_addresses,
             have_frames: None,
-            frames: Vec::new(),
+            frames: Frames::default(),
             clock,
             incoming: vec![0; MAX_PACKET_SIZE],
             writer: PacketWriter::default(),
@@ -153,16 +134,18 @@ impl<U: Userspace> Edge<U> {
         if let Some(tap) = &mut self.tap {
             tap.packet(network.now(), port.host, port.interface, bytes);
         }
-        let Ok((packet, payload)) = Packet::parse(bytes) else {
-            self.ignored += 1;
-            return Ok(true);
+        let (packet, payload) = match (Packet::parse(bytes), echo::describe(bytes)) {
+            (Ok(parsed), _) | (Err(_), Some(parsed)) => parsed,
+            (Err(_), None) => {
+                self.ignored += 1;
+                return Ok(true);
+            }
         };
         let id = network.reserve();
         *network.packet_mut(id) = packet;
         self.adopt_derived(network);
-        self.make_room_for(id);
         let bytes = &self.incoming[..length];
-        let frame = &mut self.frames[id.index()];
+        let frame = self.frames.at(id);
         frame.described = network.has_middleboxes().then(|| network.packet(id).clone());
         frame.bytes.clear();
         frame.bytes.extend_from_slice(bytes);
@@ -172,20 +155,16 @@ impl<U: Userspace> Edge<U> {
         Ok(true)
     }
 
-    fn make_room_for(&mut self, id: PacketId) {
-        if self.frames.len() <= id.index() {
-            self.frames.resize_with(id.index() + 1, Frame::default);
-        }
-    }
-
     fn port_at(&self, interface: InterfaceId) -> Option<u32> {
         self.port_of.get(interface.index()).copied().flatten()
     }
 
     /// Whether a packet that arrives at `interface` has a frame.
     fn has_frame(&self, network: &Network, interface: InterfaceId, packet: PacketId) -> bool {
-        let source = network.packet(packet).ip.source;
+        let content = network.packet(packet);
+        let source = content.ip.source;
         match &self.have_frames {
+            _ if echo::is_description(content) => true,
             Some(have_frames) => have_frames[interface.index()],
             // The address may be one that a middlebox has given.
             None if network.has_middleboxes() => {
@@ -195,26 +174,10 @@ impl<U: Userspace> Edge<U> {
         }
     }
 
-    /// Gives the packets that middleboxes have sent the frames of those that have caused them.
+    /// Gives the packets that middleboxes have made the frames of those that have caused them.
     fn adopt_derived(&mut self, network: &mut Network) {
-        if !network.has_middleboxes() {
-            return;
-        }
-        for (cause, derived) in network.take_derived() {
-            self.make_room_for(cause.max(derived));
-            self.frames[derived.index()] = self.frames[cause.index()].clone();
-        }
-    }
-
-    /// Brings the frame of `id` up to date if middleboxes have changed the packet.
-    fn refresh(&mut self, network: &mut Network, id: PacketId) {
-        self.make_room_for(id);
-        let frame = &mut self.frames[id.index()];
-        let packet = network.packet_mut(id);
-        if frame.described.as_ref() != Some(packet)
-            && let Some((bytes, payload)) = emit_changed(packet, &frame.bytes[frame.payload.clone()])
-        {
-            *frame = Frame { bytes, payload, described: Some(packet.clone()) };
+        if network.has_middleboxes() {
+            network.take_derived().into_iter().for_each(|derivation| self.frames.derive(derivation));
         }
     }
 
@@ -225,7 +188,7 @@ impl<U: Userspace> Edge<U> {
         let time = network.now();
         let port = &self.ports[position];
         let bytes = if self.has_frame(network, port.interface, id) {
-            self.frames[id.index()].with_mark_of(network.packet(id))
+            self.frames.at(id).with_mark_of(network.packet(id))
         } else {
             self.writer.write(network.packet_mut(id))
         };
@@ -239,13 +202,33 @@ impl<U: Userspace> Edge<U> {
         }
     }
 
+    /// Whether a packet is an echo request or reply of ICMP.
+    fn is_echo(&self, network: &Network, interface: InterfaceId, packet: PacketId) -> bool {
+        echo::is_description(network.packet(packet)) && self.has_frame(network, interface, packet)
+    }
+
+    /// A host with our stack answers an echo request, as a kernel does.
+    fn answer_echo(&mut self, network: &mut Network, (host, interface): (HostId, InterfaceId), id: PacketId) {
+        self.show(network, host, interface, id);
+        let Some(bytes) = echo::reply(&self.frames.at(id).bytes) else { return };
+        let Some((packet, payload)) = echo::describe(&bytes) else { return };
+        if let Some(tap) = &mut self.tap {
+            tap.packet(network.now(), host, interface, &bytes);
+        }
+        let answer = network.reserve();
+        *network.packet_mut(answer) = packet;
+        let described = network.has_middleboxes().then(|| network.packet(answer).clone());
+        *self.frames.at(answer) = Frame { bytes, payload, described };
+        network.transmit_reserved(host, interface, answer);
+    }
+
     /// Passes a packet that one of our stacks receives to the tap.
     fn show(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, id: PacketId) {
         let time = network.now();
         let has_frame = self.has_frame(network, interface, id);
         let Some(tap) = &mut self.tap else { return };
         let bytes = if has_frame {
-            self.frames[id.index()].with_mark_of(network.packet(id))
+            self.frames.at(id).with_mark_of(network.packet(id))
         } else {
             self.writer.write(network.packet_mut(id))
         };
@@ -258,16 +241,16 @@ impl<U: Userspace> Hosts for Edge<U> {
         if network.has_middleboxes() {
             self.adopt_derived(network);
             if self.has_frame(network, interface, packet) {
-                self.refresh(network, packet);
+                self.frames.refresh(packet, network.packet_mut(packet));
             }
         }
         match self.port_at(interface) {
             Some(position) => self.send(network, position as usize, packet),
+            None if self.is_echo(network, interface, packet) => self.answer_echo(network, (host, interface), packet),
             None => {
                 self.show(network, host, interface, packet);
                 let payload = if self.has_frame(network, interface, packet) {
-                    let frame = &self.frames[packet.index()];
-                    Payload::Bytes(&frame.bytes[frame.payload.clone()])
+                    Payload::Bytes(self.frames.at(packet).content())
                 } else {
                     Payload::Described
                 };
@@ -300,9 +283,6 @@ impl<U: Userspace> Hosts for Edge<U> {
 
     fn handle_copy(&mut self, network: &mut Network, original: PacketId, copy: PacketId) {
         self.adopt_derived(network);
-        if original.index() < self.frames.len() {
-            self.make_room_for(copy);
-            self.frames[copy.index()] = self.frames[original.index()].clone();
-        }
+        self.frames.copy(original, copy);
     }
 }

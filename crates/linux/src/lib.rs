@@ -86,7 +86,7 @@
 //! |---|---|
 //! | the event loop in real time | `emulator.rs`; how punctual it is: `punctuality.rs` |
 //! | the wall clock, priorities of threads, the end of a run on request | `real_time.rs` |
-//! | conversion between packets as bytes and as descriptions | `edge.rs`; their bytes: `packet_writer.rs` |
+//! | conversion between packets as bytes and as descriptions | `edge.rs`; their bytes: `packet_writer.rs`, `frames.rs`; `ping`: `echo.rs` |
 //! | our stack on a host | `stack_host.rs` |
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
@@ -122,10 +122,12 @@ pub mod congestion;
 mod container;
 mod counters;
 mod device;
+mod echo;
 mod edge;
 mod emulator;
 mod error;
 mod file_lock;
+mod frames;
 mod host_namespaces;
 mod kernel;
 mod kernel_host;

@@ -105,7 +105,8 @@ pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, 
 pub use loss::{Bernoulli, GilbertElliott, LossModel, PacketLoss, Trace};
 pub use metrics::{LinkMetrics, NetworkMetrics};
 pub use middlebox::{
-    Block, DropOption, Middlebox, MssClamp, Mtu, Nat, PlacedMiddlebox, Reset, RewriteSequence, Split, StripOption,
+    Block, Derivation, DropOption, Merge, Middlebox, MssClamp, Mtu, Nat, PlacedMiddlebox, Reorder, Reset,
+    RewritePayload, RewriteSequence, Split, StripOption,
 };
 pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Direction, Hosts, LookAhead, Network, Passage, Tap};

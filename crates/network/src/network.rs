@@ -10,7 +10,7 @@ use subflow_wire::icmp::IcmpError;
 use crate::event_queue::EventQueue;
 use crate::host_table::HostTable;
 use crate::link::{LatePackets, Link};
-use crate::middlebox::{Chain, Translations};
+use crate::middlebox::{Chain, Derivation, Translations};
 use crate::packet_pool::PacketPool;
 use crate::parts::Part;
 use crate::routing::Routing;
@@ -94,8 +94,8 @@ pub struct Network {
     /// The middleboxes of each link with two directions; empty if no link has any.
     pub(crate) middleboxes: Vec<Option<Chain>>,
     pub(crate) translations: Translations,
-    /// Packets that middleboxes have sent, with those that have caused them.
-    pub(crate) derived: Vec<(PacketId, PacketId)>,
+    /// What middleboxes have made of packets.
+    pub(crate) derived: Vec<Derivation>,
 }
 
 /// A scheduled change.

@@ -155,6 +155,7 @@ impl Network {
                 match self.late_packets.pop() {
                     Some(Late::Packet(link, packet)) => self.arrive_with_copy(hosts, link.0, packet),
                     Some(Late::Error(interface, error)) => hosts.handle_icmp(self, interface, &error),
+                    Some(Late::Held(link, ticket)) => self.end_waiting(link.0, ticket),
                     None => {}
                 }
             } else if timer < horizon {

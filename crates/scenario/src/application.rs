@@ -1,8 +1,20 @@
-//! What applications do with data: how they read it (at a rate, in pieces, with pauses), video that a player requests in
-//! chunks, and exchanges that wait for each other.
+//! What applications do with data: how they write it (in bursts), how they read it (at a rate, in pieces, with pauses),
+//! video that a player requests in chunks, and exchanges that wait for each other.
 
 use subflow_policy::adaptation::Adaptation;
 use subflow_quantity::{Duration, Rate};
+
+use crate::Period;
+
+/// How the application that sends a flow's data writes it, if not all at once: a burst when it begins to send, and one
+/// after each period. What the send buffer does not take waits, and joins the next burst.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writing {
+    /// Bytes of a burst, above 0.
+    pub burst: u64,
+    /// The time from one burst to the next; its mean is not zero.
+    pub every: Period,
+}
 
 /// How the application that receives a flow's data reads it. Data that it has not read fills the receive window.
 #[derive(Clone, Debug, PartialEq, Eq)]

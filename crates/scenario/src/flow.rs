@@ -13,7 +13,7 @@ use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic, sctp, tcp};
 
-use crate::{InterfaceIndex, Period, PlannedExchange, Reading, SizeDistribution, Video};
+use crate::{InterfaceIndex, Period, PlannedExchange, Reading, SizeDistribution, Video, Writing};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Flow {
     pub protocol: Protocol,
     /// What is sent.
     pub traffic: Traffic,
+    /// How the application that sends the data of a transfer writes it; at once where absent.
+    pub write: Option<Writing>,
     /// How the application that receives the data reads it; at once where absent.
     pub read: Option<Reading>,
     /// When the flow opens its connection.

@@ -14,7 +14,7 @@
 
 use subflow_quantity::Duration;
 
-use crate::csv_table::{LineError, reader};
+use crate::csv_table::{Cause, LineError, reader};
 use crate::size_table::MOST_BYTES;
 
 /// A flow of a list.
@@ -133,7 +133,14 @@ fn counted(at: usize, count: &str, flows: Vec<ListedFlow>) -> Result<Vec<ListedF
 fn csv(text: &str) -> Result<Vec<ListedFlow>, LineError> {
     let mut reader = reader(text);
     let header = reader.headers().map_err(|error| LineError::not_csv(&error))?.clone();
-    let column = |name: &str| header.iter().position(|known| known.eq_ignore_ascii_case(name));
+    let columns = |name: &str| {
+        let named = header.iter().enumerate().filter(move |(_, known)| known.eq_ignore_ascii_case(name));
+        named.map(|(position, _)| position).collect::<Vec<_>>()
+    };
+    if let Some(name) = ["from", "to", "bytes", "start_s"].into_iter().find(|name| columns(name).len() > 1) {
+        return Err(LineError::new(1, format!("two columns {name}"), "one of them").because(Cause::Columns));
+    }
+    let column = |name: &str| columns(name).first().copied();
     let (Some(from), Some(to)) = (column("from"), column("to")) else {
         let found = header.iter().collect::<Vec<_>>().join(", ");
         return Err(LineError::other_columns(&header, found, "from, to and, if they differ, bytes and start_s"));
@@ -200,6 +207,7 @@ mod tests {
         assert_eq!(line("1\n0 1 3 100 0 2.0\n"), Err(2));
         assert_eq!(line("from,to,bytes\n1,2,many\n"), Err(2));
         assert_eq!(line("from;to\n1;2\n"), Err(1));
+        assert_eq!(read("from,to,FROM\n1,2,3\n"), Err((1, "one of them".to_owned())));
         assert_eq!(line("Nodes 4\nConnections 0\n"), Err(1));
         assert_eq!(line("\n\n"), Err(1));
     }

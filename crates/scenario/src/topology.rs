@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use subflow_network::{LinkConfig, PlacedMiddlebox, RouterMode};
+use subflow_network::{LinkConfig, Middlebox, PlacedMiddlebox, RouterMode};
+
+use crate::Scenario;
 
 /// A computer with one or more interfaces. Hosts do not forward packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +93,28 @@ pub enum Attachment {
     Interface(InterfaceIndex),
     /// A router, by index into [`Scenario::routers`](super::Scenario::routers).
     Router(usize),
+}
+
+impl Scenario {
+    /// Whether middleboxes change data, so that what arrives is not what was sent.
+    pub fn rewrites_payload(&self) -> bool {
+        let boxes = self.links.iter().flat_map(|link| &link.middleboxes);
+        boxes.into_iter().any(|placed| matches!(placed.middlebox, Middlebox::RewritePayload(_)))
+    }
+}
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    /// Whether `address` is of this family.
+    pub(crate) fn has(self, address: IpAddr) -> bool {
+        address.is_ipv4() == (self == Self::Ipv4)
+    }
 }
 
 /// A link between two attachments. Its two directions share nothing but the middleboxes.

@@ -37,6 +37,8 @@ pub(super) struct KernelFlow {
     pub(super) exchanges: Mutex<ExchangeLog>,
     /// The pace of its reader, if data is not read at once.
     pub(super) pace: Option<Mutex<Pace>>,
+    /// Whether what arrives has to be what was sent: no middlebox rewrites it.
+    pub(super) checks_bytes: bool,
     /// The first error that is not an outcome of the scenario.
     pub(super) error: Mutex<Option<String>>,
 }
@@ -85,6 +87,7 @@ impl KernelFlow {
             completed_at: Mutex::default(),
             exchanges: Mutex::default(),
             pace: flow.read.clone().map(|reading| Mutex::new(Pace::new(reading))),
+            checks_bytes: !scenario.rewrites_payload(),
             error: Mutex::default(),
         })
     }

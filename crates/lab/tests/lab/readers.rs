@@ -1,4 +1,4 @@
-//! Applications that read at their own pace: the law of the slower one, and closed windows in captures.
+//! Applications that read or write at their own pace: the law of the slower one, bursts, and closed windows in captures.
 
 use std::path::Path;
 
@@ -117,4 +117,26 @@ fn a_reader_has_the_same_results_on_two_threads() {
         (one.engine.cpu_s, two.engine.cpu_s) = (0.0, 0.0);
         assert_eq!(one, two);
     }
+}
+
+#[test]
+fn bursts_that_the_path_carries_set_the_goodput_and_the_end() {
+    for protocol in PROTOCOLS {
+        let keys =
+            |write: &str| format!("protocol = '{protocol}'\nsend = '1 MB'\nwrite = {{ burst = '100 kB', {write} }}");
+        // The tenth burst comes after 4.5 s.
+        let done = run(&scenario("20 s", &keys("every = '500 ms'"))).flows[0].completion_s;
+        assert!(done.is_some_and(|done| (4.5..4.9).contains(&done)), "{protocol}: {done:?}");
+        // The path is slower than these.
+        let steady = run(&scenario("20 s", &format!("protocol = '{protocol}'\nsend = '1 MB'"))).flows[0].completion_s;
+        let done = run(&scenario("20 s", &keys("every = '1 ms'"))).flows[0].completion_s;
+        assert!(done.zip(steady).is_some_and(|(done, steady)| done < 1.3 * steady), "{protocol}: {done:?}");
+    }
+}
+
+#[test]
+fn a_transfer_without_an_end_goes_on_in_bursts_and_stops_in_time() {
+    let keys = "write = { burst = '50 kB', every = { exponential = '100 ms' } }\nstop = '15 s'";
+    let flow = run(&scenario("20 s", keys)).flows.remove(0);
+    assert!((5_000_000..10_000_000).contains(&flow.bytes_delivered), "about 150 bursts: {}", flow.bytes_delivered);
 }

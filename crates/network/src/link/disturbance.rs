@@ -7,6 +7,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::icmp::IcmpError;
 
 use super::{LinkConfig, Parcel, Reordering};
+use crate::middlebox::Ticket;
 use crate::netem::Netem;
 use crate::{InterfaceId, LinkId, Probability};
 
@@ -63,6 +64,8 @@ pub(crate) enum Late {
     Packet(LinkId, Parcel),
     /// An ICMP error for the host of an interface.
     Error(InterfaceId, Box<IcmpError>),
+    /// The end of the time for which a packet may wait at a middlebox of a link.
+    Held(LinkId, Ticket),
 }
 
 /// Packets with an extra delay and ICMP errors, in order of their arrival, then of being added.
@@ -87,6 +90,11 @@ impl LatePackets {
     /// Adds `error`, which arrives at `interface` at `at`.
     pub(crate) fn push_error(&mut self, at: Instant, interface: InterfaceId, error: IcmpError) {
         self.add(at, Late::Error(interface, Box::new(error)));
+    }
+
+    /// The packet with `ticket` waits at a middlebox of `link`, until `at` at the latest.
+    pub(crate) fn push_held(&mut self, at: Instant, link: LinkId, ticket: Ticket) {
+        self.add(at, Late::Held(link, ticket));
     }
 
     fn add(&mut self, at: Instant, late: Late) {

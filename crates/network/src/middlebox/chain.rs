@@ -1,12 +1,15 @@
 //! The middleboxes of one link, one behind another.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
-use super::{Fate, Interference, Middlebox, Passage, Sent, Translations, Way};
+use super::{Fate, Interference, Middlebox, Order, Passage, Sent, Translations, Way};
+use crate::PacketId;
 use crate::host_table::AddressBook;
+use crate::link::Parcel;
 
 /// A middlebox on a link.
 #[derive(Clone, Debug)]
@@ -35,6 +38,56 @@ impl PlacedMiddlebox {
 pub(crate) struct Chain {
     boxes: Vec<PlacedMiddlebox>,
     salt: u64,
+    /// The packets that wait at one of them.
+    waiting: BTreeMap<Ticket, Waiting>,
+    /// The number of tickets that were given.
+    tickets: u64,
+}
+
+/// By what a packet is known that waits at a middlebox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ticket(u64);
+
+/// A packet that waits at a middlebox.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) parcel: Parcel,
+    /// The position of the middlebox.
+    pub(crate) at: usize,
+}
+
+/// What a middlebox has made of a packet's payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivation {
+    /// It has sent `copy` because of `cause`, perhaps with a part of its payload.
+    Copied {
+        /// The packet that has passed.
+        cause: PacketId,
+        /// The new one.
+        copy: PacketId,
+    },
+    /// The payload of `first` was put before that of `whole`.
+    Joined {
+        /// The packet that exists no longer.
+        first: PacketId,
+        /// The one that has both payloads.
+        whole: PacketId,
+    },
+    /// The first byte of the payload was increased by 1, modulo 256; zeros were appended, or bytes removed at the end.
+    Rewritten {
+        /// The packet.
+        packet: PacketId,
+        /// By how many bytes the payload is longer.
+        longer: i32,
+    },
+}
+
+/// The packet that has come to a link.
+#[derive(Clone, Copy, Debug)]
+struct Cause {
+    way: Way,
+    /// Whether it is the one that passes; otherwise that is one which a middlebox has made because of it.
+    is_itself: bool,
 }
 
 /// The addresses of the network, for middleboxes that add some.
@@ -53,31 +106,57 @@ pub(crate) struct Outcome {
     pub(crate) back: Vec<Packet>,
     /// The MTU to report to the packet's source.
     pub(crate) too_big: Option<u32>,
+    /// What becomes of packets that waited, in order.
+    pub(crate) orders: Vec<Order>,
+    /// Where the packet waits from now on, if it does.
+    pub(crate) held: Option<(Ticket, usize)>,
+    /// The payload was rewritten: by how many bytes it is longer, each time.
+    pub(crate) rewritten: Vec<i32>,
 }
 
 impl Chain {
     pub(crate) fn new(boxes: Vec<PlacedMiddlebox>, salt: u64) -> Self {
-        Self { boxes, salt }
+        Self { boxes, salt, waiting: BTreeMap::new(), tickets: 0 }
     }
 
-    /// Lets `packet` pass all middleboxes in the direction `way`, and says what became of it.
+    /// Lets `packet` pass all middleboxes in the direction `way`, or those behind the one at which it has waited, and
+    /// says what became of it.
     pub(crate) fn process(
         &mut self,
         packet: &mut Packet,
-        way: Way,
+        (way, waited_at): (Way, Option<usize>),
         surroundings: &mut Surroundings<'_>,
     ) -> (Fate, Outcome) {
         let mut outcome = Outcome::default();
-        let fate = self.pass(packet, (way, 0..self.boxes.len()), way, surroundings, &mut outcome);
+        let through = waited_at.map_or(0..self.boxes.len(), |at| self.behind(way, at));
+        let fate = self.pass(packet, (way, through), Cause { way, is_itself: true }, surroundings, &mut outcome);
         (fate, outcome)
     }
 
-    /// Lets `packet` pass the middleboxes with the numbers `through`; the packet that caused it goes `main`.
+    /// The middleboxes that are left in the direction `way` behind one.
+    fn behind(&self, way: Way, number: usize) -> Range<usize> {
+        match way {
+            Way::Up => number + 1..self.boxes.len(),
+            Way::Down => 0..number,
+        }
+    }
+
+    /// Keeps a packet until it goes on.
+    pub(crate) fn keep(&mut self, ticket: Ticket, waiting: Waiting) {
+        self.waiting.insert(ticket, waiting);
+    }
+
+    /// The packet with this ticket, if it still waits. It does no longer.
+    pub(crate) fn take(&mut self, ticket: Ticket) -> Option<Waiting> {
+        self.waiting.remove(&ticket)
+    }
+
+    /// Lets `packet` pass the middleboxes with the numbers `through`, because of the packet `cause`.
     fn pass(
         &mut self,
         packet: &mut Packet,
         (way, through): (Way, Range<usize>),
-        main: Way,
+        cause: Cause,
         surroundings: &mut Surroundings<'_>,
         outcome: &mut Outcome,
     ) -> Fate {
@@ -89,6 +168,7 @@ impl Chain {
             if !self.boxes[number].concerns(way, surroundings.now) {
                 continue;
             }
+            let ticket = Ticket(self.tickets);
             let mut passage = Passage {
                 now: surroundings.now,
                 way,
@@ -98,15 +178,24 @@ impl Chain {
                 addresses: &mut *surroundings.addresses,
                 sends: Vec::new(),
                 too_big: None,
+                ticket: cause.is_itself.then_some(ticket),
+                orders: Vec::new(),
+                rewritten: None,
             };
             let fate = self.boxes[number].middlebox.process(packet, &mut passage);
-            let Passage { sends, too_big, .. } = passage;
-            if way == main {
+            let Passage { sends, too_big, orders, rewritten, .. } = passage;
+            if way == cause.way {
                 outcome.too_big = outcome.too_big.or(too_big);
             }
+            outcome.orders.extend(orders);
+            outcome.rewritten.extend(rewritten.filter(|_| cause.is_itself));
             for Sent { packet, onward } in sends {
                 let way = if onward { way } else { way.opposite() };
-                self.follow(packet, (way, number), main, surroundings, outcome);
+                self.follow(packet, (way, number), cause.way, surroundings, outcome);
+            }
+            if let Fate::Hold(_) = fate {
+                self.tickets += 1;
+                outcome.held = Some((ticket, number));
             }
             if fate != Fate::Pass {
                 return fate;
@@ -124,11 +213,8 @@ impl Chain {
         surroundings: &mut Surroundings<'_>,
         outcome: &mut Outcome,
     ) {
-        let through = match way {
-            Way::Up => number + 1..self.boxes.len(),
-            Way::Down => 0..number,
-        };
-        if self.pass(&mut packet, (way, through), main, surroundings, outcome) == Fate::Pass {
+        let (through, cause) = (self.behind(way, number), Cause { way: main, is_itself: false });
+        if self.pass(&mut packet, (way, through), cause, surroundings, outcome) == Fate::Pass {
             if way == main { outcome.onward.push(packet) } else { outcome.back.push(packet) }
         }
     }

@@ -12,14 +12,17 @@
 //! | `packet_size.rs` | `mtu`, `mss-clamp` |
 //! | `nat.rs` | `nat`, and all addresses and ports that translators have given |
 //! | `reset.rs` | `reset`, and the resets that middleboxes send in the name of others |
-//! | `block.rs`, `rewrite_sequence.rs`, `split.rs` | one middlebox each |
+//! | `block.rs`, `merge.rs`, `reorder.rs`, `rewrite_payload.rs`, `rewrite_sequence.rs`, `split.rs` | one middlebox each |
 
 mod block;
 mod chain;
+mod merge;
 mod nat;
 mod packet_size;
 mod passing;
+mod reorder;
 mod reset;
+mod rewrite_payload;
 mod rewrite_sequence;
 mod split;
 mod tcp_options;
@@ -31,12 +34,15 @@ use subflow_quantity::Instant;
 use subflow_wire::Packet;
 
 pub use block::Block;
-pub(crate) use chain::Chain;
-pub use chain::PlacedMiddlebox;
+pub(crate) use chain::{Chain, Ticket};
+pub use chain::{Derivation, PlacedMiddlebox};
+pub use merge::Merge;
 pub use nat::Nat;
 pub(crate) use nat::Translations;
 pub use packet_size::{MssClamp, Mtu};
+pub use reorder::Reorder;
 pub use reset::Reset;
+pub use rewrite_payload::RewritePayload;
 pub use rewrite_sequence::RewriteSequence;
 pub use split::Split;
 pub use tcp_options::{DropOption, StripOption};
@@ -47,7 +53,7 @@ use crate::host_table::AddressBook;
 macro_rules! middleboxes {
     ($macro:ident! $($arguments:tt)*) => {
         $macro! {
-            [StripOption DropOption Block Nat MssClamp RewriteSequence Mtu Split Reset] [] $($arguments)*
+            [StripOption DropOption Block Nat MssClamp RewriteSequence RewritePayload Mtu Split Merge Reorder Reset] [] $($arguments)*
         }
     };
 }
@@ -90,6 +96,19 @@ pub(crate) enum Fate {
     Drop,
     /// The packets that the middlebox sends onward take its place.
     Replace,
+    /// It waits here with its [`Passage::ticket`], at the latest until this time: then it goes on by itself.
+    Hold(Instant),
+}
+
+/// What becomes of a packet that waits at the middlebox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// It goes on, before the passing packet.
+    Before(Ticket),
+    /// It goes on, after the passing packet.
+    After(Ticket),
+    /// Its payload is in the passing packet now, before that one's own.
+    Absorb(Ticket),
 }
 
 /// A packet that a middlebox sends itself.
@@ -114,6 +133,12 @@ pub(crate) struct Passage<'a> {
     pub(crate) sends: Vec<Sent>,
     /// The MTU that the middlebox reports to the packet's source.
     pub(crate) too_big: Option<u32>,
+    /// By what the packet is known if it waits here; `None` if it cannot, since another middlebox of the link made it.
+    pub(crate) ticket: Option<Ticket>,
+    /// What becomes of packets that wait here, in order.
+    pub(crate) orders: Vec<Order>,
+    /// The payload of the packet was rewritten: by how many bytes it is longer.
+    pub(crate) rewritten: Option<i32>,
 }
 
 impl Passage<'_> {

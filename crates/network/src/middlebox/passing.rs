@@ -6,8 +6,8 @@ use subflow_quantity::Duration;
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted};
 use subflow_wire::{Body, Packet};
 
-use super::chain::{Outcome, Surroundings};
-use super::{Fate, Way};
+use super::chain::{Outcome, Surroundings, Waiting};
+use super::{Derivation, Fate, Order, Ticket, Way};
 use crate::host_table::FarEnd;
 use crate::ids::PacketRoute;
 use crate::link::Parcel;
@@ -52,15 +52,33 @@ impl Network {
     }
 
     /// Processes `packet`, which comes now to link `index`, at the middleboxes of the link.
-    pub(crate) fn pass_middleboxes(&mut self, index: u32, mut parcel: Parcel) {
+    pub(crate) fn pass_middleboxes(&mut self, index: u32, parcel: Parcel) {
+        self.pass_middleboxes_behind(index, parcel, None);
+    }
+
+    /// The same at all of them, or at those behind the one at which it has waited.
+    fn pass_middleboxes_behind(&mut self, index: u32, mut parcel: Parcel, waited_at: Option<usize>) {
         let way = if index.is_multiple_of(2) { Way::Up } else { Way::Down };
         let Some(chain) = &mut self.middleboxes[index as usize / 2] else { return self.enter_queue(index, parcel) };
         let mut surroundings =
             Surroundings { now: self.now, translations: &mut self.translations, addresses: &mut self.hosts.addresses };
-        let (fate, Outcome { onward, back, too_big }) =
-            chain.process(&mut self.packets[parcel.packet], way, &mut surroundings);
+        let (fate, Outcome { onward, back, too_big, orders, held, rewritten }) =
+            chain.process(&mut self.packets[parcel.packet], (way, waited_at), &mut surroundings);
+        if let (Fate::Hold(until), Some((ticket, at))) = (fate, held) {
+            chain.keep(ticket, Waiting { parcel, at });
+            self.late_packets.push_held(until, LinkId(index), ticket);
+        }
         if let Some(mtu) = too_big {
             self.report_too_big(index, parcel.packet, mtu);
+        }
+        let rewritten = rewritten.into_iter().map(|longer| Derivation::Rewritten { packet: parcel.packet, longer });
+        self.derived.extend(rewritten);
+        for order in &orders {
+            match *order {
+                Order::Before(ticket) => self.end_waiting(index, ticket),
+                Order::Absorb(ticket) => self.absorb(index, ticket, parcel.packet),
+                Order::After(_) => {}
+            }
         }
         match fate {
             Fate::Pass => {
@@ -71,6 +89,7 @@ impl Network {
                 self.links[index as usize].count_ended_at_middlebox(fate == Fate::Replace);
                 self.release(parcel.packet);
             }
+            Fate::Hold(_) => {}
         }
         for packet in onward {
             let size = size_of(&packet);
@@ -81,13 +100,40 @@ impl Network {
         for packet in back {
             self.send_back(index, packet, parcel.packet);
         }
+        for order in orders {
+            if let Order::After(ticket) = order {
+                self.end_waiting(index, ticket);
+            }
+        }
+    }
+
+    /// The packet with `ticket`, if it still waits at a middlebox of link `index`, goes on.
+    pub(crate) fn end_waiting(&mut self, index: u32, ticket: Ticket) {
+        let Some(Waiting { parcel, at }) = self.no_longer_waiting(index, ticket) else { return };
+        let link = &mut self.links[index as usize];
+        if !link.is_up() {
+            return link.refuse(self.now, parcel, &mut self.packets);
+        }
+        self.pass_middleboxes_behind(index, parcel, Some(at));
+    }
+
+    /// The payload of the packet with `ticket` is in `whole` now.
+    fn absorb(&mut self, index: u32, ticket: Ticket, whole: PacketId) {
+        let Some(Waiting { parcel, .. }) = self.no_longer_waiting(index, ticket) else { return };
+        self.derived.push(Derivation::Joined { first: parcel.packet, whole });
+        self.links[index as usize].count_ended_at_middlebox(true);
+        self.release(parcel.packet);
+    }
+
+    fn no_longer_waiting(&mut self, index: u32, ticket: Ticket) -> Option<Waiting> {
+        self.middleboxes[index as usize / 2].as_mut()?.take(ticket)
     }
 
     /// Stores a packet of a middlebox. `cause` is the packet that has made it send.
     fn insert_of_middlebox(&mut self, packet: Packet, cause: PacketId) -> PacketId {
         let id = self.packets.insert(packet);
         self.counters.duplicated += 1;
-        self.derived.push((cause, id));
+        self.derived.push(Derivation::Copied { cause, copy: id });
         id
     }
 
@@ -142,10 +188,9 @@ impl Network {
         }
     }
 
-    /// The packets that middleboxes have sent since the last call, each with the one that has caused it. They may
-    /// carry a part of its payload. Hosts that store data for a packet id store it for them, too; others need not call
-    /// it.
-    pub fn take_derived(&mut self) -> Vec<(PacketId, PacketId)> {
+    /// What middleboxes have made of packets since the last call, in order. Hosts that store data for a packet id
+    /// store it accordingly; others need not call it.
+    pub fn take_derived(&mut self) -> Vec<Derivation> {
         core::mem::take(&mut self.derived)
     }
 
@@ -179,5 +224,5 @@ impl Network {
 }
 
 fn size_of(packet: &Packet) -> u16 {
-    u16::try_from(packet.wire_length()).expect("middleboxes make no packet larger than it was")
+    u16::try_from(packet.wire_length()).expect("what middleboxes add stays within 65,535 bytes")
 }

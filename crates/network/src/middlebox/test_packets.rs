@@ -45,7 +45,7 @@ impl Bench {
     fn pass(&mut self, at: Duration, mut packet: Packet, way: Way) -> Option<Packet> {
         let (translations, addresses) = (&mut self.translations, &mut self.addresses);
         let mut surroundings = Surroundings { now: Instant::ZERO + at, translations, addresses };
-        let (fate, outcome) = self.chain.process(&mut packet, way, &mut surroundings);
+        let (fate, outcome) = self.chain.process(&mut packet, (way, None), &mut surroundings);
         self.outcome = outcome;
         (fate == Fate::Pass).then_some(packet)
     }

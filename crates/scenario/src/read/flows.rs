@@ -140,8 +140,10 @@ impl FlowReader<'_> {
                 .label("the same host")
                 .also(from_field.place(), "from here"));
         }
+        let family = section.given("family").map(|field| field.choice("a family", &schema::FAMILIES)).transpose()?;
+        let ends = [(from_end, from_field), (to_end, to_field)];
         let Connected { from, to, addresses } =
-            self.protocols.islands.connect(self.topology, (from_end, from_field), (to_end, to_field))?;
+            self.protocols.islands.connect(self.topology, family, ends[0], ends[1])?;
         let (start, send_after, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
@@ -164,6 +166,7 @@ impl FlowReader<'_> {
                 sizes.as_ref(),
                 self.traces,
             )?,
+            write: traffic::writing(&section)?,
             read: traffic::reading(&section, kind.is_udp())?,
             start,
             send_after,

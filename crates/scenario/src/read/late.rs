@@ -27,22 +27,24 @@ pub(super) fn ends(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, na
     }
 }
 
-/// A number of flows of which some would start after the end of the run.
+/// A number or a list of flows of which some would start after the end of the run.
 pub(super) fn starts(flow: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
-    let Some(count) = flow.given("count") else { return };
     // Random arrivals differ from run to run.
-    if flow.given("arrivals").is_none_or(|arrivals| arrivals.duration().is_err()) {
-        return;
-    }
+    let arrivals = flow.given("arrivals").map(|arrivals| arrivals.duration().is_ok());
+    let (key, given) = match (flow.given("pairs"), flow.given("count"), arrivals) {
+        (_, Some(count), Some(true)) => ("count", count),
+        (Some(pairs), _, None) => ("pairs", pairs),
+        _ => return,
+    };
     let flows = || scenario.flows.iter().filter(|flow| flow.key() == name);
     let late = flows().filter(|flow| flow.start >= scenario.duration).count();
     if late > 0 {
         let message = format!(
-            "flows.{name}.count: {late} of {} flows do not start, because their turn comes after the end of the run, {}",
+            "flows.{name}.{key}: {late} of {} flows do not start, because their turn comes after the end of the run, {}",
             flows().count(),
             scenario.duration
         );
-        found.push(Problem::at(count.place(), message).label("more than arrive"));
+        found.push(Problem::at(given.place(), message).label("more than arrive"));
     }
 }
 

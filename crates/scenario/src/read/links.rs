@@ -3,17 +3,16 @@
 use std::ops::RangeInclusive;
 
 use subflow_network::{
-    Distribution, Jitter, LinkConfig, Middlebox, Overtaking, Peak, PlacedMiddlebox, Probability, Reordering, Service,
-    TokenBucketConfig,
+    Distribution, Jitter, LinkConfig, Overtaking, Peak, Probability, Reordering, Service, TokenBucketConfig,
 };
 use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{References, algorithms, loss, queue};
+use super::{References, loss, middleboxes, queue};
 use crate::file::{Field, Place, Problem, Section, Value};
-use crate::schema::{DISTRIBUTIONS, EVENT_DIRECTIONS};
-use crate::{Link, options, schema};
+use crate::schema::DISTRIBUTIONS;
+use crate::{Link, schema};
 
 /// A longer delay is assumed to be a mistake in its unit.
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
@@ -38,10 +37,8 @@ impl LinkReader<'_> {
             return Err(between.problem("both ends are the same").label("a link joins two nodes"));
         }
         let [up, down] = configs(&section, self.references)?;
-        let middleboxes = match section.given("middlebox") {
-            Some(field) => middleboxes(&field)?,
-            None => Vec::new(),
-        };
+        let of_link = section.given("middlebox").map_or(Ok(Vec::new()), |field| middleboxes::of_link(&field))?;
+        let middleboxes = middleboxes::with_those_of_routers(of_link, ends, &self.topology.router_middleboxes);
         let link = Link { name: name.to_owned(), ends, up, down, middleboxes };
         Ok((link, [first.place().clone(), second.place().clone()]))
     }
@@ -257,25 +254,6 @@ fn reorder(field: &Field<'_>) -> Result<Reorder, Problem> {
     Ok(Reorder::Late(Reordering { probability, extra_delay }))
 }
 
-/// A table, or a list of tables in order from the link's first end to its second.
-fn middleboxes(field: &Field<'_>) -> Result<Vec<PlacedMiddlebox>, Problem> {
-    match field.value() {
-        Value::Table(_) => Ok(vec![placed_middlebox(field)?]),
-        _ => field.list("a table, or a list of tables, each with a kind")?.iter().map(placed_middlebox).collect(),
-    }
-}
-
-fn placed_middlebox(field: &Field<'_>) -> Result<PlacedMiddlebox, Problem> {
-    let section = field.section(&schema::MIDDLEBOX)?;
-    let middlebox: Middlebox =
-        algorithms::in_section(&section, &section.required("kind")?, "a middlebox", &[], &options::of_no_place)?;
-    Ok(PlacedMiddlebox {
-        middlebox,
-        directions: section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?,
-        start: section.value("start").duration()?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -297,11 +275,6 @@ mod tests {
         Ok(scenario(keys)?.links.into_iter().next().map(|link| [link.up, link.down]).expect("a link"))
     }
 
-    fn placed(middlebox: &str) -> Result<Vec<PlacedMiddlebox>, String> {
-        let scenario = scenario(&format!("middlebox = {middlebox}"))?;
-        Ok(scenario.links.into_iter().next().expect("a link").middleboxes)
-    }
-
     #[test]
     fn packets_overtake_where_any_of_them_can_be_late() {
         let skip = "reorder = { probability = \"5 %\" }";
@@ -315,37 +288,6 @@ mod tests {
         for nothing in [skip, &in_the_other] {
             let problems = link(nothing).expect_err(nothing);
             assert!(problems.contains("neither delay nor jitter"), "{problems}");
-        }
-    }
-
-    #[test]
-    fn one_middlebox_is_a_table_and_several_are_a_list() {
-        let names = |value| -> Vec<String> {
-            let placed = placed(value).expect(value);
-            placed.iter().map(|placed| placed.middlebox.name().to_owned()).collect()
-        };
-        assert_eq!(names("{ kind = \"nat\" }"), ["nat"]);
-        assert_eq!(names("[{ kind = \"nat\" }, { kind = \"mtu\", mtu = 1400 }]"), ["nat", "mtu"]);
-        assert!(names("[]").is_empty());
-    }
-
-    #[test]
-    fn a_middlebox_has_a_direction_and_a_start() {
-        let placed = placed("{ kind = \"block\", port = 80, direction = \"down\", start = \"2 s\" }");
-        let placed = placed.expect("it is valid").remove(0);
-        assert_eq!((placed.directions, placed.start), ([false, true], Duration::from_secs(2)));
-    }
-
-    #[test]
-    fn an_option_of_another_kind_is_refused() {
-        for (value, expected) in [
-            ("{ kind = \"nat\", mtu = 1400 }", "nat has no such option"),
-            ("{ kind = \"strip-option\" }", "option is missing"),
-            ("{ kind = \"nut\" }", "nat"),
-            ("\"nat\"", "a list of tables"),
-        ] {
-            let problems = placed(value).expect_err(value);
-            assert!(problems.contains(expected), "{value}: {problems}");
         }
     }
 }

@@ -12,6 +12,7 @@ mod hosts;
 mod late;
 mod links;
 mod loss;
+mod middleboxes;
 mod network;
 mod pairs;
 mod path_products;

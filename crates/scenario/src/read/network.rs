@@ -6,7 +6,7 @@ use super::References;
 use super::links::LinkReader;
 use super::shape::Generated;
 use super::topology::Topology;
-use super::{gateways, hosts, routing, shape};
+use super::{gateways, hosts, middleboxes, routing, shape};
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Host, HostStack, Interface, Router, schema};
 
@@ -99,6 +99,10 @@ impl Topology {
                 }
                 None => Ok((default, router.place().clone())),
             });
+            let boxes = router.section(&schema::ROUTER).map(|section| section.given("middlebox"));
+            if let Some(boxes) = boxes.ok().flatten().and_then(|boxes| problems.keep(middleboxes::of_router(&boxes))) {
+                self.router_middleboxes.insert(self.routers.len(), boxes);
+            }
             // A router with an unknown mode is still added, so that its links raise no false alarms.
             let known = problems.keep(mode);
             if let Some((mode, place)) = &known {

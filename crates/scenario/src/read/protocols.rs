@@ -243,7 +243,7 @@ impl ProtocolReader<'_> {
         let (from_end, from_field) = end("from", from_host)?;
         let (to_end, to_field) = end("to", to_host)?;
         let Connected { from, to, addresses } =
-            self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+            self.islands.connect(self.topology, None, (from_end, &from_field), (to_end, &to_field))?;
         let (source_port, backup) = (source_port(&section)?, section.value("backup").boolean()?);
         Ok(SubflowPlan { from, to, addresses, source_port, backup })
     }

@@ -9,6 +9,7 @@ use subflow_policy::routing::{Graph, disjoint_paths};
 use super::ends::HostEnd;
 use super::topology::Topology;
 use crate::file::{Field, Problem, list};
+use crate::topology::Family;
 use crate::{Attachment, InterfaceIndex, Link};
 
 /// Two interfaces that can communicate.
@@ -21,10 +22,11 @@ pub(super) struct Connected {
 }
 
 impl Connected {
-    fn new(topology: &Topology, from: InterfaceIndex, to: InterfaceIndex) -> Option<Self> {
+    fn new(topology: &Topology, from: InterfaceIndex, to: InterfaceIndex, family: Option<Family>) -> Option<Self> {
         let [here, there] = [from, to].map(|end| &topology.hosts[end.host].interfaces[end.interface].addresses);
         let same_family = |local: IpAddr| there.iter().copied().find(|remote| remote.is_ipv4() == local.is_ipv4());
-        let addresses = here.iter().find_map(|&local| Some([local, same_family(local)?]))?;
+        let suits = |local: &&IpAddr| family.is_none_or(|family| family.has(**local));
+        let addresses = here.iter().filter(suits).find_map(|&local| Some([local, same_family(local)?]))?;
         Some(Self { from, to, addresses })
     }
 
@@ -84,25 +86,31 @@ impl Islands {
     }
 
     /// The first pair of interfaces of two ends that can communicate: joined by links, with addresses of one family. Those
-    /// whose first addresses are of one family come before others.
+    /// whose first addresses are of one family come before others. With a `family`, its addresses are those of the ends.
     pub(super) fn connect(
         &self,
         topology: &Topology,
+        family: Option<Family>,
         (from, from_field): (HostEnd, &Field<'_>),
         (to, to_field): (HostEnd, &Field<'_>),
     ) -> Result<Connected, Problem> {
         let pairs = || interfaces(topology, from).flat_map(|a| interfaces(topology, to).map(move |b| (a, b)));
         let joined = || pairs().filter(|(a, b)| self.join(*a, *b));
-        let connected = || joined().filter_map(|(from, to)| Connected::new(topology, from, to));
+        let connected = || joined().filter_map(|(from, to)| Connected::new(topology, from, to, family));
         let by_first = |connected: &Connected| connected.addresses == connected.first_addresses(topology);
         if let Some(found) = connected().find(by_first).or_else(|| connected().next()) {
             return Ok(found);
         }
         let (from_name, to_name) = (end_name(topology, from), end_name(topology, to));
         if joined().next().is_some() {
+            let of_which = match family {
+                None => "the same family",
+                Some(Family::Ipv4) => "family ipv4 at both ends",
+                Some(Family::Ipv6) => "family ipv6 at both ends",
+            };
             return Err(to_field
-                .problem(format!("{from_name} and {to_name} have no addresses of the same family"))
-                .label("IPv4 here and IPv6 there")
+                .problem(format!("{from_name} and {to_name} have no addresses of {of_which}"))
+                .label(if family.is_some() { "not of this family" } else { "IPv4 here and IPv6 there" })
                 .also(from_field.place(), "from here")
                 .help("give one of them an address of the other's family: address = [\"10.0.0.1\", \"fd00::1\"]"));
         }

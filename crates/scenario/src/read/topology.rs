@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::Deref;
 
-use subflow_network::RoutingConfig;
+use subflow_network::{PlacedMiddlebox, RoutingConfig};
 
 use crate::file::{Collector, Field, Place, Problem, did_you_mean, list};
 use crate::{Attachment, Host, InterfaceIndex, Link, Router};
@@ -13,6 +13,8 @@ use crate::{Attachment, Host, InterfaceIndex, Link, Router};
 pub(super) struct Topology {
     pub(super) hosts: Named<Host>,
     pub(super) routers: Named<Router>,
+    /// By router, what packets pass that leave it.
+    pub(super) router_middleboxes: BTreeMap<usize, Vec<PlacedMiddlebox>>,
     pub(super) links: Named<Link>,
     pub(super) routing: RoutingConfig,
     /// The places at which each host's interfaces are named.
@@ -29,6 +31,7 @@ impl Topology {
         Self {
             hosts: Named::default(),
             routers: Named::default(),
+            router_middleboxes: BTreeMap::new(),
             links: Named::default(),
             routing,
             interface_places: Vec::new(),

@@ -1,4 +1,5 @@
-//! What a flow sends (`send`, `on_off`, `requests`, `video` or `exchanges`), and how it is read (`read`).
+//! What a flow sends (`send`, `on_off`, `requests`, `video` or `exchanges`), and how it is written (`write`) and read
+//! (`read`).
 
 use std::net::IpAddr;
 
@@ -8,7 +9,7 @@ use super::Traces;
 use super::{exchanges, sizes, video};
 use crate::file::{Field, Problem, Section, Value};
 use crate::size_table::MOST_BYTES;
-use crate::{Pause, PauseBegin, Period, Reading, SizeDistribution, Traffic, schema};
+use crate::{Pause, PauseBegin, Period, Reading, SizeDistribution, Traffic, Writing, schema};
 
 /// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes.
 /// RFC 8200 allows IPv6 packets that are 40 bytes longer, but links support at most 65,535 bytes.
@@ -19,6 +20,9 @@ pub(super) fn largest_datagram(address: IpAddr) -> u64 {
 
 /// One packet every 10 ns: more than any present link carries.
 const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
+
+/// More often, bursts are a stream of single bytes.
+const LEAST_BETWEEN_BURSTS: Duration = Duration::from_micros(1);
 
 /// The traffic of the flow. `largest` is the largest datagram of a UDP flow, `sizes` the distribution in `send`, if it is
 /// one: the amount is its mean then.
@@ -132,6 +136,25 @@ pub(super) fn period(field: &Field<'_>) -> Result<Period, Problem> {
         }
         _ => Err(field.expected(expected)),
     }
+}
+
+/// How the application of the flow in `section` writes a transfer, if not all at once.
+pub(super) fn writing(section: &Section<'_>) -> Result<Option<Writing>, Problem> {
+    let Some(field) = section.given("write") else { return Ok(None) };
+    if let Some(other) = ["requests", "video", "on_off"].iter().find_map(|key| section.given(key)) {
+        return Err(field
+            .problem("found bursts of a flow whose traffic has times of its own, expected a flow with send")
+            .label("not with this traffic")
+            .also(other.place(), "this traffic")
+            .help("drop one of them"));
+    }
+    let table = field.section(&schema::WRITE)?;
+    let every_field = table.required("every")?;
+    let every = period(&every_field)?;
+    if every.mean() < LEAST_BETWEEN_BURSTS {
+        return Err(every_field.expected(&format!("a period of at least {LEAST_BETWEEN_BURSTS}")));
+    }
+    Ok(Some(Writing { burst: table.required("burst")?.size(1..=MOST_BYTES)?, every }))
 }
 
 /// How the application of the flow in `section` reads, if it does not read at once; `is_udp`: it receives datagrams.

@@ -11,6 +11,11 @@ use subflow_policy::scheduler::Scheduling;
 use crate::options;
 use crate::protocol_name::ProtocolName;
 use crate::table::{Default, TableSchema, named, optional, required, value, word};
+use crate::topology::Family;
+
+/// The families of addresses.
+pub(crate) const FAMILIES: [Choice<Family>; 2] =
+    [Choice::new("ipv4", Family::Ipv4, "IPv4"), Choice::new("ipv6", Family::Ipv6, "IPv6")];
 
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -25,6 +30,12 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
              end can be reached, or, when the connection is opened, the first one that the host then has (`[[timeline]]`)",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end, or with `pairs` those that match"),
+        word(
+            "family",
+            &FAMILIES,
+            Default::described("that of the first addresses which both ends have"),
+            "the family of the addresses that the connection begins with, where interfaces have several",
+        ),
         word("protocol", &ProtocolName::ALL, Default::of("'tcp'"), "the transport protocol"),
         named(
             "congestion",
@@ -93,6 +104,12 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "a list of tables",
             "none",
             "requests and responses that wait for each other, also for those of other flows, as those of a page",
+        ),
+        optional(
+            "write",
+            "a table",
+            "all data at once",
+            "how the application writes that sends the data: in bursts (with send)",
         ),
         optional(
             "read",

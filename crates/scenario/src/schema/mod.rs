@@ -20,7 +20,7 @@ pub(crate) use crate::axes::AXIS_UNITS;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
 pub(crate) use flows::{
-    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FLOW, PATH_MANAGER, PATTERNS, Pattern, SCHEDULER, SUBFLOW,
+    BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FAMILIES, FLOW, PATH_MANAGER, PATTERNS, Pattern, SCHEDULER, SUBFLOW,
 };
 pub use general::Sampling;
 pub(crate) use general::{
@@ -37,7 +37,7 @@ pub(crate) use topology::{
     REORDER, TOKEN_BUCKET,
 };
 
-pub(crate) use traffic::{EXCHANGE, ON_OFF, PAUSE, PERIOD, READ, REQUESTS, SIZES, VIDEO};
+pub(crate) use traffic::{EXCHANGE, ON_OFF, PAUSE, PERIOD, READ, REQUESTS, SIZES, VIDEO, WRITE};
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
@@ -67,6 +67,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &REQUESTS,
         &VIDEO,
         &EXCHANGE,
+        &WRITE,
         &READ,
         &PAUSE,
         &SIZES,

@@ -111,7 +111,16 @@ pub(crate) static ROUTING: LazyLock<TableSchema> = LazyLock::new(|| TableSchema 
 pub(crate) static ROUTER: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[routers.NAME]",
     doc: "A node that forwards packets.",
-    fields: vec![word("routing", &ROUTER_MODES, Default::described("the mode of [routing]"), "how it chooses paths")],
+    fields: vec![
+        word("routing", &ROUTER_MODES, Default::described("the mode of [routing]"), "how it chooses paths"),
+        optional(
+            "middlebox",
+            "a table, or a list of tables",
+            "none",
+            "what each packet passes in this order when it leaves the router, before it is queued on the next link: as \
+             `middlebox` of links, without direction and nat",
+        ),
+    ],
 });
 
 /// The shapes of topologies.

@@ -1,4 +1,5 @@
-//! What flows send and how it is read: `on_off`, `requests`, `video`, `exchanges`, `read`, sizes and periods.
+//! What flows send, how it is written and how it is read: `on_off`, `requests`, `video`, `exchanges`, `write`, `read`,
+//! sizes and periods.
 
 use std::sync::LazyLock;
 
@@ -88,6 +89,17 @@ pub(crate) static EXCHANGE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema
              start of the flow",
         ),
         value("pause", "a duration", "'0 s'", "the time from there to the request"),
+    ],
+});
+
+/// `write = { … }`.
+pub(crate) static WRITE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "flows.NAME.write = { … }",
+    doc: "How the application writes what `send` says: a burst when the flow begins to send, and one after each period. \
+          What the send buffer does not take waits, and joins the next burst.",
+    fields: vec![
+        required("burst", "a size above zero", "the bytes of a burst"),
+        required("every", "a period of at least 1 us", "the time from one burst to the next"),
     ],
 });
 

@@ -8,6 +8,7 @@
 //! | exchanges that wait for each other | `script.rs`; those of other flows: `crate::simulate::page` |
 //! | datagrams at a rate | `datagrams.rs` |
 //! | an application that reads at its own pace | `reader.rs` |
+//! | an application that writes in bursts | `writer.rs` |
 
 mod datagrams;
 mod exchange_log;
@@ -15,6 +16,7 @@ mod player;
 mod reader;
 mod requests;
 mod script;
+mod writer;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,6 +38,7 @@ pub(crate) use reader::Reader;
 pub(crate) use reader::{Pace, Turn};
 use requests::Requests;
 use script::Script;
+pub(crate) use writer::Writer;
 
 /// The application at both ends of a flow, and the state of its traffic.
 pub(crate) struct Application {
@@ -60,6 +63,8 @@ pub(crate) struct Application {
     /// The bytes of messages that did not fit in the send buffer, at each end.
     owed: [u64; 2],
     datagrams: Option<Datagrams>,
+    /// The bursts of a transfer that is not written at once, from its beginning on.
+    writer: Option<Writer>,
 }
 
 /// The end at which data has arrived.
@@ -105,6 +110,7 @@ impl Application {
             reader: None,
             owed: [0; 2],
             datagrams: None,
+            writer: None,
         }
     }
 
@@ -236,18 +242,25 @@ impl Application {
         Instant::ZERO + self.flow.sends_from()
     }
 
-    /// Writes the first data of a transfer.
+    /// Writes the first data of a transfer, or its next burst.
     fn begin_bulk(&mut self, nodes: &mut Nodes, network: &mut Network, bytes: Option<u64>) {
+        let now = network.now();
+        if let Some(writing) = &self.flow.write {
+            self.writer.get_or_insert_with(|| Writer::new(writing.clone(), now)).advance(now, &mut self.rng);
+        }
         if let Some(endpoint) = self.from {
             self.write_bulk(nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint), bytes);
         }
-        self.sleep_until(network, None);
+        let next_burst = self.writer.as_ref().filter(|writer| writer.due() < bytes.unwrap_or(ENDLESS));
+        let next_burst = next_burst.map(Writer::next_at);
+        self.sleep_until(network, next_burst);
     }
 
     fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
         let total = bytes.unwrap_or(ENDLESS);
+        let due = self.writer.as_ref().map_or(total, |writer| writer.due().min(total));
         let written = socket.bytes_written();
-        if written + socket.write(total - written) == total && bytes.is_some() {
+        if written + socket.write(due - written) == total && bytes.is_some() {
             socket.finish();
         }
     }
