@@ -1,8 +1,8 @@
-//! Kernels behind middleboxes: what becomes of an MPTCP connection, and of its figures.
+//! Kernels behind middleboxes: what becomes of an MPTCP connection, and of its figures; `ping` and the proxy behind them.
 
 use serde_json::Value;
 
-use crate::support::{SCENARIO, machine_serves, results, scenario, subflow};
+use crate::support::{SCENARIO, command, in_one_line, machine_serves, results, scenario, subflow, text};
 
 /// A middlebox on a link, as a scenario has it.
 fn behind(link: &str, middlebox: &str) -> String {
@@ -82,4 +82,140 @@ fn a_kernel_whose_mss_is_clamped_uses_both_paths() {
     let packets = |of: &Value| of["subflows"][0]["packets_sent"].as_u64().expect("a number") as f64;
     let bytes = found[0].1 * 1e6 / 8.0 * flow["completion_s"].as_f64().expect("it is done");
     assert!(bytes / packets(&flow) <= 1000.0, "{bytes} bytes in {} packets", packets(&flow));
+}
+
+/// What becomes of a connection: "fallback", "both" paths, the one path that has carried most of it, or "stall".
+fn outcome(flow: &Value) -> &'static str {
+    if flow["completion_s"].is_null() {
+        return "stall";
+    }
+    if flow["fallback"] == true {
+        return "fallback";
+    }
+    let over =
+        |path: &str| goodputs(flow).iter().filter(|(name, _)| name.contains(path)).map(|(_, goodput)| goodput).sum();
+    let [wifi, lte]: [f64; 2] = ["wifi", "lte"].map(over);
+    match (wifi > 0.1 * lte, lte > 0.1 * wifi) {
+        (true, true) => "both",
+        (true, false) => "wifi",
+        _ => "lte",
+    }
+}
+
+/// The outcome of 1 MB behind a middlebox on the WiFi link.
+fn outcome_behind(middlebox: &str, further: &[&str]) -> &'static str {
+    let (_folder, path) = scenario(&behind("wifi", middlebox));
+    let json = results(&subflow(&[&["run", &path, "--format", "json"], further].concat()));
+    outcome(&json["runs"][0]["flows"][0])
+}
+
+/// What stands on the WiFi link, and the outcomes in the simulator and on a kernel, as docs/src/middleboxes.md has them.
+const OUTCOMES: [(&str, [&str; 2]); 14] = [
+    ("{ kind = \"strip-option\", option = \"mptcp\" }", ["fallback"; 2]),
+    ("{ kind = \"strip-option\", option = \"mp-capable\", on = \"syn-ack\" }", ["fallback"; 2]),
+    ("{ kind = \"strip-option\", option = \"mptcp\", on = \"data\" }", ["fallback"; 2]),
+    ("{ kind = \"strip-option\", option = \"timestamps\" }", ["both"; 2]),
+    ("{ kind = \"drop-option\", option = \"dss\" }", ["stall"; 2]),
+    ("{ kind = \"nat\", preserves_ports = false }", ["both"; 2]),
+    ("{ kind = \"rewrite-sequence\", sack = \"unchanged\" }", ["both"; 2]),
+    ("{ kind = \"mtu\", mtu = 1420 }", ["both"; 2]),
+    ("{ kind = \"mtu\", mtu = 1420, reports = false }", ["stall"; 2]),
+    ("{ kind = \"split\" }", ["both"; 2]),
+    ("{ kind = \"merge\", kept = \"last\" }", ["fallback"; 2]),
+    // The kernel falls back with the first data that has no mapping.
+    ("{ kind = \"merge\" }", ["lte", "fallback"]),
+    ("{ kind = \"reorder\" }", ["both"; 2]),
+    ("{ kind = \"rewrite-payload\" }", ["both"; 2]),
+];
+
+#[test]
+fn simulator_and_kernel_have_the_outcomes_of_the_table() {
+    if !machine_serves() {
+        return;
+    }
+    // Two at a time: they wait for packets most of the time.
+    std::thread::scope(|scope| {
+        for half in OUTCOMES.chunks(OUTCOMES.len() / 2) {
+            scope.spawn(move || {
+                for (middlebox, expected) in half {
+                    let simulated = outcome_behind(middlebox, &["--set", "duration=\"6 s\""]);
+                    let measured = outcome_behind(middlebox, &["--on", "linux"]);
+                    assert_eq!([simulated, measured], *expected, "{middlebox}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn checksums_and_dropped_syns_end_in_a_fallback_here_and_there() {
+    if !machine_serves() {
+        return;
+    }
+    let dropped = "{ kind = \"drop-option\", option = \"mp-capable\" }";
+    let rewritten = "{ kind = \"rewrite-payload\" }";
+    for on in [&[][..], &["--on", "linux"]] {
+        let checksum = [&["--set", "mptcp.checksum=true"], on].concat();
+        assert_eq!(outcome_behind(rewritten, &checksum), "fallback", "{on:?}");
+        let (_folder, path) = scenario(&behind("wifi", dropped));
+        let further = [&["run", &path, "--format", "json", "--set", "duration=\"5 s\""], on].concat();
+        let json = results(&subflow(&further));
+        let flow = &json["runs"][0]["flows"][0];
+        // The fourth SYN, after 3 s, is one of TCP.
+        let done = flow["completion_s"].as_f64();
+        assert!(flow["fallback"] == true && done.is_some_and(|done| (3.0..4.0).contains(&done)), "{on:?}: {flow}");
+    }
+}
+
+/// The scenario with programs in the place of its flow, and both families.
+fn with_programs(middlebox: &str, programs: &str) -> String {
+    let (network, _) = SCENARIO.split_once("[flows.file]").expect("a flow");
+    let network = network
+        .replace(
+            "phone = [\"wifi\", \"lte\"]",
+            "phone = [{ name = \"wifi\", address = [\"10.1.0.1\", \"fd00:1::1\"] }, \"lte\"]",
+        )
+        .replace("server = [\"eth\"]", "server = [{ name = \"eth\", address = [\"10.2.0.1\", \"fd00:2::1\"] }]")
+        .replace("internet = {}", &format!("internet = {{ middlebox = {middlebox} }}"));
+    format!("{network}[programs]\n{programs}\n")
+}
+
+#[test]
+fn ping_passes_the_links_with_their_round_trip_time() {
+    if !machine_serves() || std::process::Command::new("ping").arg("-V").output().is_err() {
+        return;
+    }
+    let line = "for to in 10.2.0.1 fd00:2::1; do ping -n -c 2 -i 0.2 -W 1 $to; done; ping -n -c 1 -W 1 -I lte 10.2.0.1";
+    let ours = "hosts.server={ interfaces = [{ name = \"eth\", address = [\"10.2.0.1\", \"fd00:2::1\"] }], stack = \"subflow\" }";
+    for further in
+        [&[][..], &["--set", ours], &["--set", "links.wifi.middlebox={ kind = \"nat\", preserves_ports = false }"]]
+    {
+        let (_folder, path) = scenario(&with_programs("[]", &format!("p = {{ on = \"phone\", run = {line:?} }}")));
+        let output = subflow(&[&["run", &path, "--on", "linux", "--format", "json"], further].concat());
+        let said = text(&output.stderr);
+        let times: Vec<f64> =
+            said.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse().ok()).collect();
+        let expected = [10.0, 10.0, 10.0, 10.0, 20.0];
+        let fits = |(time, least): (&f64, f64)| (least..least + 5.0).contains(time);
+        assert!(times.len() == 5 && times.iter().zip(expected).all(fits), "{further:?}: {times:?} {said}");
+    }
+}
+
+#[test]
+fn the_proxy_serves_by_tcp_within_four_seconds_where_mp_capable_is_dropped() {
+    if !machine_serves() || std::process::Command::new("curl").arg("--version").output().is_err() {
+        return;
+    }
+    let proxy = command().get_program().to_string_lossy().into_owned();
+    let programs = format!(
+        "server = {{ on = \"server\", run = \"exec python3 -m http.server 80\", directory = \".\" }}\n\
+         proxy = {{ on = \"phone\", run = \"exec {proxy} proxy --via wifi\", after = {{ port = 80, on = \"server\" }} }}\n\
+         client = {{ on = \"phone\", after = {{ port = 1080 }}, run = \"curl -sS -m 8 -x socks5h://127.0.0.1:1080 \
+         http://server/two.toml -o answer -w '%{{http_code}} %{{time_starttransfer}}'\", directory = \".\" }}"
+    );
+    let (_folder, path) = scenario(&with_programs("{ kind = \"drop-option\", option = \"mp-capable\" }", &programs));
+    let output = subflow(&["run", &path, "--on", "linux", "--format", "json", "--set", "duration=\"10 s\""]);
+    let said = in_one_line(&output.stderr);
+    let answer = said.split_once("client: 200 ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<f64>().ok());
+    assert!(answer.is_some_and(|seconds| (2.9..4.0).contains(&seconds)), "{said}");
 }

@@ -172,24 +172,34 @@ fn recipes() -> Vec<(String, String)> {
     parts.collect()
 }
 
+/// The configuration of nginx on the page.
+fn configuration() -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/programs.md");
+    let page = fs::read_to_string(page).expect("the page is there");
+    let (_, rest) = page.split_once("```nginx\n").expect("a block");
+    rest.split_once("```").expect("its end").0.to_owned()
+}
+
 #[test]
 fn the_recipes_run_over_both_paths_with_mptcp_and_over_one_without() {
-    if !machine_has(&["iperf3", "curl", "mptcpize"]) {
+    if !machine_has(&["iperf3", "curl", "mptcpize", "nginx", "wrk"]) {
         return;
     }
     let recipes = recipes();
-    assert_eq!(recipes.len(), 2, "iperf3, and curl with a server in Python");
+    assert_eq!(recipes.len(), 3, "iperf3, curl with a server in Python, and a web site of two tiers");
     for (heading, text) in recipes {
         assert!(text.lines().count() <= 15, "{heading}");
-        let (_folder, path) = scenario(&text);
+        let (folder, path) = scenario(&text);
+        fs::write(folder.path().join("site.conf"), configuration()).expect("written");
         for mptcp in [true, false] {
             let sets = ["client", "server"].map(|name| format!("programs.{name}.mptcp={mptcp}"));
             let output =
                 subflow(&["run", &path, "--on", "linux", "--format", "json", "--set", &sets[0], "--set", &sets[1]]);
             let (json, said) = (results(&output), in_one_line(&output.stderr));
             let run = &json["runs"][0];
-            let client = &run["real_time"]["programs"][1];
-            assert_eq!((&client["name"], &client["exit_code"]), (&"client".into(), &0.into()), "{heading}: {said}");
+            let mut programs = run["real_time"]["programs"].as_array().expect("programs").iter();
+            let client = programs.find(|program| program["name"] == "client").expect("a client");
+            assert_eq!(client["exit_code"], 0, "{heading}: {said}");
             let used = |name: &str| {
                 let links = run["links"].as_array().expect("links").iter();
                 let link = links.clone().find(|link| link["name"] == name).expect("it is there");
