@@ -6,7 +6,7 @@ use subflow_report::{Measured, Table};
 
 use super::LINUX612;
 use super::comparison::{BYTES, Comparison, Outcome};
-use super::measurements::{ALL, DELAYS};
+use super::measurements::{ALL, COUNTS, DELAYS};
 use crate::study::{self, Check, Claim, Results};
 
 /// The check of rows, whose claims say which: `where` has variables, `flows` is `first` or `each`. The bound is `percent`,
@@ -18,13 +18,16 @@ const RETURN: &str = "return of a path";
 /// The bound of these is at least a packet or a millisecond, since a median of a few packets is a whole number.
 const DELAY: &str = "queue and round-trip time";
 const LEAST_BOUND: f64 = 1.0;
+/// The same for counts of packets.
+const COUNT: &str = "drops and marks";
 
-pub(super) const CHECKS: [(&str, Check); 5] = [
+pub(super) const CHECKS: [(&str, Check); 6] = [
     (NEAR, near_the_kernel),
     (SPLIT, near_the_kernel),
     (STALL, near_the_kernel),
     (RETURN, near_the_kernel),
     (DELAY, near_the_kernel),
+    (COUNT, near_the_kernel),
 ];
 
 /// Whether `claim` is about this row.
@@ -89,7 +92,11 @@ impl Figure<'_> {
 /// How far from the kernel's figure ours may be, in its unit.
 fn bound(claim: &Claim, kernel: f64) -> f64 {
     match claim.percent {
-        Some(percent) => (kernel * percent / 100.0).max(if claim.check == DELAY { LEAST_BOUND } else { 0.0 }),
+        Some(percent) => (kernel * percent / 100.0).max(if [DELAY, COUNT].contains(&claim.check.as_str()) {
+            LEAST_BOUND
+        } else {
+            0.0
+        }),
         None => claim.number("milliseconds") / 1e3,
     }
 }
@@ -99,7 +106,9 @@ fn figures<'o>(row: Comparison<'o>) -> Vec<Figure<'o>> {
     if !row.outcome.is_run() {
         return Vec::new();
     }
-    let found = bytes_and_outage(row).into_iter().chain(delays(row)).filter(|(.., kernel)| *kernel > 0.0);
+    let found = bytes_and_outage(row).into_iter().chain(delays(row));
+    // Where the kernel has no drops, some of ours are a deviation.
+    let found = found.filter(|(check, .., ours, kernel)| *kernel > 0.0 || *check == COUNT && *ours > 0.0);
     let figure = |(check, name, ours, kernel)| Figure { check, row, name, compared: Some((ours, kernel)) };
     let own = Figure { check: NEAR, row, name: String::new(), compared: row.figures() };
     [own].into_iter().chain(found.map(figure)).collect()
@@ -126,12 +135,14 @@ fn bytes_and_outage(Comparison { outcome, reference }: Comparison<'_>) -> Vec<Fo
     bytes.chain(outages.into_iter().flatten()).collect()
 }
 
-/// Queue and round-trip time over time, where there is one flow. A transfer's run goes on after its end.
+/// Queue, round-trip time, drops and marks, where there is one flow. A transfer's run goes on after its end.
 fn delays(Comparison { outcome, reference }: Comparison<'_>) -> impl Iterator<Item = Found> {
     let is_compared = outcome.references.len() == 1 && !outcome.is("transfer");
     let figures = DELAYS.iter().zip(&reference.delays).enumerate().filter(move |_| is_compared);
-    figures
-        .filter_map(|(place, (name, kernel))| Some((DELAY, (*name).to_owned(), outcome.delay(place)?, mean(kernel)?)))
+    figures.filter_map(|(place, (name, kernel))| {
+        let check = if place < COUNTS { DELAY } else { COUNT };
+        Some((check, (*name).to_owned(), outcome.delay(place)?, mean(kernel)?))
+    })
 }
 
 /// Tables of the figures; none where there is nothing to compare.
@@ -145,20 +156,21 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
         };
         let [case, paths] = ["case", "paths_text"].map(|name| outcome.text(name));
         let [protocol, cc] = [&reference.protocol, &reference.cc].map(String::as_str);
-        let decimals = if *check == DELAY { 2 } else { 3 };
+        let is_of_queue = [DELAY, COUNT].contains(check);
+        let decimals = if is_of_queue { 2 } else { 3 };
         let [ours, kernel] = [ours, kernel].map(|value| format!("{value:.decimals$}"));
         let compared = [paths.into(), name.as_str().into(), ours.into(), kernel.into(), figure.deviation_pct().into()];
         let is_met = || LINUX612.description.claims.iter().any(|of| of.check == *check && figure.used(of) <= 1.0);
         match *check {
             NEAR => {}
-            DELAY => delays.row([case.into(), protocol.into(), cc.into()].into_iter().chain(compared)),
+            _ if is_of_queue => delays.row([case.into(), protocol.into(), cc.into()].into_iter().chain(compared)),
             _ => {
                 let verdict = if is_met() { "met" } else { "off" };
                 parts.row([case.into(), cc.into()].into_iter().chain(compared).chain([verdict.into()]));
             }
         }
     }
-    let titles = ["MPTCP: split over the paths, and what a failure costs", "Queue and round-trip time"];
+    let titles = ["MPTCP: split over the paths, and what a failure costs", "Queue, round-trip time, drops and marks"];
     let tables = titles.map(str::to_owned).into_iter().zip([parts, delays]);
     tables.filter(|(_, table)| !table.rows().is_empty()).collect()
 }
@@ -175,6 +187,7 @@ fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
     let (met, number) = (all.iter().filter(|figure| figure.used(claim) <= 1.0).count(), all.len());
     let bound = match claim.percent {
         Some(percent) if claim.check == DELAY => format!("{percent} %, or {LEAST_BOUND} packet or ms"),
+        Some(percent) if claim.check == COUNT => format!("{percent} %, or {LEAST_BOUND} packet"),
         Some(percent) => format!("{percent} %"),
         None => format!("{} ms", claim.number("milliseconds")),
     };

@@ -58,9 +58,9 @@ pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
     Ok(sample)
 }
 
-/// The figures of a run, by [`DELAYS`]: those of the first path's queue, and of the first flow's round trips on it. NaN
-/// where there are too few samples.
-fn delays(result: &RunResult) -> [f64; 6] {
+/// The figures of a run, by [`DELAYS`]: those of the first path's queue, of the first flow's round trips on it, and what
+/// all bottlenecks dropped and marked. NaN where there are too few samples.
+fn delays(result: &RunResult) -> [f64; DELAYS.len()] {
     let values = |of: &str, metric: &str| {
         let series = result.series.iter().find(|series| series.of == of && series.metric == metric);
         let points = series.into_iter().flat_map(|series| series.points());
@@ -69,7 +69,10 @@ fn delays(result: &RunResult) -> [f64; 6] {
     let first = |of: &[&str]| of.iter().map(|of| values(of, "srtt")).find(|values| !values.is_empty());
     let [queue, srtt] =
         [values("bottleneck1.up", "queue"), first(&["flow1", "flow1/0"]).unwrap_or_default()].map(distribution);
-    [queue[0], queue[1], queue[2], srtt[0], srtt[1], srtt[2]]
+    let bottlenecks = || result.links.iter().filter(|link| link.name.starts_with("bottleneck"));
+    let count = |of: fn(&LinkResult) -> u64| bottlenecks().map(of).sum::<u64>() as f64;
+    let (drops, marks) = (count(|link| link.up.drops), count(|link| link.up.marks));
+    [queue[0], queue[1], queue[2], srtt[0], srtt[1], srtt[2], drops, marks]
 }
 
 /// Mean, median and 95th percentile.

@@ -20,7 +20,7 @@ pub(super) struct Reference {
     pub(super) completion_s: Vec<f64>,
     /// IP bytes through the queue of each path, by path and repetition.
     pub(super) path_bytes: Vec<Vec<f64>>,
-    /// Queue and round-trip time, by [`DELAYS`] and repetition.
+    /// Queue, round-trip time, drops and marks, by [`DELAYS`] and repetition.
     pub(super) delays: Vec<Vec<f64>>,
 }
 
@@ -117,8 +117,11 @@ fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
     let (is_shared, is_chaotic) = (flows.len() > 1, first.case.starts_with('H'));
     let is_lossy = paths.iter().any(|path| path.loss_pct > 0.0);
     let has = |protocol: &str| flows.iter().any(|row| row.protocol == protocol);
-    // BBR's cycle begins at random.
-    let is_random = is_shared || is_lossy || flows.iter().any(|row| row.cc == "bbr");
+    // BBR's cycle begins at random, and RED and PIE drop at random.
+    let is_random = is_shared
+        || is_lossy
+        || flows.iter().any(|row| row.cc == "bbr")
+        || ["red", "pie"].contains(&first.discipline.as_str());
     let flow = |n: usize| {
         let start_s = runs.iter().map(|run| run[n - 1].start_s).fold(f64::INFINITY, f64::min);
         flow(flows[n - 1], n, is_shared, start_s, sent)
@@ -143,6 +146,10 @@ fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
         "paced": first.is_paced,
         "host_queue": first.host_queue,
         "output_limit": first.output_limit as u64,
+        "discipline": first.discipline,
+        "below_tbf": !first.discipline.is_empty(),
+        "marks": first.marks,
+        "ecn": first.has_ecn,
         "sctp": flows.iter().all(|row| row.protocol == "sctp"),
         // Means of several runs are compared, or distributions of runs.
         "random": u8::from(is_random && !is_chaotic),

@@ -30,17 +30,32 @@ pub(super) const COLUMNS: [&str; 20] = [
     "flow_start_s",
 ];
 
-/// What queue and round-trip time were over time, in this order.
-pub(super) const DELAYS: [&str; 6] =
-    ["backlog_mean_pkts", "backlog_median_pkts", "backlog_p95_pkts", "srtt_mean_ms", "srtt_median_ms", "srtt_p95_ms"];
+/// What queue and round-trip time were over time, in this order, and then what the bottlenecks dropped and marked.
+pub(super) const DELAYS: [&str; 8] = [
+    "backlog_mean_pkts",
+    "backlog_median_pkts",
+    "backlog_p95_pkts",
+    "srtt_mean_ms",
+    "srtt_median_ms",
+    "srtt_p95_ms",
+    "drops",
+    "marks",
+];
+/// The place of the first of [`DELAYS`] that is a count of packets.
+pub(super) const COUNTS: usize = 6;
 /// What a file may say of the hosts and of the bottleneck, with what our runs have: a cell with anything else is a
 /// configuration that is not run.
 const SETTINGS: [(&str, &[&str]); 4] = [
-    ("bottleneck", &["", "netem", AT_HOST]),
+    (
+        "bottleneck",
+        &["", "netem", AT_HOST, "fifo", "red", "redecn", "codel", "codelecn", "fqcodel", "fqcodelecn", "pie", "pieecn"],
+    ),
     ("host_qdisc", &["", "fq", HOST_TBF, HOST_NETEM]),
     ("gso", &["", "off"]),
-    ("ecn", &["", "0"]),
+    ("ecn", &["", "0", "1"]),
 ];
+/// What the name of a bottleneck's queue discipline ends with if it marks packets.
+const MARKS: &str = "ecn";
 /// The bottleneck is the sender's own interface, with one of these queue disciplines. netem takes packets away from TCP's
 /// accounting (`skb_orphan_partial`), so that small queues do not limit what waits there.
 const AT_HOST: &str = "host";
@@ -107,6 +122,12 @@ pub(super) struct Record {
     pub(super) host_queue: String,
     /// Linux `tcp_limit_output_bytes`.
     pub(super) output_limit: f64,
+    /// The queue discipline of the bottlenecks, which is below a tbf; empty for netem, and at the sender.
+    pub(super) discipline: String,
+    /// Whether it marks packets.
+    pub(super) marks: bool,
+    /// Whether all hosts negotiate ECN.
+    pub(super) has_ecn: bool,
 }
 
 /// The number of a row of all flows together.
@@ -196,7 +217,9 @@ impl Row<'_> {
             "all" => ALL,
             number => self.count("flow", number, "the number of a flow from 1, or \"all\"")?,
         };
-        let is_at_host = self.cell("bottleneck") == AT_HOST;
+        let bottleneck = self.cell("bottleneck");
+        let is_at_host = bottleneck == AT_HOST;
+        let discipline = if is_at_host || bottleneck == "netem" { "" } else { bottleneck };
         let case = self.cell("case").to_owned();
         if case.is_empty() {
             return Err(self.complaint("case", "", "the name of a case"));
@@ -235,6 +258,9 @@ impl Row<'_> {
                 "" | "default" => DEFAULT_OUTPUT_LIMIT,
                 bytes => self.number_in(OUTPUT_LIMIT, bytes, "\"default\", or bytes from 1", |x| x >= 1.0)?,
             },
+            discipline: discipline.strip_suffix(MARKS).unwrap_or(discipline).to_owned(),
+            marks: discipline.ends_with(MARKS),
+            has_ecn: self.cell("ecn") == "1",
         })
     }
 
@@ -268,8 +294,8 @@ impl Row<'_> {
 
     fn path(&self, text: &str) -> Result<PathSpec, String> {
         const EXPECTED: &str = "R/D/Q: Mbit/s above 0, milliseconds and packets above 0, as in 50/20/100";
-        // The queue disciplines of some bottlenecks have limits of their own. They are not run, but their scenario is read.
-        let has_own_limit = !matches!(self.cell("bottleneck"), "" | "netem");
+        // Most queue disciplines have limits of their own.
+        let has_own_limit = !matches!(self.cell("bottleneck"), "" | "netem" | "fifo" | AT_HOST);
         let complaint = || self.complaint("paths", text, EXPECTED);
         let parts: Vec<&str> = text.split('/').collect();
         let &[rate, delay, queue] = parts.as_slice() else {
