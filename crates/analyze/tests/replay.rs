@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use subflow_analyze::{Replay, analyze, rate_trace, replay};
+use subflow_analyze::{Clocks, Replay, analyze, rate_trace, replay};
 use subflow_lab::capture::CaptureFolder;
 use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate};
@@ -36,7 +36,7 @@ fn captured(scenario: &Scenario) -> (RunResult, tempfile::TempDir, Vec<PathBuf>)
 /// The time that the replay of the first host's capture takes, as a share of the original's.
 fn replayed(original: &Scenario, host: usize) -> (f64, Replay) {
     let (run, _folder, files) = captured(original);
-    let analysis = analyze(&files[host..=host]).expect("a capture");
+    let analysis = analyze(&files[host..=host], Clocks::Auto).expect("a capture");
     let replay = replay(&analysis).expect("there are connections");
     let again = simulate(&read(&replay.text), 1, &RunOptions::default()).expect("it runs");
     let time = |run: &RunResult| run.flows[0].completion_s.expect("complete");
@@ -100,6 +100,9 @@ fn the_rate_of_a_filled_link_is_a_trace_of_its_rate() {
 #[test]
 fn captures_without_data_are_refused() {
     assert!(
-        replay(&analyze(&[]).expect("nothing to read")).expect_err("no data").to_string().contains("no connection")
+        replay(&analyze(&[], Clocks::Auto).expect("nothing to read"))
+            .expect_err("no data")
+            .to_string()
+            .contains("no connection")
     );
 }

@@ -139,7 +139,11 @@ pub(super) mod tests {
     }
 
     pub(crate) fn analysis(connections: Vec<ConnectionRow>, subflows: Vec<SubflowRow>) -> Analysis {
-        Analysis { connections, subflows, ..crate::analyze(&[]).expect("no file is nothing to read") }
+        Analysis {
+            connections,
+            subflows,
+            ..crate::analyze(&[], crate::Clocks::Auto).expect("no file is nothing to read")
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Evidence {
             is_standing: false,
             may_be_random: rows.iter().all(|row| may_be_random(row)),
         };
-        if !rows.iter().max_by_key(|row| row.bytes).is_some_and(|row| row.mean_rtt_ms.is_some()) {
+        if rows.iter().max_by_key(|row| row.bytes).is_none_or(|row| row.mean_rtt_ms.is_none()) {
             evidence.curves.round_trips.clear();
         }
         let rate = |share| quantile(&evidence.curves.rates, share).unwrap_or(0.0);

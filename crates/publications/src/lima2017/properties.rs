@@ -52,7 +52,7 @@ mod tests {
     fn a_step_has_its_time_and_a_sawtooth_its_spread() {
         let goodput = |second: usize| match second {
             0..=22 => 40.0,
-            _ if second % 2 == 0 => 52.0,
+            _ if second.is_multiple_of(2) => 52.0,
             _ => 48.0,
         };
         let upload: Vec<f64> = (0..SECONDS).map(goodput).collect();
