@@ -236,7 +236,7 @@ pub struct Config {
     /// Maximum number of consecutive retransmission timeouts before the connection is closed (`tcp_retries2`).
     pub max_retries: u32,
     /// Maximum number of retransmissions of a SYN or SYN/ACK (`tcp_syn_retries`); of a SYN, those of
-    /// [`syn_linear_timeouts`](Self::syn_linear_timeouts) come on top.
+    /// [`syn_linear_timeouts`](Self::syn_linear_timeouts) come on top, within the time that the doubling ones alone take.
     pub syn_retries: u32,
     /// Timeouts of a SYN after which its timer does not double (`tcp_syn_linear_timeouts`, 4 since Linux 6.5). With 0
     /// each one doubles it (RFC 6298, section 5.5). A SYN/ACK has none of them.

@@ -98,8 +98,13 @@ impl Connection {
     /// The SYN or SYN/ACK was sent: starts its timer.
     pub(super) fn on_syn_sent(&mut self, now: Instant) {
         self.send.on_syn_sent();
-        let doubling = self.lifecycle.syn_repeated().saturating_sub(self.linear_timeouts());
-        self.timer.arm(Purpose::Retransmission, now, self.rto.of_handshake(doubling));
+        let timeout = self.syn_timeout(self.lifecycle.syn_repeated());
+        self.timer.arm(Purpose::Retransmission, now, timeout);
+    }
+
+    /// The time that the SYN or SYN/ACK waits after so many retransmissions.
+    fn syn_timeout(&self, repeated: u32) -> Duration {
+        self.rto.of_handshake(repeated.saturating_sub(self.linear_timeouts()))
     }
 
     /// The host sent the SYN/ACK before this connection existed (SYN cookies). The time of its transmission is unknown,
@@ -125,7 +130,13 @@ impl Connection {
 
     /// The timer of the SYN or SYN/ACK expired.
     pub(super) fn on_syn_timeout(&mut self) {
-        if self.lifecycle.syn_repeated() >= self.config.syn_retries.saturating_add(self.linear_timeouts()) {
+        // Linux `tcp_write_timeout` gives up after the retransmissions or, with linear timeouts, after the time that the
+        // others would have taken by doubling.
+        let (repeated, retries) = (self.lifecycle.syn_repeated(), self.config.syn_retries);
+        let waited = (0..=repeated).fold(Duration::ZERO, |sum, n| sum.saturating_add(self.syn_timeout(n)));
+        let doubling = (0..=retries).map(|n| self.rto.of_handshake(n));
+        let longest = doubling.fold(Duration::ZERO, Duration::saturating_add);
+        if repeated >= retries.saturating_add(self.linear_timeouts()) || waited >= longest {
             return self.close(Closed::TimedOut);
         }
         self.lifecycle.on_syn_timeout();
