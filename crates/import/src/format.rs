@@ -136,7 +136,7 @@ fn is_hpcc(line: &str) -> bool {
 
 /// Refuses what is no network, by what it is as far as that is known, with the command that reads it.
 fn unknown(bytes: &[u8], what: &str) -> ImportError {
-    let known = Foreign::recognise(bytes).filter(|foreign| !foreign.remedy.contains("subflow import"));
+    let known = Foreign::recognise(bytes).filter(|foreign| !foreign.remedy.starts_with("`subflow import"));
     let (what, remedy) = known.map_or((what, ""), |Foreign { what, remedy }| (what, remedy));
     let separator = if remedy.is_empty() { "" } else { "; " };
     ImportError::new(

@@ -91,9 +91,12 @@ impl Interference for Reorder {
             waiting.left -= 1;
             let is_gone = waiting.until < passage.now;
             if waiting.left == 0 && !is_gone {
+                // It goes on with this packet, which therefore does not wait itself.
                 passage.orders.push(Order::After(waiting.ticket));
+                flow.waiting = None;
+                return Fate::Pass;
             }
-            if waiting.left == 0 || is_gone {
+            if is_gone {
                 flow.waiting = None;
             }
         }

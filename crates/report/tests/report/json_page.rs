@@ -6,7 +6,10 @@ use std::path::Path;
 use serde_json::Value;
 use subflow_lab::execute::execute;
 use subflow_lab::results::metrics::ComparedMetric;
-use subflow_lab::results::{Baseline, Experiment, FailedRun, ProgramResult, RealTime, SwitchPortBytes, SwitchReport};
+use subflow_lab::results::{
+    Baseline, ConnectionResult, Detection, Experiment, FailedRun, Pair, ProgramResult, RealTime, SwitchPortBytes,
+    SwitchReport,
+};
 use subflow_lab::simulate::RunOptions;
 use subflow_report::output::to_json;
 use subflow_scenario::file::Document;
@@ -99,6 +102,9 @@ fn experiment() -> Experiment {
         Some(Baseline::of(&experiment, "flows.file.scheduler".to_owned(), "ll".into(), &ComparedMetric::usual()));
     let run = &mut experiment.runs[0].result;
     run.flows[0].unlisted_subflows = 1;
+    let pairs = vec![Pair::default()];
+    let shared_bottlenecks = vec![Detection { pairs, ..Detection::default() }];
+    run.flows[0].connection = Some(ConnectionResult { shared_bottlenecks, ..ConnectionResult::default() }.into());
     run.flows[0].subflows[1].opened_again = true;
     run.links[0].up.marks = 1;
     let ports = vec![SwitchPortBytes::default()];

@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn paths_without_a_rate_or_with_too_little_have_no_such_buffer() {
         let small = scenario("tcp", "{ receive_buffer = '0.01 bdp' }").expect_err("250 bytes");
-        assert!(small.contains("250 B"), "{small}");
+        assert!(small.contains("found 250 bytes, 0.01 bdp of 10 Mbit/s and 20 ms"), "{small}");
         let wrong = scenario("tcp", "{ receive_buffer = '2 bpd' }").expect_err("no unit");
         assert!(wrong.contains("bdp"), "the message says what may stand there: {wrong}");
     }

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use crate::table::{TableSchema, optional, required, value};
+use subflow_policy::catalogue::Catalogue;
+use subflow_policy::path_manager::PathManagement;
+
+use crate::table::{Default, TableSchema, named, optional, required, value};
 
 /// `[programs.NAME]`.
 pub(crate) static PROGRAM: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -41,10 +44,11 @@ pub(crate) static PROGRAM: LazyLock<TableSchema> = LazyLock::new(|| TableSchema 
             "the congestion control of all connections of its host: one that the kernel has, or that is loaded for the \
              run",
         ),
-        optional(
+        named(
             "path_manager",
             "the name of a path manager, or a table with a name and options",
-            "the kernel's own, with subflows between all addresses",
+            PathManagement::ALL.to_vec(),
+            Default::described("the kernel's own, with subflows between all addresses"),
             "the path manager of the MPTCP connections of all programs of its host",
         ),
     ],

@@ -28,7 +28,7 @@ pub(in crate::emulate) fn congestion(scenario: &Scenario, host: usize) -> Result
         let other = flow.congestion().filter(|_| flow.protocol.tcp().is_some() && is_sent_by_kernel(scenario, flow));
         if let Some(other) = other.filter(|other| other.name() != congestion) {
             return Err(RunError::Scenario(format!(
-                "programs.{}.congestion: found {congestion:?}, and {} for {}; it applies to all connections of {}, so \
+                "programs.{}.congestion: found {congestion:?}, and {} for flows.{}; it applies to all connections of {}, so \
                  give both the same, or run the program on another host",
                 program.name,
                 other.name(),
