@@ -28,7 +28,7 @@ impl Layout {
         let word = |at: usize| Some(usize::from(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
         let (version_4, addresses, message, protocol) = match bytes.first()? >> 4 {
             // Fragments have an offset or More Fragments.
-            4 if word(6)? & 0x3fff == 0 => {
+            4 if word(6)? & 0x3fff == 0 && bytes[0] & 15 >= 5 => {
                 (true, [12, 16], usize::from(bytes[0] & 15) * 4..word(2)?, (*bytes.get(9)?, 1))
             }
             6 => (false, [8, 24], 40..40 + word(4)?, (*bytes.get(6)?, 58)),
@@ -179,6 +179,8 @@ mod tests {
 
     #[test]
     fn other_messages_and_fragments_are_none() {
+        // A header shorter than an address.
+        assert_eq!(describe(&[0x41, 0, 0, 12, 8, 0, 0, 0, 64, 1, 0, 0]), None);
         let changed = |at: usize, value: u8| {
             let mut bytes = request();
             bytes[at] = value;

@@ -134,12 +134,9 @@ impl<U: Userspace> Edge<U> {
         if let Some(tap) = &mut self.tap {
             tap.packet(network.now(), port.host, port.interface, bytes);
         }
-        let (packet, payload) = match (Packet::parse(bytes), echo::describe(bytes)) {
-            (Ok(parsed), _) | (Err(_), Some(parsed)) => parsed,
-            (Err(_), None) => {
-                self.ignored += 1;
-                return Ok(true);
-            }
+        let Some((packet, payload)) = Packet::parse(bytes).ok().or_else(|| echo::describe(bytes)) else {
+            self.ignored += 1;
+            return Ok(true);
         };
         let id = network.reserve();
         *network.packet_mut(id) = packet;

@@ -8,7 +8,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpOptions};
 use subflow_wire::{Body, Ecn, Packet, Payload, TcpSegment};
 
-use super::{Fate, Interference, Order, Passage, Ticket};
+use super::{Fate, Interference, MOST_DATA, Order, Passage, Ticket};
 use crate::routing::flow_key;
 
 /// A device that joins TCP segments which follow one another: receive offload in a router, or a proxy that sends what it
@@ -87,9 +87,6 @@ impl Catalogued for Merge {
     ];
 }
 
-/// The largest payload of a packet of IPv6 with the longest TCP header.
-const MOST: u32 = 65_535 - 40 - 60;
-
 impl Merge {
     /// `first` and `next` as one segment, if that is possible.
     fn whole(&self, first: &TcpSegment, next: &TcpSegment) -> Option<TcpSegment> {
@@ -99,7 +96,7 @@ impl Merge {
             || (before.stream_offset, behind.stream_offset) == (0, 0);
         let length = before.length + behind.length;
         let follows = next.sequence == first.sequence.wrapping_add(before.length) && behind.length > 0;
-        if !follows || !continues || length > self.size.min(MOST) || !is_plain(next) {
+        if !follows || !continues || length > self.size.min(MOST_DATA) || !is_plain(next) {
             return None;
         }
         let options: &TcpOptions = match self.kept {

@@ -49,6 +49,11 @@ pub use tcp_options::{DropOption, StripOption};
 
 use crate::host_table::AddressBook;
 
+/// The largest payload of a packet of IPv6 with the longest TCP header.
+const MOST_DATA: u32 = 65_535 - 40 - 60;
+/// The flows that a middlebox knows at a time. With one more it forgets all of them, so that its memory has a bound.
+const MOST_FLOWS: usize = 1 << 16;
+
 // The types of all middleboxes, in the order of lists. See `catalogue/list.rs` in `subflow-policy`.
 macro_rules! middleboxes {
     ($macro:ident! $($arguments:tt)*) => {

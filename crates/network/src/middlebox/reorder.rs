@@ -7,7 +7,7 @@ use subflow_policy::catalogue::{Attribute, Catalogued, Description};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::{Body, Packet};
 
-use super::{Fate, Interference, Order, Passage, Ticket};
+use super::{Fate, Interference, MOST_FLOWS, Order, Passage, Ticket};
 use crate::routing::flow_key;
 
 /// A device that processes packets in parallel and lets some be overtaken by later ones of the same flow. Packets of
@@ -85,7 +85,11 @@ impl Interference for Reorder {
             return Fate::Pass;
         }
         let key = flow_key(packet);
-        let flow = self.flows.entry((key.source, key.destination)).or_default();
+        let ends = (key.source, key.destination);
+        if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&ends) {
+            self.flows.clear();
+        }
+        let flow = self.flows.entry(ends).or_default();
         flow.seen += 1;
         if let Some(waiting) = &mut flow.waiting {
             waiting.left -= 1;

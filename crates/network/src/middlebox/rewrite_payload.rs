@@ -9,7 +9,7 @@ use subflow_wire::checksum::ones_complement_add;
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet, TcpSegment};
 
-use super::{Fate, Interference, Passage};
+use super::{Fate, Interference, MOST_DATA, MOST_FLOWS, Passage};
 use crate::routing::flow_key;
 
 /// An application-level gateway, as for FTP: it replaces a text in one segment of a TCP connection, for example the
@@ -107,11 +107,16 @@ impl RewritePayload {
     /// another now.
     fn rewrite(&mut self, flow: FlowKey, segment: &mut TcpSegment) -> bool {
         let (longer, turn, most_removed) = (self.longer(), self.segment, self.bytes);
-        let known = self.flows.entry((flow.source, flow.destination)).or_default();
+        let ends = (flow.source, flow.destination);
+        if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&ends) {
+            self.flows.clear();
+        }
+        let known = self.flows.entry(ends).or_default();
         let length = segment.payload.length;
         if known.rewritten.is_none() && length > 0 && !segment.flags.contains(TcpFlags::SYN) {
             known.seen += 1;
-            if known.seen >= turn && length > most_removed {
+            let fits = i64::from(length) + i64::from(longer) <= i64::from(MOST_DATA);
+            if known.seen >= turn && length > most_removed && fits {
                 known.rewritten = Some((segment.sequence, length));
             }
         }
@@ -219,6 +224,15 @@ mod tests {
             let answer = bench.down(Duration::ZERO, answer).expect("it passes");
             assert_eq!(segment(&answer).acknowledgment, 1101);
             assert_eq!(segment(&answer).options.sack[..], [SackBlock { left: 1201, right: 1301 }]);
+        }
+    }
+
+    #[test]
+    fn a_segment_that_would_not_fit_into_a_packet_any_more_is_not_the_one() {
+        let mut bench = bench(Length::Longer);
+        for offset in [0, MOST_DATA, 2 * MOST_DATA] {
+            let packet = bench.up(Duration::ZERO, data(offset, MOST_DATA)).expect("it passes");
+            assert_eq!(segment(&packet).payload.length, MOST_DATA);
         }
     }
 
