@@ -61,16 +61,13 @@ pub(super) fn check(section: &Section<'_>, flows: &[Flow], problems: &mut Collec
             return;
         }
     }
-    // Exchanges that can be complete: those whose prerequisites can be. What is left waits for itself.
-    let mut possible: BTreeMap<&str, Vec<bool>> =
-        listed.iter().map(|(name, exchanges)| (*name, vec![false; exchanges.len()])).collect();
-    let is_possible = |possible: &BTreeMap<&str, Vec<bool>>, after: &Prerequisite| {
-        possible.get(after.flow.as_str()).and_then(|of_flow| of_flow.get(after.exchange).copied())
-    };
     for (name, field) in section.entries_of("flows") {
-        let unknown = listed.get(name).and_then(|exchanges| {
-            exchanges.iter().flat_map(|exchange| &exchange.after).find(|after| is_possible(&possible, after).is_none())
-        });
+        let is_known = |after: &&Prerequisite| {
+            listed.get(after.flow.as_str()).is_some_and(|exchanges| after.exchange < exchanges.len())
+        };
+        let unknown = listed
+            .get(name)
+            .and_then(|exchanges| exchanges.iter().flat_map(|exchange| &exchange.after).find(|after| !is_known(after)));
         if let Some(Prerequisite { flow, exchange }) = unknown {
             let number = exchange + 1;
             let problem = field.problem(format!("no exchange {flow}.{number}, which an exchange here waits for"));
@@ -79,19 +76,7 @@ pub(super) fn check(section: &Section<'_>, flows: &[Flow], problems: &mut Collec
             return;
         }
     }
-    let mut goes_on = true;
-    while goes_on {
-        goes_on = false;
-        for (name, exchanges) in &listed {
-            for (place, exchange) in exchanges.iter().enumerate() {
-                let is_free = exchange.after.iter().all(|after| is_possible(&possible, after) == Some(true));
-                if is_free && !possible[name][place] {
-                    possible.entry(name).or_default()[place] = true;
-                    goes_on = true;
-                }
-            }
-        }
-    }
+    let possible = possible(&listed);
     for (name, field) in section.entries_of("flows") {
         let waiting = possible.get(name).and_then(|of_flow| of_flow.iter().position(|possible| !possible));
         if let Some(place) = waiting {
@@ -99,6 +84,35 @@ pub(super) fn check(section: &Section<'_>, flows: &[Flow], problems: &mut Collec
             return problems.add(problem.help("let one of them begin without the other"));
         }
     }
+}
+
+/// Of each exchange, whether it can be complete: whether those that it waits for can be. The others wait for themselves.
+fn possible<'a>(listed: &BTreeMap<&'a str, &'a [PlannedExchange]>) -> BTreeMap<&'a str, Vec<bool>> {
+    let mut possible: BTreeMap<&str, Vec<bool>> =
+        listed.iter().map(|(flow, exchanges)| (*flow, vec![false; exchanges.len()])).collect();
+    let (mut missing, mut waiting, mut ready) = (BTreeMap::new(), BTreeMap::<_, Vec<_>>::new(), Vec::new());
+    for (&flow, exchanges) in listed {
+        for (place, exchange) in exchanges.iter().enumerate() {
+            missing.insert((flow, place), exchange.after.len());
+            if exchange.after.is_empty() {
+                ready.push((flow, place));
+            }
+            for after in &exchange.after {
+                waiting.entry((after.flow.as_str(), after.exchange)).or_default().push((flow, place));
+            }
+        }
+    }
+    while let Some((flow, place)) = ready.pop() {
+        possible.get_mut(flow).expect("it is listed")[place] = true;
+        for next in waiting.remove(&(flow, place)).unwrap_or_default() {
+            let missing = missing.get_mut(&next).expect("it is listed");
+            *missing -= 1;
+            if *missing == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    possible
 }
 
 #[cfg(test)]
@@ -144,6 +158,7 @@ mod tests {
         fails("[{ response = \"1 kB\", after = \"page.1\" }]", "page.1 waits for one that waits for it");
         fails("[{ response = \"1 kB\", after = \"other\" }]", "such as");
         fails("[]", "found 0 exchanges");
+        fails("[{ response = \"1 kB\" }]\nwrite = { burst = \"1 kB\", every = \"1 s\" }", "times of its own");
     }
 
     #[test]

@@ -26,8 +26,10 @@ pub(super) struct PathProduct {
 
 /// The way from one interface to another.
 #[derive(Clone, Copy)]
-struct Way {
+struct Way<'a> {
     delay: Duration,
+    /// A link of it whose rate varies.
+    varies: Option<&'a str>,
     /// The rate of its slowest link in bit/s; the largest number without any.
     slowest: u64,
 }
@@ -42,11 +44,17 @@ impl PathProduct {
     ) -> Result<Self, Problem> {
         let mut rates = BTreeMap::<InterfaceIndex, u64>::new();
         let mut round_trip = Duration::ZERO;
-        let back: Vec<_> = to.iter().map(|&start| ways(topology, start, field)).collect::<Result<_, _>>()?;
+        let back: Vec<_> = to.iter().map(|&start| ways(topology, start)).collect();
         for &start in from {
-            let there = ways(topology, start, field)?;
+            let there = ways(topology, start);
             for (end, back) in to.iter().zip(&back) {
                 let (Some(there), Some(back)) = (there.get(end), back.get(&start)) else { continue };
+                if let Some(link) = there.varies {
+                    return Err(field
+                        .problem(format!("the rate of link {link:?}, which the flow uses, varies"))
+                        .label("a product of rate and delay")
+                        .help("give the buffer in bytes"));
+                }
                 if there.slowest == u64::MAX {
                     let [start, end] = [start, *end].map(|interface| topology.interface_name(interface));
                     return Err(field
@@ -71,11 +79,7 @@ impl PathProduct {
 }
 
 /// The ways with the least delay from an interface to each other one (Dijkstra's algorithm). Hosts do not forward.
-fn ways(
-    topology: &Topology,
-    start: InterfaceIndex,
-    field: &Field<'_>,
-) -> Result<BTreeMap<InterfaceIndex, Way>, Problem> {
+fn ways(topology: &Topology, start: InterfaceIndex) -> BTreeMap<InterfaceIndex, Way<'_>> {
     let mut links = BTreeMap::<Attachment, Vec<(Attachment, &LinkConfig, &str)>>::new();
     for link in topology.links.iter() {
         let [first, second] = link.ends;
@@ -84,36 +88,28 @@ fn ways(
     }
     let (mut known, mut found) = (BTreeMap::new(), BTreeMap::new());
     let start = Attachment::Interface(start);
-    let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start, u64::MAX))]);
-    while let Some(Reverse((delay, at, slowest))) = next.pop() {
+    let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start, u64::MAX, None))]);
+    while let Some(Reverse((delay, at, slowest, varies))) = next.pop() {
         if known.insert(at, delay).is_some() {
             continue;
         }
         if let Attachment::Interface(interface) = at
             && at != start
         {
-            found.insert(interface, Way { delay, slowest });
+            found.insert(interface, Way { delay, varies, slowest });
             continue;
         }
         for &(end, config, name) in links.get(&at).into_iter().flatten().filter(|(end, ..)| !known.contains_key(end)) {
-            let rate = rate_of(config, name, field)?;
-            next.push(Reverse((delay.saturating_add(config.delay), end, slowest.min(rate))));
+            let (rate, varies) = match &config.service {
+                Service::Rate(rate) => (rate.bits_per_second(), varies),
+                Service::TokenBucket(bucket) => (bucket.rate.bits_per_second(), varies),
+                Service::Unlimited => (u64::MAX, varies),
+                Service::Trace(_) => (u64::MAX, varies.or(Some(name))),
+            };
+            next.push(Reverse((delay.saturating_add(config.delay), end, slowest.min(rate), varies)));
         }
     }
-    Ok(found)
-}
-
-/// The rate of one direction of a link in bit/s; the largest number if it is unlimited.
-fn rate_of(config: &LinkConfig, name: &str, field: &Field<'_>) -> Result<u64, Problem> {
-    match &config.service {
-        Service::Rate(rate) => Ok(rate.bits_per_second()),
-        Service::TokenBucket(bucket) => Ok(bucket.rate.bits_per_second()),
-        Service::Unlimited => Ok(u64::MAX),
-        Service::Trace(_) => Err(field
-            .problem(format!("the rate of link {name:?}, which the flow may use, varies"))
-            .label("a product of rate and delay")
-            .help("give the buffer in bytes")),
-    }
+    found
 }
 
 #[cfg(test)]
