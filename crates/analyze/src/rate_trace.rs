@@ -1,5 +1,6 @@
 //! The rate of captured packets over time, as a trace that a link of a scenario follows.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -18,11 +19,14 @@ const MOST: u64 = 864_000;
 pub struct RateTrace {
     /// The sender.
     pub from: IpAddr,
-    /// The bytes of each interval since its first packet.
+    /// The bytes of each interval since its first packet, for a day at most.
     pub bytes: Vec<u64>,
+    /// Intervals after that day, which are left out.
+    pub cut: u64,
 }
 
-/// The rate at which packets of a sender were captured: of `from`, else of the one that sent most.
+/// The rate at which packets of a sender were captured: of `from`, else of the one that sent most. Several files may have
+/// the same packets: the one with most bytes of the sender counts.
 ///
 /// # Errors
 ///
@@ -32,25 +36,26 @@ pub struct RateTrace {
 ///
 /// `None` if there are no such packets.
 pub fn rate_trace(paths: &[PathBuf], from: Option<IpAddr>) -> Result<Option<RateTrace>, CaptureError> {
-    let mut senders: BTreeMap<IpAddr, BTreeMap<u64, u64>> = BTreeMap::new();
-    for path in paths {
+    let mut senders: BTreeMap<(IpAddr, usize), BTreeMap<u64, u64>> = BTreeMap::new();
+    for (file, path) in paths.iter().enumerate() {
         let mut capture = Capture::open(path)?;
         while capture.advance() {
             let record = capture.record();
-            let Ok(packet) = packet::read(&record) else { continue };
+            let (Ok(packet), Ok(ip)) = (packet::read(&record), packet::innermost(&record)) else { continue };
             let sender = packet.source.ip();
             if from.is_none_or(|from| from == sender) {
-                let length = u64::from(record.original_length);
-                *senders.entry(sender).or_default().entry(record.time / INTERVAL).or_default() += length;
+                let length = (ip.header_length + ip.length) as u64;
+                *senders.entry((sender, file)).or_default().entry(record.time / INTERVAL).or_default() += length;
             }
         }
     }
-    let most = senders.into_iter().max_by_key(|(_, intervals)| intervals.values().sum::<u64>());
-    Ok(most.and_then(|(from, intervals)| {
-        let (first, last) = (*intervals.first_key_value()?.0, *intervals.last_key_value()?.0);
-        let last = last.min(first + MOST - 1);
+    let most =
+        senders.into_iter().max_by_key(|((_, file), intervals)| (intervals.values().sum::<u64>(), Reverse(*file)));
+    Ok(most.and_then(|((from, _), intervals)| {
+        let (first, end) = (*intervals.first_key_value()?.0, *intervals.last_key_value()?.0);
+        let last = end.min(first + MOST - 1);
         let bytes = (first..=last).map(|at| intervals.get(&at).copied().unwrap_or(0)).collect();
-        Some(RateTrace { from, bytes })
+        Some(RateTrace { from, bytes, cut: end - last })
     }))
 }
 
@@ -76,12 +81,45 @@ impl RateTrace {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
+
+    /// Packets of 10.0.0.1 on Ethernet at these tenths of a second: 140 bytes of IP, of which 40 were captured.
+    fn capture(tenths: &[u32]) -> tempfile::NamedTempFile {
+        let mut packet: Vec<u8> = vec![0; 12];
+        packet.extend([8, 0, 0x45, 0, 0, 140, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        packet.extend([0x9c, 0x40, 0, 80, 0, 0, 0, 7, 0, 0, 0, 0, 0x50, 16, 0xff, 0xff, 0, 0, 0, 0]);
+        let numbers = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+        let mut bytes = numbers(&[0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 65_535, 1]);
+        for at in tenths {
+            bytes.extend(numbers(&[1000 + at / 10, at % 10 * 100_000, packet.len() as u32, 154]));
+            bytes.extend_from_slice(&packet);
+        }
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(&bytes).expect("written");
+        file
+    }
+
+    #[test]
+    fn packets_that_two_files_have_count_once_and_without_their_links() {
+        let files = [capture(&[0, 0]), capture(&[0, 0, 1])];
+        let paths = files.each_ref().map(|file| file.path().to_owned());
+        let trace = rate_trace(&paths, None).expect("captures").expect("it has packets");
+        assert_eq!(trace, RateTrace { from: "10.0.0.1".parse().expect("an address"), bytes: vec![280, 140], cut: 0 });
+    }
+
+    #[test]
+    fn what_comes_after_a_day_is_counted() {
+        let file = capture(&[0, MOST as u32 + 5]);
+        let trace = rate_trace(&[file.path().to_owned()], None).expect("a capture").expect("it has packets");
+        assert_eq!((trace.bytes.len() as u64, trace.cut), (MOST, 6));
+    }
 
     #[test]
     fn a_trace_has_a_line_for_each_change() {
         let from = "10.0.0.1".parse().expect("an address");
-        let trace = RateTrace { from, bytes: vec![125_000, 125_000, 0, 0, 250_000, 250_000] };
+        let trace = RateTrace { from, bytes: vec![125_000, 125_000, 0, 0, 250_000, 250_000], cut: 0 };
         let csv = trace.to_csv();
         let lines: Vec<&str> = csv.lines().skip(1).collect();
         assert_eq!(lines, ["time_s,rate_mbit_s", "0.0,10.0000", "0.2,0.0000", "0.4,20.0000", "0.5,20.0000"]);

@@ -37,6 +37,12 @@ impl Flows {
         if empty > 0 {
             notes.push(format!("connections without data: {empty}, left out"));
         }
+        let with_data = rows.len();
+        rows.retain(|row| row.protocol != "udp" || sending_time(row).is_some());
+        if rows.len() < with_data {
+            let at_once = with_data - rows.len();
+            notes.push(format!("UDP connections with one datagram, or all at the same time: {at_once}, left out"));
+        }
         if rows.len() > MOST_REPLAYED {
             notes.push(format!(
                 "connections with less data than {MOST_REPLAYED} others: {}, left out",
@@ -73,7 +79,7 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     let mut notes = Vec::new();
     let bytes = row.directions.each_ref().map(|direction| direction.bytes);
     let builder = match row.protocol {
-        "udp" => datagrams(row, [&client, &server], start_s)?,
+        "udp" => datagrams(row, [&client, &server], start_s, &mut notes)?,
         "sctp" => with_data(FlowBuilder::sctp(&client, &server), bytes, &mut notes),
         protocol if protocol.starts_with("mptcp") => {
             let flow = FlowBuilder::mptcp(&client, &server).path_manager("default");
@@ -122,12 +128,35 @@ fn with_data(flow: FlowBuilder, [sent, answered]: [u64; 2], notes: &mut Vec<Stri
     flow.set("requests", exchange)
 }
 
+/// The end that sent most bytes of datagrams.
+fn sender(row: &ConnectionRow) -> usize {
+    usize::from(row.directions[1].bytes > row.directions[0].bytes)
+}
+
+/// How long it sent datagrams, in seconds; `None` if they were all sent at the same time.
+fn sending_time(row: &ConnectionRow) -> Option<f64> {
+    row.directions[sender(row)].duration_s.filter(|duration| *duration > 0.0)
+}
+
 /// Datagrams at the mean rate of the direction with most of them.
-fn datagrams(row: &ConnectionRow, [client, server]: [&str; 2], start_s: f64) -> Option<FlowBuilder> {
-    let sender = usize::from(row.directions[1].bytes > row.directions[0].bytes);
-    let direction = &row.directions[sender];
-    let duration = direction.duration_s.filter(|duration| *duration > 0.0)?;
-    let packet = (direction.bytes / direction.packets.max(1)).clamp(1, 1400);
+fn datagrams(
+    row: &ConnectionRow,
+    [client, server]: [&str; 2],
+    start_s: f64,
+    notes: &mut Vec<String>,
+) -> Option<FlowBuilder> {
+    const LARGEST: u64 = 1400;
+    let sender = sender(row);
+    let (direction, other) = (&row.directions[sender], &row.directions[1 - sender]);
+    let duration = sending_time(row)?;
+    if other.packets > 0 {
+        notes.push(format!("the other direction, {} datagrams with {} bytes: left out", other.packets, other.bytes));
+    }
+    let mean = direction.bytes / direction.packets.max(1);
+    if mean > LARGEST {
+        notes.push(format!("its datagrams have {mean} bytes on average; here they have {LARGEST}, at the same rate"));
+    }
+    let packet = mean.clamp(1, LARGEST);
     let rate = Rate::from_bits_per_second(((direction.bytes as f64 * 8.0 / duration) as u64).max(1));
     let ends = if sender == 0 { [client, server] } else { [server, client] };
     let on_off = Options::new().set("rate", rate).set("packet", Size::from_bytes(packet));
@@ -184,5 +213,25 @@ mod tests {
         assert!(shown.contains("requests = { request = \"300 bytes\", response = \"70 kB\", count = 1 }"), "{shown}");
         assert!(shown.contains("subflows = [{ from = \"client.eth1\", to = \"server.eth0\" }]"), "{shown}");
         assert_eq!(flows.notes(), ["connections without data: 1, left out"]);
+    }
+
+    #[test]
+    fn notes_say_which_datagrams_are_left_out() {
+        let udp = |number, bytes| ConnectionRow {
+            protocol: "udp",
+            ..connection(number, "10.0.1.1:999", "10.0.2.1:53", bytes)
+        };
+        let mut rows = vec![udp(1, [100, 0]), udp(2, [70_000, 500])];
+        rows[0].directions[0].duration_s = Some(0.0);
+        rows[1].directions[0].packets = 40;
+        let analysis = analysis(rows, Vec::new());
+        let flows = Flows::of(&analysis, &Hosts::of(&analysis));
+        assert_eq!(flows.notes(), ["UDP connections with one datagram, or all at the same time: 1, left out"]);
+        let [flow] = flows.all() else { panic!("{flows:?}") };
+        let other = "the other direction, 1 datagrams with 500 bytes: left out";
+        assert_eq!(
+            flow.notes,
+            [other, "its datagrams have 1750 bytes on average; here they have 1400, at the same rate"]
+        );
     }
 }

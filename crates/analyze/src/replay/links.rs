@@ -137,7 +137,7 @@ impl Evidence {
         let rate = |share| quantile(&evidence.curves.rates, share).unwrap_or(0.0);
         let mbit = rate(0.75) * evidence.headers;
         // At a receiver there are no round-trip times; a steady rate is that of a link that was filled.
-        let is_steady = evidence.curves.round_trips.is_empty() && rate(0.5) >= STEADY * rate(0.9);
+        let is_steady = evidence.curves.round_trips.is_empty() && rate(0.5) > 0.0 && rate(0.5) >= STEADY * rate(0.9);
         evidence.is_standing = is_steady || mbit * evidence.waits(0.9) * 125.0 >= STANDING * FULL_PACKET;
         evidence
     }
@@ -289,7 +289,14 @@ fn milliseconds(value: f64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hosts::tests::analysis;
     use super::*;
+
+    #[test]
+    fn no_rates_are_no_steady_rate() {
+        let address = "10.0.1.1".parse().expect("an address");
+        assert!(!Evidence::of(&analysis(Vec::new(), Vec::new()), address).is_standing);
+    }
 
     #[test]
     fn quantiles_are_values_of_the_list() {

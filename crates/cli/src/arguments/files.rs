@@ -20,7 +20,11 @@ pub(crate) struct Analyze {
     pub(crate) files: Vec<PathBuf>,
     /// Write the packets to this pcap file, with other addresses, without payloads and links, instead of analysing them:
     /// equal prefixes of addresses stay equal (Crypto-PAn). The file must not exist
-    #[arg(long, value_name = "OUT.pcap", conflicts_with_all = ["out", "format", "table", "clocks"])]
+    #[arg(
+        long,
+        value_name = "OUT.pcap",
+        conflicts_with_all = ["out", "format", "table", "clocks", "scenario", "trace"],
+    )]
     pub(crate) anonymise: Option<PathBuf>,
     /// A file with a secret: the same one gives the same addresses in several captures [default: a secret of its own for
     /// each run]

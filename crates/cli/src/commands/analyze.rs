@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::{figure_format, print, say};
 
 pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
+    refuse_standard_streams(arguments)?;
     if let Some(out) = &arguments.anonymise {
         return anonymise(arguments, out);
     }
@@ -52,6 +53,20 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Standard input cannot be read twice, and an anonymised capture is a file.
+fn refuse_standard_streams(arguments: &Analyze) -> Result<(), Failure> {
+    let is_standard = |path: &Path| path == Path::new("-");
+    if arguments.anonymise.as_deref().is_some_and(is_standard) {
+        let message = "--anonymise writes a file, and cannot write to standard output";
+        return Err(Failure::bad_input(message, "name a file that does not exist"));
+    }
+    if arguments.trace.is_some() && arguments.files.iter().any(|file| is_standard(file.as_path())) {
+        let message = "--trace reads the captures twice, and standard input can be read only once";
+        return Err(Failure::bad_input(message, "write the capture to a file, and give that"));
+    }
+    Ok(())
+}
+
 /// Writes a scenario that replays the connections, and says what was inferred.
 fn write_scenario(analysis: &Analysis, out: &Path) -> Result<(), Failure> {
     let shown = out.display();
@@ -73,6 +88,10 @@ fn write_trace(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
         )
     })?;
     write_new(out, &trace.to_csv())?;
+    if trace.cut > 0 {
+        let (shown, cut) = (out.display(), trace.cut);
+        say(&format!("{shown}: a trace is a day at most; {cut} tenths of a second after it are left out"));
+    }
     say(&format!("{} is written: packets of {}; `trace` of an event takes it", out.display(), trace.from));
     Ok(())
 }
@@ -128,5 +147,37 @@ impl From<CaptureError> for Failure {
             CaptureError::Io { .. } => Self::bad_input(message, "name files that exist and can be read"),
             CaptureError::Foreign { help, .. } => Self::bad_input(message, help),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        analyze: Analyze,
+    }
+
+    fn parsed(arguments: &[&str]) -> Result<Analyze, clap::Error> {
+        Only::try_parse_from([&["analyze"][..], arguments].concat()).map(|only| only.analyze)
+    }
+
+    #[test]
+    fn an_anonymised_capture_comes_alone() {
+        for other in ["--scenario", "--trace", "--out"] {
+            assert!(parsed(&["a.pcap", "--anonymise", "b.pcap", other, "c"]).is_err(), "{other}");
+        }
+    }
+
+    #[test]
+    fn standard_streams_are_refused_where_they_cannot_be() {
+        let refused = |arguments: &[&str]| refuse_standard_streams(&parsed(arguments).expect("valid")).is_err();
+        assert!(refused(&["a.pcap", "--anonymise", "-"]));
+        assert!(refused(&["a.pcap", "-", "--trace", "c.csv"]));
+        assert!(!refused(&["-", "--anonymise", "b.pcap"]) && !refused(&["a.pcap", "--trace", "c.csv"]));
     }
 }
