@@ -1,6 +1,6 @@
 //! Whatever a file is: a network, a page load or a video.
 
-use subflow_scenario::file::Foreign;
+use subflow_scenario::file::FileKind;
 
 use crate::scenario::{Choices, Imported, scenario};
 use crate::{ImportError, dash, format, har, hls, page, video};
@@ -17,11 +17,11 @@ enum Content {
 
 impl Content {
     fn of(bytes: &[u8]) -> Self {
-        match Foreign::recognise(bytes).map(|foreign| foreign.what) {
-            Some("an HTTP archive (HAR)") => Self::Page,
-            Some("a video's description (DASH MPD)") => Self::Dash,
-            Some("a playlist (HLS)") => Self::Hls,
-            _ => Self::Network,
+        match FileKind::of(bytes) {
+            FileKind::PageLoad => Self::Page,
+            FileKind::Dash => Self::Dash,
+            FileKind::Hls => Self::Hls,
+            FileKind::Network | FileKind::Scenario | FileKind::Other => Self::Network,
         }
     }
 }

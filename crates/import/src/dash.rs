@@ -5,7 +5,6 @@ use subflow_quantity::{Duration, Rate};
 
 use crate::ImportError;
 use crate::graphml::is;
-use crate::network::counted;
 use crate::video::{Quality, Video};
 
 pub(crate) fn read(text: &str) -> Result<Video, ImportError> {
@@ -22,15 +21,17 @@ pub(crate) fn read(text: &str) -> Result<Video, ImportError> {
     };
     let mut video = Video { title: title(&root), ..Video::default() };
     let left_out = [
-        (periods.len() - 1, "period", "besides the first"),
-        (sets.len() - videos.len(), "set", "that are no video"),
-        (videos.len() - 1, "set", "of video with fewer qualities"),
+        (periods.len() - 1, "periods besides the first"),
+        (sets.len() - videos.len(), "sets that are no video"),
+        (videos.len() - 1, "sets of video with fewer qualities"),
     ];
-    for (count, what, which) in left_out.into_iter().filter(|(count, ..)| *count > 0) {
-        video.notes.push(format!("{} {which}: left out", counted(count, what)));
+    for (count, what) in left_out.into_iter().filter(|(count, _)| *count > 0) {
+        video.notes.push(format!("{what}: {count}, left out"));
     }
-    let duration = |element: &Element<'_, '_>, name| element.attribute(name).and_then(iso_duration);
-    video.length = duration(period, "duration").or_else(|| duration(&root, "mediaPresentationDuration"));
+    video.length = match length(period, "duration")? {
+        None => length(&root, "mediaPresentationDuration")?,
+        known => known,
+    };
     for representation in representations(set) {
         let bandwidth = representation.attribute("bandwidth").and_then(|bits| bits.trim().parse::<u64>().ok());
         let bits = bandwidth.filter(|bits| *bits > 0).ok_or_else(|| {
@@ -99,25 +100,34 @@ fn listed_sizes(element: &Element<'_, '_>) -> Option<Vec<u64>> {
     sizes.collect::<Option<Vec<u64>>>().filter(|sizes| !sizes.is_empty())
 }
 
-/// A duration of ISO 8601 in days, hours, minutes and seconds: `PT1H2M3.5S`.
-fn iso_duration(text: &str) -> Option<Duration> {
-    let (days, times) = text.trim().strip_prefix('P')?.split_once('T')?;
-    let mut seconds = match days.strip_suffix('D') {
-        Some(days) => days.parse::<f64>().ok()? * 86_400.0,
-        None => 0.0,
+/// The length that an attribute of an element states.
+fn length(element: &Element<'_, '_>, name: &str) -> Result<Option<Duration>, ImportError> {
+    let Some(text) = element.attribute(name) else { return Ok(None) };
+    let wrong = || {
+        let of = element.tag_name().name();
+        let expected = "expected a length in days, hours, minutes and seconds of at most 1000000 s, such as PT1H2M3.5S";
+        ImportError::damaged(format!("{name} of <{of}>: found {text:?}, {expected}"))
     };
-    let mut rest = times;
+    iso_duration(text).map(Some).ok_or_else(wrong)
+}
+
+/// A duration of ISO 8601 in days, hours, minutes and seconds: `P1DT1H2M3.5S`. Years and months have no fixed length.
+fn iso_duration(text: &str) -> Option<Duration> {
+    let text = text.trim().strip_prefix('P')?;
+    let (days, times) = text.split_once('T').unwrap_or((text, ""));
+    let seconds = in_units(days, &[('D', 86_400.0)])? + in_units(times, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)])?;
+    (0.001..=1e6).contains(&seconds).then(|| Duration::from_millis((seconds * 1e3).round() as u64))
+}
+
+/// The sum of numbers that have one of these units each, in seconds.
+fn in_units(text: &str, units: &[(char, f64)]) -> Option<f64> {
+    let (mut sum, mut rest) = (0.0, text);
     while let Some(end) = rest.find(|c: char| c.is_ascii_alphabetic()) {
-        let unit = match &rest[end..=end] {
-            "H" => 3600.0,
-            "M" => 60.0,
-            "S" => 1.0,
-            _ => return None,
-        };
-        seconds += rest[..end].parse::<f64>().ok()? * unit;
+        let (_, unit) = units.iter().find(|(unit, _)| rest[end..].starts_with(*unit))?;
+        sum += rest[..end].parse::<f64>().ok().filter(|number| *number >= 0.0)? * unit;
         rest = &rest[end + 1..];
     }
-    (0.001..=1e6).contains(&seconds).then(|| Duration::from_millis((seconds * 1e3).round() as u64))
+    rest.is_empty().then_some(sum)
 }
 
 #[cfg(test)]
@@ -144,7 +154,7 @@ pub(crate) mod tests {
         let rates: Vec<_> = video.qualities.iter().map(|quality| quality.rate.bits_per_second()).collect();
         assert_eq!((rates, video.chunk), (vec![2_400_000, 600_000], Some(Duration::from_secs(4))));
         assert_eq!((video.length, video.title.as_str()), (Some(Duration::from_millis(70_500)), "A film"));
-        assert_eq!(video.notes, ["1 set that are no video: left out"]);
+        assert_eq!(video.notes, ["sets that are no video: 1, left out"]);
     }
 
     #[test]
@@ -165,9 +175,18 @@ pub(crate) mod tests {
         assert!(said("<MPD/>").contains("no element <Period>"));
         assert!(said("<MPD><Period><AdaptationSet contentType='audio'/></Period></MPD>").contains("no video"));
         assert!(said(&MPD.replace("bandwidth=\"600000\"", "")).contains("no bandwidth"));
-        assert_eq!(
-            [iso_duration("PT2H"), iso_duration("P1DT1S"), iso_duration("5 s")].map(|it| it.is_some()),
-            [true, true, false]
-        );
+        let year = said(&MPD.replace("PT1M10.5S", "P1Y"));
+        assert!(year.contains("mediaPresentationDuration") && year.contains("\"P1Y\""), "{year}");
+    }
+
+    #[test]
+    fn lengths_are_of_days_hours_minutes_and_seconds() {
+        let seconds = [("PT2H", 7200), ("P1DT1S", 86_401), ("P1D", 86_400), ("P1DT2H", 93_600), ("PT1M", 60)];
+        for (text, seconds) in seconds {
+            assert_eq!(iso_duration(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["5 s", "P1Y", "P1M", "P1YT1H", "P1H", "PT1D", "PT1H5", "PT-1H", "P", "", "PT0S", "P1000D"] {
+            assert_eq!(iso_duration(text), None, "{text}");
+        }
     }
 }

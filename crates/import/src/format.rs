@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use subflow_scenario::file::Foreign;
+use subflow_scenario::file::{FileKind, Foreign};
 
 use crate::{ImportError, Network, data_centre, gml, graphml, mininet, sndlib, weights};
 
@@ -136,7 +136,8 @@ fn is_hpcc(line: &str) -> bool {
 
 /// Refuses what is no network, by what it is as far as that is known, with the command that reads it.
 fn unknown(bytes: &[u8], what: &str) -> ImportError {
-    let known = Foreign::recognise(bytes).filter(|foreign| !foreign.remedy.starts_with("`subflow import"));
+    let is_other = matches!(FileKind::of(bytes), FileKind::Scenario | FileKind::Other);
+    let known = Foreign::recognise(bytes).filter(|_| is_other);
     let (what, remedy) = known.map_or((what, ""), |Foreign { what, remedy }| (what, remedy));
     let separator = if remedy.is_empty() { "" } else { "; " };
     ImportError::new(

@@ -4,6 +4,8 @@
 //! do (Wang and others, WProf, 2013, have the dependencies from within the browser): a request waits for the response that
 //! was complete last before it was made, and on a connection of HTTP/1 also for the response before it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use subflow_quantity::Duration;
 use subflow_scenario::seconds_of_date;
@@ -120,6 +122,8 @@ struct Timings {
 struct Seen<'a> {
     entry: &'a Entry,
     host: &'a str,
+    /// What the archive calls its connection.
+    connection: Option<&'a str>,
     begin: f64,
     /// When it could be sent, or its connection opened.
     due: f64,
@@ -140,11 +144,17 @@ pub(crate) fn read(text: &str) -> Result<Page, ImportError> {
     let origin = seen[0].begin;
     page.duration = seconds(seen.iter().map(|it| it.end).fold(origin, f64::max) - origin);
     let mut places: Vec<(usize, usize)> = Vec::new();
-    let mut slots: Vec<Slot> = Vec::new();
+    let mut slots: Vec<Slot<'_>> = Vec::new();
+    // The connections of a name, and those without a name to a host.
+    let mut groups: BTreeMap<(Option<&str>, &str), Vec<usize>> = BTreeMap::new();
+    let mut by_end: Vec<usize> = (0..seen.len()).collect();
+    by_end.sort_by(|a, b| seen[*a].end.total_cmp(&seen[*b].end));
     let (mut without_size, mut secured) = (0, 0);
     for (number, it) in seen.iter().enumerate() {
-        let connection = slot(&mut slots, it).unwrap_or_else(|| {
-            slots.push(Slot { key: it.entry.connection.clone(), host: it.host.to_owned(), last: None });
+        let group = groups.entry((it.connection, it.connection.map_or(it.host, |_| ""))).or_default();
+        let connection = slot(&slots, group, it).unwrap_or_else(|| {
+            group.push(slots.len());
+            slots.push(Slot { host: it.host, last: None });
             page.connections.push(Connection {
                 host: it.host.to_owned(),
                 is_quic: it.entry.version().starts_with("h3"),
@@ -161,8 +171,8 @@ pub(crate) fn read(text: &str) -> Result<Page, ImportError> {
             page.connections[connection].round_trip = Some(seconds(shake / 1e3));
         }
         let mut after = Vec::new();
-        let before = (0..number).filter(|&other| seen[other].end <= it.begin);
-        after.extend(before.max_by(|a, b| seen[*a].end.total_cmp(&seen[*b].end)));
+        let complete = by_end.partition_point(|&other| seen[other].end <= it.begin);
+        after.extend(by_end[..complete].iter().rev().copied().find(|&other| other < number));
         after.extend(slots[connection].last.filter(|last| !it.entry.is_multiplexed() && !after.contains(last)));
         slots[connection].last = Some(number);
         let since = after.iter().map(|&other| seen[other].end).fold(origin, f64::max);
@@ -191,10 +201,12 @@ pub(crate) fn read(text: &str) -> Result<Page, ImportError> {
 /// The size of a message of which the archive says nothing.
 const TYPICAL_REQUEST: u64 = 500;
 
-/// The connections so far: what the archive calls them, their host, and the last request.
-struct Slot {
-    key: Option<String>,
-    host: String,
+/// A scenario has a flow or an exchange for each; page loads have hundreds.
+const MOST_REQUESTS: usize = 10_000;
+
+/// A connection so far: its host, and the last request.
+struct Slot<'a> {
+    host: &'a str,
     last: Option<usize>,
 }
 
@@ -211,10 +223,18 @@ fn seen<'a>(entries: &'a [Entry], notes: &mut Vec<String>) -> Result<Vec<Seen<'a
         };
         let due = begin + (positive(entry.timings.blocked) + positive(entry.timings.dns)) / 1e3;
         let end = begin + positive(Some(entry.time)) / 1e3;
-        seen.push(Seen { entry, host, begin, due: due.min(end), end });
+        // Firefox writes the port of the server there, the same for all connections.
+        let connection = entry.connection.as_deref().filter(|name| *name != port(&entry.request.url, host));
+        seen.push(Seen { entry, host, connection, begin, due: due.min(end), end });
     }
     if seen.is_empty() {
         return Err(ImportError::new("the archive has no request that was answered", "record the page load again"));
+    }
+    if seen.len() > MOST_REQUESTS {
+        return Err(ImportError::new(
+            format!("the archive has {} requests, expected at most {MOST_REQUESTS}", seen.len()),
+            "save the load of one page in an archive of its own",
+        ));
     }
     if seen.len() < entries.len() {
         let left_out = entries.len() - seen.len();
@@ -224,20 +244,19 @@ fn seen<'a>(entries: &'a [Entry], notes: &mut Vec<String>) -> Result<Vec<Seen<'a
     Ok(seen)
 }
 
-/// The place of the connection that carries a request: the one that the archive names; else of HTTP/2 and later the one to
-/// its host, of HTTP/1 one to its host whose last response is complete.
-fn slot(slots: &mut [Slot], it: &Seen<'_>) -> Option<usize> {
-    if it.entry.connection.is_some() {
-        return slots.iter().position(|slot| slot.key == it.entry.connection);
-    }
+/// The place of the connection that carries a request: the one that the archive names, over HTTP/1 to the same host; else
+/// of HTTP/2 and later the one to its host, of HTTP/1 one to its host whose last response is complete. `group` has the
+/// places of those with that name, or without a name to that host.
+fn slot(slots: &[Slot<'_>], group: &[usize], it: &Seen<'_>) -> Option<usize> {
+    let is_multiplexed = it.entry.is_multiplexed();
     let opens = positive(it.entry.timings.connect) > 0.0;
-    let to_host = |slot: &Slot| slot.host == it.host && slot.key.is_none();
-    let candidates: Vec<usize> = (0..slots.len()).filter(|&at| to_host(&slots[at])).collect();
-    match it.entry.is_multiplexed() {
-        true => candidates.first().copied(),
+    let mut candidates = group.iter().copied();
+    match it.connection {
+        Some(_) => candidates.find(|&at| is_multiplexed || slots[at].host == it.host),
+        None if is_multiplexed => candidates.next(),
         // A request with a handshake of its own opened a connection.
-        false if opens => None,
-        false => candidates.iter().copied().min_by_key(|&at| slots[at].last),
+        None if opens => None,
+        None => candidates.min_by_key(|&at| slots[at].last),
     }
 }
 
@@ -275,6 +294,16 @@ impl Message {
             0.0 => None,
             size => Some((size as u64).clamp(1, 1 << 40)),
         }
+    }
+}
+
+/// The port of a server: that of its address, else that of the scheme.
+fn port<'a>(url: &str, host: &'a str) -> &'a str {
+    match host.rsplit_once(':') {
+        // The last colon of `[::1]` is within the address.
+        Some((_, port)) if !port.is_empty() && !port.ends_with(']') => port,
+        _ if url.starts_with("https:") => "443",
+        _ => "80",
     }
 }
 
@@ -341,6 +370,37 @@ pub(crate) mod tests {
         let page = read(&opened).expect("it is an archive");
         assert_eq!(page.connections.iter().map(|it| it.requests.len()).collect::<Vec<_>>(), [1, 1, 1]);
         assert_eq!(page.connections[1].requests[0].after, [(0, 0)], "the style waits for the document all the same");
+    }
+
+    #[test]
+    fn names_of_connections_are_those_of_a_host_over_http_1_and_no_ports() {
+        let connections = |text: &str| {
+            let page = read(text).expect("it is an archive");
+            page.connections.iter().map(|it| it.requests.len()).collect::<Vec<_>>()
+        };
+        let shared = HAR.replace("\"connection\": \"2\"", "\"connection\": \"1\"");
+        assert_eq!(connections(&shared), [3], "HTTP/2 shares a connection with another host");
+        assert_eq!(connections(&shared.replace("\"h2\"", "\"HTTP/1.1\"")), [2, 1]);
+        assert_eq!(connections(&shared.replace("\"connection\": \"1\"", "\"connection\": \"443\"")), [2, 1]);
+        let ports = [
+            ("https://a.org/", "a.org", "443"),
+            ("http://a.org/", "a.org", "80"),
+            ("https://a.org:8443/", "a.org:8443", "8443"),
+            ("https://[::1]/", "[::1]", "443"),
+            ("https://[::1]:99/", "[::1]:99", "99"),
+        ];
+        for (url, host, expected) in ports {
+            assert_eq!(port(url, host), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn there_are_at_most_so_many_requests() {
+        let entry = r#"{"startedDateTime": "2024-05-01T10:00:00.000Z", "time": 5, "request": {"url": "http://a.org/"},
+            "response": {"status": 200}, "timings": {"connect": 1}}"#;
+        let archive = |count: usize| format!("{{\"log\": {{\"entries\": [{}]}}}}", vec![entry; count].join(","));
+        assert_eq!(read(&archive(MOST_REQUESTS)).expect("it is an archive").connections.len(), MOST_REQUESTS);
+        assert!(read(&archive(MOST_REQUESTS + 1)).expect_err("too many").message.contains("10001 requests"));
     }
 
     #[test]

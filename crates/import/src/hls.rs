@@ -5,6 +5,9 @@ use subflow_quantity::{Duration, Rate};
 use crate::ImportError;
 use crate::video::{Quality, Video};
 
+/// The largest size of a segment, in bytes.
+const LARGEST_SEGMENT: u64 = 1 << 40;
+
 /// One variant's segments: their lengths in seconds, and their sizes as far as the playlist has them.
 #[derive(Debug, Default)]
 struct Segments {
@@ -100,8 +103,13 @@ fn segments(text: &str) -> Result<Segments, ImportError> {
         } else if !line.is_empty() && !line.starts_with('#') {
             let Some(seconds) = length.take() else { continue };
             let by_rate = bit_rate.map(|kbit| (kbit as f64 * 125.0 * seconds) as u64);
+            let size = size.take().or(by_rate).filter(|size| *size > 0);
+            if let Some(size) = size.filter(|size| *size > LARGEST_SEGMENT) {
+                let message = format!("line {number}: a segment of {size} bytes, expected at most {LARGEST_SEGMENT}");
+                return Err(ImportError::damaged(message));
+            }
             all.lengths.push(seconds);
-            all.sizes.push(size.take().or(by_rate).filter(|size| *size > 0));
+            all.sizes.push(size);
         }
     }
     match all.lengths.is_empty() {
@@ -121,8 +129,8 @@ impl Segments {
     }
 
     fn mean_rate(&self) -> Option<Rate> {
-        let bytes: u64 = self.sizes().iter().sum();
-        let bits = (bytes as f64 * 8.0 / self.length()).round();
+        let bytes: f64 = self.sizes().iter().map(|size| *size as f64).sum();
+        let bits = (bytes * 8.0 / self.length()).round();
         (bits >= 1.0 && bits.is_finite()).then(|| Rate::from_bits_per_second(bits as u64))
     }
 }
@@ -182,5 +190,7 @@ pub(crate) mod tests {
         assert!(said("#EXTM3U\n").contains("no segment"));
         assert!(said("#EXTM3U\n#EXTINF:soon,\na.ts\n").contains("line 2"));
         assert!(said("#EXTM3U\n#EXT-X-STREAM-INF:CODECS=\"x\"\na.m3u8\n").contains("line 2"));
+        assert!(said(&media([u64::MAX; 2])).contains("line 5: a segment of 18446744073709551615 bytes"));
+        assert!(said("#EXTM3U\n#EXT-X-BITRATE:18446744073709551615\n#EXTINF:5,\na.ts\n").contains("line 4"));
     }
 }

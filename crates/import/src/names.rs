@@ -1,13 +1,13 @@
 //! Names that a scenario can have, made of labels in any script.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The length of a node's name: two of them and a number fit into a link's, which may have 64 characters.
 const LONGEST: usize = 28;
 
-/// The names given so far; each is given once.
+/// The names given so far, each once, with the number at which the search for another like it goes on.
 #[derive(Debug, Default)]
-pub(crate) struct Names(BTreeSet<String>);
+pub(crate) struct Names(BTreeMap<String, usize>);
 
 impl Names {
     /// A name like `label`: letters without accents, digits, `-` and `_`, and a number at the end if it is taken.
@@ -23,10 +23,15 @@ impl Names {
     }
 
     fn unique(&mut self, name: &str) -> String {
-        let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        let free = names.find(|name| !self.0.contains(name)).expect("there is always another number");
-        self.0.insert(free.clone());
+        let Some(next) = self.0.get(name).copied() else {
+            self.0.insert(name.to_owned(), 2);
+            return name.to_owned();
+        };
+        let mut numbered = (next..).map(|number| (number, format!("{name}-{number}")));
+        let free = numbered.find(|(_, numbered)| !self.0.contains_key(numbered));
+        let (number, free) = free.expect("there is always another number");
+        self.0.insert(name.to_owned(), number + 1);
+        self.0.insert(free.clone(), 2);
         free
     }
 }
@@ -52,6 +57,8 @@ fn plain(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -66,6 +73,13 @@ mod tests {
         assert_eq!(of, ["Zurich", "Sao-Paulo", "Zurich-2", "LAquila-AQ", "node", "Bei-Jing", "node-2"]);
         assert_eq!(names.of_link("Zurich", "Sao-Paulo"), "Zurich-Sao-Paulo");
         assert_eq!(names.of_link("Zurich", "Sao-Paulo"), "Zurich-Sao-Paulo-2");
+    }
+
+    #[test]
+    fn numbers_go_on_behind_those_that_labels_have_taken() {
+        let mut names = Names::default();
+        let of = ["a", "a-2", "a", "a", "a-2", "a"].map(|label| names.of(label));
+        assert_eq!(of, ["a", "a-2", "a-3", "a-4", "a-2-2", "a-5"]);
     }
 
     proptest! {

@@ -9,7 +9,24 @@ pub struct Foreign {
     pub remedy: &'static str,
 }
 
-type Kind = (fn(&[u8], &str) -> bool, &'static str, &'static str);
+/// What a file is, as far as readers of files choose by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A page load as an HTTP archive.
+    PageLoad,
+    /// A video's description of DASH.
+    Dash,
+    /// A playlist of HLS.
+    Hls,
+    /// A network of another tool that can be imported.
+    Network,
+    /// A scenario.
+    Scenario,
+    /// Anything else.
+    Other,
+}
+
+type Kind = (fn(&[u8], &str) -> bool, FileKind, &'static str, &'static str);
 
 const ANALYZE: &str =
     "`subflow analyze FILE` reads it; `--scenario OUT` and `--trace OUT` write a scenario and a trace from it";
@@ -18,63 +35,100 @@ const DECOMPRESS: &str = "decompress it; `subflow analyze` reads captures compre
 const NONE: &str = "no command of subflow reads it";
 
 /// In the order in which they are tried; the text is the start of the file without white space.
-const KINDS: [Kind; 31] = [
-    (|bytes, _| bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]), "a capture (pcapng)", ANALYZE),
-    (|bytes, _| bytes.starts_with(&[0xd4, 0xc3, 0xb2, 0xa1]), "a capture (pcap)", ANALYZE),
-    (|bytes, _| bytes.starts_with(&[0xa1, 0xb2, 0xc3, 0xd4]), "a capture (pcap)", ANALYZE),
-    (|bytes, _| bytes.starts_with(&[0x4d, 0x3c, 0xb2, 0xa1]), "a capture (pcap)", ANALYZE),
-    (|bytes, _| bytes.starts_with(&[0xa1, 0xb2, 0x3c, 0x4d]), "a capture (pcap)", ANALYZE),
-    (|bytes, _| bytes.starts_with(&[0x1f, 0x8b]), "a file compressed with gzip", DECOMPRESS),
-    (|bytes, _| bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), "a file compressed with zstd", DECOMPRESS),
-    (|bytes, _| bytes.starts_with(b"BZh"), "a file compressed with bzip2", "decompress it"),
-    (|bytes, _| bytes.starts_with(b"\xfd7zXZ"), "a file compressed with xz", "decompress it"),
-    (|bytes, _| bytes.starts_with(b"PK\x03\x04"), "a ZIP archive", "extract it first"),
-    (|bytes, _| bytes.starts_with(b"\x7fELF"), "a program", NONE),
+static KINDS: [Kind; 31] = [
+    (|bytes, _| bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]), FileKind::Other, "a capture (pcapng)", ANALYZE),
+    (|bytes, _| bytes.starts_with(&[0xd4, 0xc3, 0xb2, 0xa1]), FileKind::Other, "a capture (pcap)", ANALYZE),
+    (|bytes, _| bytes.starts_with(&[0xa1, 0xb2, 0xc3, 0xd4]), FileKind::Other, "a capture (pcap)", ANALYZE),
+    (|bytes, _| bytes.starts_with(&[0x4d, 0x3c, 0xb2, 0xa1]), FileKind::Other, "a capture (pcap)", ANALYZE),
+    (|bytes, _| bytes.starts_with(&[0xa1, 0xb2, 0x3c, 0x4d]), FileKind::Other, "a capture (pcap)", ANALYZE),
+    (|bytes, _| bytes.starts_with(&[0x1f, 0x8b]), FileKind::Other, "a file compressed with gzip", DECOMPRESS),
+    (
+        |bytes, _| bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+        FileKind::Other,
+        "a file compressed with zstd",
+        DECOMPRESS,
+    ),
+    (|bytes, _| bytes.starts_with(b"BZh"), FileKind::Other, "a file compressed with bzip2", "decompress it"),
+    (|bytes, _| bytes.starts_with(b"\xfd7zXZ"), FileKind::Other, "a file compressed with xz", "decompress it"),
+    (|bytes, _| bytes.starts_with(b"PK\x03\x04"), FileKind::Other, "a ZIP archive", "extract it first"),
+    (|bytes, _| bytes.starts_with(b"\x7fELF"), FileKind::Other, "a program", NONE),
     (
         |bytes, _| bytes.starts_with(b"PAR1"),
+        FileKind::Other,
         "a table (Parquet)",
         "subflow writes such tables, and reads stores of runs",
     ),
-    (|_, text| text.starts_with('{') && is_archive(text), "an HTTP archive (HAR)", IMPORT),
+    (|_, text| text.starts_with('{') && is_archive(text), FileKind::PageLoad, "an HTTP archive (HAR)", IMPORT),
     (
         |_, text| text.starts_with('{') && has_keys(text, &["switches", "hosts", "links"]),
+        FileKind::Network,
         "a network of MiniEdit",
         IMPORT,
     ),
-    (|_, text| text.starts_with('{') && has_keys(text, &["nodes", "links"]), "a network in JSON (SNDlib)", IMPORT),
+    (
+        |_, text| text.starts_with('{') && has_keys(text, &["nodes", "links"]),
+        FileKind::Network,
+        "a network in JSON (SNDlib)",
+        IMPORT,
+    ),
     (
         |_, text| text.starts_with('{') || text.starts_with("[{"),
+        FileKind::Other,
         "JSON",
         "`subflow compare FOLDER` reads the results of runs",
     ),
-    (|_, text| text.starts_with("#EXTM3U"), "a playlist (HLS)", IMPORT),
-    (|_, text| text.starts_with('<') && text.contains("<MPD"), "a video's description (DASH MPD)", IMPORT),
-    (|_, text| text.starts_with('<') && text.contains("<graphml"), "a topology in GraphML", IMPORT),
-    (|_, text| text.starts_with('<') && text.contains("sndlib"), "a network of SNDlib in XML", IMPORT),
-    (|_, text| text.starts_with('<') && text.to_lowercase().contains("<html"), "a page in HTML", NONE),
-    (|_, text| text.starts_with("<?xml"), "XML of another kind", NONE),
-    (|_, text| text.starts_with("?SNDlib"), "a network of SNDlib", IMPORT),
-    (|_, text| text.starts_with("graph [") || text.contains("\ngraph ["), "a topology in GML", IMPORT),
-    (|_, text| text.contains("topoType:") && text.contains("path_"), "a network of minitopo", IMPORT),
-    (|_, text| text.contains("Podsize ") && text.contains("Tier"), "a network of htsim", IMPORT),
+    (|_, text| text.starts_with("#EXTM3U"), FileKind::Hls, "a playlist (HLS)", IMPORT),
+    (
+        |_, text| text.starts_with('<') && text.contains("<MPD"),
+        FileKind::Dash,
+        "a video's description (DASH MPD)",
+        IMPORT,
+    ),
+    (|_, text| text.starts_with('<') && text.contains("<graphml"), FileKind::Network, "a topology in GraphML", IMPORT),
+    (
+        |_, text| text.starts_with('<') && text.contains("sndlib"),
+        FileKind::Network,
+        "a network of SNDlib in XML",
+        IMPORT,
+    ),
+    (|_, text| text.starts_with('<') && text.to_lowercase().contains("<html"), FileKind::Other, "a page in HTML", NONE),
+    (|_, text| text.starts_with("<?xml"), FileKind::Other, "XML of another kind", NONE),
+    (|_, text| text.starts_with("?SNDlib"), FileKind::Network, "a network of SNDlib", IMPORT),
+    (
+        |_, text| text.starts_with("graph [") || text.contains("\ngraph ["),
+        FileKind::Network,
+        "a topology in GML",
+        IMPORT,
+    ),
+    (
+        |_, text| text.contains("topoType:") && text.contains("path_"),
+        FileKind::Network,
+        "a network of minitopo",
+        IMPORT,
+    ),
+    (|_, text| text.contains("Podsize ") && text.contains("Tier"), FileKind::Network, "a network of htsim", IMPORT),
     (
         |_, text| text.starts_with("Nodes ") && text.contains("Connections "),
+        FileKind::Other,
         "a connection matrix of htsim",
         "a flow of a scenario names it: `pairs = \"FILE\"`",
     ),
     (
         |_, text| text.contains("--tolerance_usecs") || text.contains("socket(...") || text.contains("socket(AF_"),
+        FileKind::Other,
         "a script of packetdrill",
         "`subflow conform` has a language of its own, which docs/src/conformance.md describes",
     ),
     (
         |_, text| text.contains("from mininet") || text.contains("import mininet"),
+        FileKind::Other,
         "a program for Mininet",
         "what MiniEdit saves (File > Save) is read by `subflow import`",
     ),
-    (|_, text| is_scenario(text), "a scenario", "`subflow run FILE` runs it"),
+    (|_, text| is_scenario(text), FileKind::Scenario, "a scenario", "`subflow run FILE` runs it"),
     (
         |_, text| is_milliseconds(text),
+        FileKind::Other,
         "a capacity trace (mahimahi)",
         "a link of a scenario names it: `rate = \"FILE\"`",
     ),
@@ -83,16 +137,26 @@ const KINDS: [Kind; 31] = [
 impl Foreign {
     /// What a file with this start is, as far as it can be told; some kilobytes of it are enough.
     pub fn recognise(start: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(start).or_else(|error| std::str::from_utf8(&start[..error.valid_up_to()]));
-        let text = text.unwrap_or_default().trim_start_matches('\u{feff}').trim_start();
-        let known = KINDS.iter().find(|(is, ..)| is(start, text));
-        known.map(|&(_, what, remedy)| Self { what, remedy })
+        known(start).map(|&(_, _, what, remedy)| Self { what, remedy })
     }
 
     /// As [`Self::recognise`], for readers of scenarios: a scenario is not foreign to them.
     pub(super) fn to_scenarios(start: &[u8]) -> Option<Self> {
-        Self::recognise(start).filter(|foreign| foreign.what != "a scenario")
+        Self::recognise(start).filter(|_| FileKind::of(start) != FileKind::Scenario)
     }
+}
+
+impl FileKind {
+    /// The kind of a file with this start, as [`Foreign::recognise`] finds it.
+    pub fn of(start: &[u8]) -> Self {
+        known(start).map_or(Self::Other, |&(_, kind, ..)| kind)
+    }
+}
+
+fn known(start: &[u8]) -> Option<&'static Kind> {
+    let text = std::str::from_utf8(start).or_else(|error| std::str::from_utf8(&start[..error.valid_up_to()]));
+    let text = text.unwrap_or_default().trim_start_matches('\u{feff}').trim_start();
+    KINDS.iter().find(|(is, ..)| is(start, text))
 }
 
 fn has_keys(text: &str, keys: &[&str]) -> bool {
@@ -140,6 +204,10 @@ mod tests {
             let found = Foreign::recognise(start).unwrap_or_else(|| panic!("{what} is known"));
             assert!(found.what.contains(what) && found.remedy.contains(remedy), "{found:?}");
         }
+        assert_eq!(FileKind::of(b"#EXTM3U\n"), FileKind::Hls);
+        assert_eq!(FileKind::of(b"graph [\n"), FileKind::Network);
+        assert_eq!(FileKind::of(b"\x1f\x8b\x08\x00"), FileKind::Other);
+        assert_eq!(Foreign::to_scenarios(b"[hosts]\na = [\"b\"]\n"), None);
         assert_eq!(Foreign::recognise(b"[[timeline]]\nat = \"1 s\"\n"), None, "a part of a scenario");
         assert_eq!(Foreign::recognise(&[0xff, 0xfe, 1, 2]), None);
     }

@@ -12,7 +12,7 @@ mod values;
 
 pub use document::{Document, Leaf, Reach, syntax_problem};
 pub(crate) use dotted_path::DottedPath;
-pub use foreign::Foreign;
+pub use foreign::{FileKind, Foreign};
 pub(crate) use node::{Entry, Node, Value};
 pub(crate) use problem::Collector;
 pub use problem::{Origin, Place, Problem, Problems, Source};
