@@ -80,6 +80,8 @@ impl<'a> HostSockets<'a> {
                 self.by_remote_token.insert(subflow.remote_token, subflow.local_token);
             }
         }
+        // A subflow that is still being closed may need the token of its connection; later ones have another.
+        self.by_remote_token.retain(|_, local| seen.mptcp.contains_key(local));
         self.find_owners(&seen);
         Ok(seen)
     }

@@ -112,13 +112,13 @@ impl<'a> Connections<'a> {
             }
             recorded.connections.push(connection.result(name));
         }
-        recorded.notes = notes(&recorded.connections, recorder.omitted, recorder.lost);
+        recorded.notes = notes(&recorded.connections, recorder.omitted.len(), recorder.lost);
         Ok(recorded)
     }
 }
 
 /// What the results lack of these connections, and of `omitted` further ones.
-fn notes(connections: &[ConnectionResult], omitted: u64, lost: bool) -> Vec<String> {
+fn notes(connections: &[ConnectionResult], omitted: usize, lost: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let short = connections.iter().filter(|connection| !connection.was_listed).count();
     if short > 0 {

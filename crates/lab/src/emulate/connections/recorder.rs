@@ -15,6 +15,8 @@ use super::host_sockets::{HostSockets, Seen, SocketEnds};
 
 /// The most connections that are kept; further ones are counted.
 const MOST_CONNECTIONS: usize = 10_000;
+/// Sockets of further ones that are counted.
+const MOST_OMITTED: usize = 100_000;
 /// The most connections with metrics over time.
 const MOST_SERIES: usize = 200;
 
@@ -36,8 +38,8 @@ pub(super) struct Recorder<'a> {
     /// The latest connection with a socket between these ends.
     by_ends: BTreeMap<SocketEnds, usize>,
     is_measuring: bool,
-    /// Connections beyond the most that are kept.
-    pub(super) omitted: u64,
+    /// Sockets of connections beyond the most that are kept, by host and cookie; at most [`MOST_OMITTED`].
+    pub(super) omitted: BTreeSet<(usize, u64)>,
     /// Whether a kernel lost reports of ended sockets.
     pub(super) lost: bool,
 }
@@ -140,7 +142,9 @@ impl<'a> Recorder<'a> {
         let found = match of_connection.or_else(|| self.facing(host, ends)) {
             Some(found) => found,
             None if self.connections.len() == MOST_CONNECTIONS => {
-                self.omitted += 1;
+                if self.omitted.len() < MOST_OMITTED {
+                    self.omitted.insert((host, socket.cookie));
+                }
                 return None;
             }
             None => {
