@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use subflow_scenario::sweep::Parameters;
 
-use super::measurements::{ALL, DELAYS, PathSpec, Record};
+use super::measurements::{ALL, COUNTS, DELAYS, PathSpec, Record};
 use crate::study::distinct;
 
 /// What the kernel did with one flow.
@@ -107,7 +107,7 @@ fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
     let duration_s = sent.map_or(first.duration_s, |_| 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b)));
     // A sample after each third says what the last two thirds begin with. Where a path fails, there are three in each
     // second, so that thirds and seconds begin with one; where queue and round-trip time were measured, 21.
-    let has_delays = references.iter().any(|reference| !reference.delays.concat().is_empty());
+    let has_delays = references.iter().any(|reference| !reference.delays[..COUNTS].concat().is_empty());
     let samples = match (has_delays, failure.is_some()) {
         (true, _) => 21 * duration_s.ceil() as u32,
         (false, false) => 3,
