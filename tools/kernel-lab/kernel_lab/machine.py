@@ -18,6 +18,12 @@ class Failure(Exception):
     """The machine did not carry out its runs."""
 
 
+def _last_of(console: Path) -> str:
+    """The last lines of the console, for a message: its file is removed with the folder."""
+    lines = console.read_text(errors="replace").splitlines()[-20:] if console.exists() else []
+    return "; its console ends with\n" + "\n".join(lines) if lines else ""
+
+
 def boot(kernel: Path, ramdisk: Path, folder: Path, limit: float) -> list[str]:
     """Boots the machine. Returns what it printed on its second serial port. `limit` is in seconds of this machine."""
     console, output = folder / "console.txt", folder / "output.txt"
@@ -28,10 +34,10 @@ def boot(kernel: Path, ramdisk: Path, folder: Path, limit: float) -> list[str]:
     try:
         subprocess.run(command, check=True, timeout=limit, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired as problem:
-        raise Failure(f"the machine took over {limit:g} s (--limit); its console is in {console}") from problem
+        raise Failure(f"the machine took over {limit:g} s (--limit){_last_of(console)}") from problem
     except subprocess.CalledProcessError as problem:
-        raise Failure(f"QEMU ended with exit code {problem.returncode}") from problem
+        raise Failure(f"QEMU ended with exit code {problem.returncode}{_last_of(console)}") from problem
     lines = output.read_text(errors="replace").replace("\r", "").splitlines()
     if not lines or lines[-1] != "complete":
-        raise Failure(f"the machine ended before its runs were complete; its console is in {console}")
+        raise Failure(f"the machine ended before its runs were complete{_last_of(console)}")
     return lines
