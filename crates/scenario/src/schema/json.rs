@@ -215,7 +215,7 @@ fn quantity<T: Pattern>() -> Value {
 }
 
 fn names(field: &FieldSchema) -> Vec<&'static str> {
-    let entries = field.names().expect("a key that takes a name has a catalogue");
+    let entries = field.names().unwrap_or_else(|| panic!("{}: a key that takes a name has a catalogue", field.key));
     entries.iter().flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied())).collect()
 }
 

@@ -99,7 +99,7 @@ pub(crate) static WRITE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
           What the send buffer does not take waits, and joins the next burst.",
     fields: vec![
         required("burst", "a size above zero", "the bytes of a burst"),
-        required("every", "a period of at least 1 us", "the time from one burst to the next"),
+        required("every", "a period", "the time from one burst to the next, at least 1 us"),
     ],
 });
 

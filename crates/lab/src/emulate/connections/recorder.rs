@@ -132,6 +132,9 @@ impl<'a> Recorder<'a> {
             return Some(known);
         }
         let ends @ [local, remote] = [socket.info.local, socket.info.remote];
+        if let Some(known) = self.ended_before(host, socket) {
+            return Some(known);
+        }
         let is_flow = |end| self.scenario.flows.iter().any(|flow| (flow.addresses[1], flow.port) == end);
         let is_of_flow = [local, remote].into_iter().any(|end| is_flow((end.ip(), end.port())));
         if is_local(ends) || is_of_flow {
@@ -160,6 +163,13 @@ impl<'a> Recorder<'a> {
         self.by_socket.insert((host, socket.cookie), found);
         self.by_ends.insert(ends, found.0);
         Some(found)
+    }
+
+    /// The end that a socket is of which has left the list before the kernel reported that it ended.
+    fn ended_before(&self, host: usize, socket: &TcpSocket) -> Option<(usize, usize)> {
+        let index = *self.by_ends.get(&[socket.info.local, socket.info.remote])?;
+        let has = |end: &End| end.host == host && end.subflows.iter().any(|own| own.socket.cookie == socket.cookie);
+        Some((index, self.connections[index].ends.iter().position(has)?))
     }
 
     /// The other end of the connection that a socket with these ends is the peer of, if that was seen.

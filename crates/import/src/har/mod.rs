@@ -4,14 +4,15 @@
 //! do (Wang and others, WProf, 2013, have the dependencies from within the browser): a request waits for the response that
 //! was complete last before it was made, and on a connection of HTTP/1 also for the response before it.
 
+mod archive;
+
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use subflow_quantity::Duration;
-use subflow_scenario::seconds_of_date;
 
 use crate::ImportError;
 use crate::network::counted;
+use archive::{Archive, Seen, positive, seconds, seen};
 
 /// A page load.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,88 +47,6 @@ pub(crate) struct Request {
     pub(crate) after: Vec<(usize, usize)>,
     /// The time from there, or from the beginning of the page, to this request.
     pub(crate) pause: Duration,
-}
-
-#[derive(Deserialize)]
-struct Archive {
-    log: Log,
-}
-
-#[derive(Deserialize)]
-struct Log {
-    #[serde(default)]
-    pages: Vec<PageEntry>,
-    entries: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-struct PageEntry {
-    #[serde(default)]
-    title: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    started_date_time: String,
-    time: f64,
-    request: Message,
-    response: Message,
-    timings: Timings,
-    connection: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Message {
-    method: String,
-    url: String,
-    status: f64,
-    http_version: String,
-    headers: Vec<Header>,
-    headers_size: Option<f64>,
-    body_size: Option<f64>,
-    content: Content,
-    /// The bytes on the connection, an extension of Chromium.
-    #[serde(rename = "_transferSize")]
-    transfer_size: Option<f64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Content {
-    size: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Header {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    value: String,
-}
-
-/// In milliseconds; -1 where it does not apply.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Timings {
-    blocked: Option<f64>,
-    dns: Option<f64>,
-    connect: Option<f64>,
-    ssl: Option<f64>,
-    wait: Option<f64>,
-}
-
-/// A request with its times in seconds.
-struct Seen<'a> {
-    entry: &'a Entry,
-    host: &'a str,
-    /// What the archive calls its connection.
-    connection: Option<&'a str>,
-    begin: f64,
-    /// When it could be sent, or its connection opened.
-    due: f64,
-    end: f64,
 }
 
 pub(crate) fn read(text: &str) -> Result<Page, ImportError> {
@@ -201,47 +120,10 @@ pub(crate) fn read(text: &str) -> Result<Page, ImportError> {
 /// The size of a message of which the archive says nothing.
 const TYPICAL_REQUEST: u64 = 500;
 
-/// A scenario has a flow or an exchange for each; page loads have hundreds.
-const MOST_REQUESTS: usize = 10_000;
-
 /// A connection so far: its host, and the last request.
 struct Slot<'a> {
     host: &'a str,
     last: Option<usize>,
-}
-
-/// The requests that went over the network, in the order of their times.
-fn seen<'a>(entries: &'a [Entry], notes: &mut Vec<String>) -> Result<Vec<Seen<'a>>, ImportError> {
-    let mut seen = Vec::new();
-    for (number, entry) in entries.iter().enumerate() {
-        let begin = seconds_of_date(&entry.started_date_time).ok_or_else(|| {
-            let found = &entry.started_date_time;
-            ImportError::damaged(format!("entry {}: startedDateTime: found {found:?}, expected a date", number + 1))
-        })?;
-        let Some(host) = host(&entry.request.url).filter(|_| entry.response.status >= 100.0 && entry.was_sent()) else {
-            continue;
-        };
-        let due = begin + (positive(entry.timings.blocked) + positive(entry.timings.dns)) / 1e3;
-        let end = begin + positive(Some(entry.time)) / 1e3;
-        // Firefox writes the port of the server there, the same for all connections.
-        let connection = entry.connection.as_deref().filter(|name| *name != port(&entry.request.url, host));
-        seen.push(Seen { entry, host, connection, begin, due: due.min(end), end });
-    }
-    if seen.is_empty() {
-        return Err(ImportError::new("the archive has no request that was answered", "record the page load again"));
-    }
-    if seen.len() > MOST_REQUESTS {
-        return Err(ImportError::new(
-            format!("the archive has {} requests, expected at most {MOST_REQUESTS}", seen.len()),
-            "save the load of one page in an archive of its own",
-        ));
-    }
-    if seen.len() < entries.len() {
-        let left_out = entries.len() - seen.len();
-        notes.push(format!("{} from a cache, blocked or not of HTTP: left out", counted(left_out, "request")));
-    }
-    seen.sort_by(|a, b| a.begin.total_cmp(&b.begin));
-    Ok(seen)
 }
 
 /// The place of the connection that carries a request: the one that the archive names, over HTTP/1 to the same host; else
@@ -260,71 +142,9 @@ fn slot(slots: &[Slot<'_>], group: &[usize], it: &Seen<'_>) -> Option<usize> {
     }
 }
 
-impl Entry {
-    fn version(&self) -> String {
-        let versions = [&self.response.http_version, &self.request.http_version];
-        versions.into_iter().find(|version| !version.is_empty()).map(|it| it.to_lowercase()).unwrap_or_default()
-    }
-
-    /// Whether several requests may be under way on its connection.
-    fn is_multiplexed(&self) -> bool {
-        let version = self.version();
-        ["h2", "h3", "http/2", "http/3"].iter().any(|start| version.starts_with(start))
-    }
-
-    /// Whether it took any time on the network: what a cache answers has no size there.
-    fn was_sent(&self) -> bool {
-        self.response.transfer_size != Some(0.0) && self.request.method != "CONNECT"
-    }
-}
-
-impl Message {
-    /// Its bytes with headers, as far as the archive knows them.
-    fn size(&self) -> Option<u64> {
-        let known = |size: Option<f64>| size.filter(|size| *size >= 0.0);
-        if let Some(transferred) = known(self.transfer_size).filter(|size| *size > 0.0) {
-            return Some(transferred as u64);
-        }
-        // A line, and `name: value` with a line end for each header.
-        let written: usize = self.headers.iter().map(|header| header.name.len() + header.value.len() + 4).sum();
-        let line = self.method.len() + self.url.len() + "HTTP/1.1 200".len();
-        let headers = known(self.headers_size).or_else(|| (written > 0).then(|| (written + line) as f64));
-        let body = known(self.body_size).or(known(self.content.size));
-        match headers.unwrap_or(0.0) + body.unwrap_or(0.0) {
-            0.0 => None,
-            size => Some((size as u64).clamp(1, 1 << 40)),
-        }
-    }
-}
-
-/// The port of a server: that of its address, else that of the scheme.
-fn port<'a>(url: &str, host: &'a str) -> &'a str {
-    match host.rsplit_once(':') {
-        // The last colon of `[::1]` is within the address.
-        Some((_, port)) if !port.is_empty() && !port.ends_with(']') => port,
-        _ if url.starts_with("https:") => "443",
-        _ => "80",
-    }
-}
-
-/// The host and port of an address of HTTP.
-fn host(url: &str) -> Option<&str> {
-    let rest = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme))?;
-    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
-    (!host.is_empty()).then_some(host)
-}
-
-fn positive(ms: Option<f64>) -> f64 {
-    ms.filter(|ms| (0.0..=1e9).contains(ms)).unwrap_or(0.0)
-}
-
-fn seconds(value: f64) -> Duration {
-    // Times in archives have microseconds at most; what differs by less is rounding.
-    Duration::from_micros((value.max(0.0) * 1e6).round() as u64)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::archive::{MOST_REQUESTS, port};
     use super::*;
 
     /// A document, two styles over the same connection of HTTP/1 and another, and an image from another host over HTTP/2.
