@@ -50,6 +50,6 @@ def test_what_is_no_capture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="missing.pcap"):
         subflow.analyze([tmp_path / "missing.pcap"])
     with pytest.raises(ValueError, match="clocks"):
-        subflow.analyze([path], clocks="both")
+        subflow.analyze([path], clocks="both")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least one"):
         subflow.analyze([])
