@@ -53,9 +53,9 @@ client = { on = "phone", run = "iperf3 -c server -t 10 --json", mptcp = true, af
         let found = flows(&run);
         let [control, data] = found[..] else { panic!("expected two connections: {found:?} {said}") };
         assert_eq!([&control["name"], &data["name"]], ["client:1", "client:2"]);
-        // iperf3 takes its own end for that of the data: bytes do not depend on it, and its cookie is not counted there.
+        // iperf3 does not count what arrives after it has told its peer to end, and its own time is not that of the data.
         let delivered = number(&data["bytes_delivered"]);
-        assert!((delivered / received - 1.0).abs() < 0.001, "measured {delivered}, iperf3 reports {received}: {data}");
+        assert!((delivered / received - 1.0).abs() < 0.01, "measured {delivered}, iperf3 reports {received}: {data}");
         let seconds = delivered * 8e-6 / number(&data["goodput_mbps"]);
         assert!((9.9..13.0).contains(&seconds), "of a transfer of 10 s: {data}");
         let connection = &data["connection"];
