@@ -1,13 +1,11 @@
 //! `merge`: several segments become one.
 
-use std::net::SocketAddr;
-
-use rustc_hash::FxHashMap;
 use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpOptions};
 use subflow_wire::{Body, Ecn, Packet, Payload, TcpSegment};
 
+use super::flows::Flows;
 use super::{Fate, Interference, MOST_DATA, Order, Passage, Ticket};
 use crate::routing::flow_key;
 
@@ -25,7 +23,7 @@ pub struct Merge {
     pub hold: Duration,
     kept: Kept,
     /// What waits, by flow.
-    waiting: FxHashMap<(SocketAddr, SocketAddr), Waiting>,
+    waiting: Flows<Option<Waiting>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +49,7 @@ const KEPT: [Choice<Kept>; 2] = [
 
 impl Default for Merge {
     fn default() -> Self {
-        Self { size: 2896, hold: Duration::from_millis(1), kept: Kept::First, waiting: FxHashMap::default() }
+        Self { size: 2896, hold: Duration::from_millis(1), kept: Kept::First, waiting: Flows::default() }
     }
 }
 
@@ -117,10 +115,9 @@ fn is_plain(segment: &TcpSegment) -> bool {
 
 impl Interference for Merge {
     fn process(&mut self, packet: &mut Packet, passage: &mut Passage<'_>) -> Fate {
-        let flow = flow_key(packet);
-        let (flow, ecn) = ((flow.source, flow.destination), packet.ip.ecn);
+        let (flow, ecn) = (flow_key(packet), packet.ip.ecn);
         let Body::Tcp(segment) = &mut packet.body else { return Fate::Pass };
-        if let Some(waiting) = self.waiting.remove(&flow).filter(|waiting| passage.now <= waiting.until) {
+        if let Some(waiting) = self.waiting.of(flow).take().filter(|waiting| passage.now <= waiting.until) {
             let whole = if waiting.ecn == ecn { self.whole(&waiting.segment, segment) } else { None };
             passage.orders.push(match whole {
                 Some(_) => Order::Absorb(waiting.ticket),
@@ -135,7 +132,7 @@ impl Interference for Merge {
         match passage.ticket {
             Some(ticket) if may_grow => {
                 let until = passage.now + self.hold;
-                self.waiting.insert(flow, Waiting { ticket, until, segment: segment.clone(), ecn });
+                *self.waiting.of(flow) = Some(Waiting { ticket, until, segment: segment.clone(), ecn });
                 Fate::Hold(until)
             }
             _ => Fate::Pass,

@@ -6,6 +6,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `mod.rs` | the catalogue; [`Interference`]: what a middlebox implements |
+//! | `flows.rs` | what a middlebox remembers of flows |
 //! | `chain.rs` | the middleboxes of one link, one behind another |
 //! | `passing.rs` | how packets of the network pass them; ICMP errors that they send |
 //! | `tcp_options.rs` | `strip-option`, `drop-option` |
@@ -16,6 +17,7 @@
 
 mod block;
 mod chain;
+mod flows;
 mod merge;
 mod nat;
 mod packet_size;
@@ -51,8 +53,6 @@ use crate::host_table::AddressBook;
 
 /// The largest payload of a packet of IPv6 with the longest TCP header.
 const MOST_DATA: u32 = 65_535 - 40 - 60;
-/// The flows that a middlebox knows at a time. With one more it forgets all of them, so that its memory has a bound.
-const MOST_FLOWS: usize = 1 << 16;
 
 // The types of all middleboxes, in the order of lists. See `catalogue/list.rs` in `subflow-policy`.
 macro_rules! middleboxes {

@@ -1,13 +1,11 @@
 //! `reorder`: packets of a flow in another order.
 
-use std::net::SocketAddr;
-
-use rustc_hash::FxHashMap;
 use subflow_policy::catalogue::{Attribute, Catalogued, Description};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::{Body, Packet};
 
-use super::{Fate, Interference, MOST_FLOWS, Order, Passage, Ticket};
+use super::flows::Flows;
+use super::{Fate, Interference, Order, Passage, Ticket};
 use crate::routing::flow_key;
 
 /// A device that processes packets in parallel and lets some be overtaken by later ones of the same flow. Packets of
@@ -23,7 +21,7 @@ pub struct Reorder {
     pub behind: u64,
     /// After what time it goes on in any case.
     pub hold: Duration,
-    flows: FxHashMap<(SocketAddr, SocketAddr), Flow>,
+    flows: Flows<Flow>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +40,7 @@ struct Waiting {
 
 impl Default for Reorder {
     fn default() -> Self {
-        Self { every: 20, behind: 3, hold: Duration::from_millis(20), flows: FxHashMap::default() }
+        Self { every: 20, behind: 3, hold: Duration::from_millis(20), flows: Flows::default() }
     }
 }
 
@@ -84,12 +82,7 @@ impl Interference for Reorder {
         if matches!(&packet.body, Body::Tcp(segment) if segment.payload.length == 0) {
             return Fate::Pass;
         }
-        let key = flow_key(packet);
-        let ends = (key.source, key.destination);
-        if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&ends) {
-            self.flows.clear();
-        }
-        let flow = self.flows.entry(ends).or_default();
+        let flow = self.flows.of(flow_key(packet));
         flow.seen += 1;
         if let Some(waiting) = &mut flow.waiting {
             waiting.left -= 1;

@@ -1,11 +1,10 @@
 //! `reset`: connections that are ended by somebody on the path.
 
-use rustc_hash::FxHashMap;
 use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
-use subflow_policy::routing::FlowKey;
 use subflow_wire::tcp::{TcpFlags, TcpOptions};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, TcpSegment};
 
+use super::flows::Flows;
 use super::{Fate, Interference, Passage};
 use crate::routing::flow_key;
 
@@ -21,7 +20,7 @@ pub struct Reset {
     pub segments: u64,
     target: Target,
     /// The segments with data that have passed, by flow.
-    passed: FxHashMap<(std::net::SocketAddr, std::net::SocketAddr), u64>,
+    passed: Flows<u64>,
 }
 
 /// Who gets a reset.
@@ -41,7 +40,7 @@ const TARGETS: [Choice<Target>; 3] = [
 
 impl Default for Reset {
     fn default() -> Self {
-        Self { segments: 100, target: Target::Both, passed: FxHashMap::default() }
+        Self { segments: 100, target: Target::Both, passed: Flows::default() }
     }
 }
 
@@ -73,14 +72,13 @@ impl Catalogued for Reset {
 
 impl Interference for Reset {
     fn process(&mut self, packet: &mut Packet, passage: &mut Passage<'_>) -> Fate {
-        let FlowKey { source, destination, .. } = flow_key(packet);
         if packet.payload().length == 0 {
             return Fate::Pass;
         }
         let (Some(to_sender), Some(to_receiver)) = (refusal(packet), abort(packet)) else {
             return Fate::Pass;
         };
-        let passed = self.passed.entry((source, destination)).or_default();
+        let passed = self.passed.of(flow_key(packet));
         *passed += 1;
         if *passed >= self.segments {
             if self.target != Target::Receiver {

@@ -1,15 +1,13 @@
 //! `rewrite-payload`: other data than the sender has sent.
 
-use std::net::SocketAddr;
-
-use rustc_hash::FxHashMap;
 use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
 use subflow_policy::routing::FlowKey;
 use subflow_wire::checksum::ones_complement_add;
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet, TcpSegment};
 
-use super::{Fate, Interference, MOST_DATA, MOST_FLOWS, Passage};
+use super::flows::Flows;
+use super::{Fate, Interference, MOST_DATA, Passage};
 use crate::routing::flow_key;
 
 /// An application-level gateway, as for FTP: it replaces a text in one segment of a TCP connection, for example the
@@ -25,7 +23,7 @@ pub struct RewritePayload {
     /// By how many bytes its data is longer or shorter, unless its length is kept.
     pub bytes: u32,
     length: Length,
-    flows: FxHashMap<(SocketAddr, SocketAddr), Flow>,
+    flows: Flows<Flow>,
 }
 
 /// The length of the new text.
@@ -53,7 +51,7 @@ struct Flow {
 
 impl Default for RewritePayload {
     fn default() -> Self {
-        Self { segment: 3, bytes: 3, length: Length::Kept, flows: FxHashMap::default() }
+        Self { segment: 3, bytes: 3, length: Length::Kept, flows: Flows::default() }
     }
 }
 
@@ -107,13 +105,14 @@ impl RewritePayload {
     /// another now.
     fn rewrite(&mut self, flow: FlowKey, segment: &mut TcpSegment) -> bool {
         let (longer, turn, most_removed) = (self.longer(), self.segment, self.bytes);
-        let ends = (flow.source, flow.destination);
-        if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&ends) {
-            self.flows.clear();
+        let known = self.flows.of(flow);
+        if segment.flags.contains(TcpFlags::SYN) {
+            // Another connection between the same ends.
+            *known = Flow::default();
+            return false;
         }
-        let known = self.flows.entry(ends).or_default();
         let length = segment.payload.length;
-        if known.rewritten.is_none() && length > 0 && !segment.flags.contains(TcpFlags::SYN) {
+        if known.rewritten.is_none() && length > 0 {
             known.seen += 1;
             let fits = i64::from(length) + i64::from(longer) <= i64::from(MOST_DATA);
             if known.seen >= turn && length > most_removed && fits {
@@ -136,10 +135,7 @@ impl RewritePayload {
 
     /// The numbers that the sender knows, in an acknowledgment of what was rewritten.
     fn restore(&self, flow: FlowKey, segment: &mut TcpSegment) {
-        let Some(Flow { rewritten: Some((start, length)), .. }) = self.flows.get(&(flow.source, flow.destination))
-        else {
-            return;
-        };
+        let Some(Flow { rewritten: Some((start, length)), .. }) = self.flows.get(flow) else { return };
         let longer = self.longer();
         let end = start.wrapping_add(*length).wrapping_add_signed(longer);
         let restored = |number: &mut u32| *number = moved(*number, end, -longer);
