@@ -173,9 +173,7 @@ impl<U: Userspace> Edge<U> {
 
     /// Gives the packets that middleboxes have made the frames of those that have caused them.
     fn adopt_derived(&mut self, network: &mut Network) {
-        if network.has_middleboxes() {
-            network.take_derived().into_iter().for_each(|derivation| self.frames.derive(derivation));
-        }
+        network.take_derived().into_iter().for_each(|derivation| self.frames.derive(derivation));
     }
 
     /// Writes a packet to a kernel.
@@ -197,11 +195,6 @@ impl<U: Userspace> Edge<U> {
         if let Some(tap) = &mut self.tap {
             tap.packet(time, port.host, port.interface, bytes);
         }
-    }
-
-    /// Whether a packet is an echo request or reply of ICMP.
-    fn is_echo(&self, network: &Network, interface: InterfaceId, packet: PacketId) -> bool {
-        echo::is_description(network.packet(packet)) && self.has_frame(network, interface, packet)
     }
 
     /// A host with our stack answers an echo request, as a kernel does.
@@ -243,7 +236,9 @@ impl<U: Userspace> Hosts for Edge<U> {
         }
         match self.port_at(interface) {
             Some(position) => self.send(network, position as usize, packet),
-            None if self.is_echo(network, interface, packet) => self.answer_echo(network, (host, interface), packet),
+            None if echo::is_description(network.packet(packet)) => {
+                self.answer_echo(network, (host, interface), packet);
+            }
             None => {
                 self.show(network, host, interface, packet);
                 let payload = if self.has_frame(network, interface, packet) {

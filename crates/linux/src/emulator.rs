@@ -46,13 +46,14 @@ impl<U: Userspace> Emulator<U> {
     /// Creates an emulator whose `devices` are the kernels' interfaces; all other hosts are `userspace`. `clock` is the
     /// network's clock.
     pub fn new(
-        network: Network,
+        mut network: Network,
         userspace: U,
         devices: Vec<(HostId, InterfaceId, Device)>,
         clock: WallClock,
         interrupt: Interrupt,
     ) -> Self {
         let ports = devices.into_iter().map(|(host, interface, device)| Port { host, interface, device }).collect();
+        network.keep_derived();
         let edge = Edge::new(&network, userspace, ports, clock);
         Self { network, edge, clock, interrupt }
     }

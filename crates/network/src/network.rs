@@ -94,8 +94,8 @@ pub struct Network {
     /// The middleboxes of each link with two directions; empty if no link has any.
     pub(crate) middleboxes: Vec<Option<Chain>>,
     pub(crate) translations: Translations,
-    /// What middleboxes have made of packets.
-    pub(crate) derived: Vec<Derivation>,
+    /// What middleboxes have made of packets, if a driver asks for it.
+    pub(crate) derived: Option<Vec<Derivation>>,
 }
 
 /// A scheduled change.
@@ -127,7 +127,7 @@ impl Network {
             counters: NetworkMetrics::default(),
             middleboxes: Vec::new(),
             translations: Translations::default(),
-            derived: Vec::new(),
+            derived: None,
         }
     }
 

@@ -51,6 +51,8 @@ pub(crate) struct Ticket(u64);
 /// A packet that waits at a middlebox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
+    /// The link to which it came: both directions share a chain.
+    pub(crate) link: u32,
     pub(crate) parcel: Parcel,
     /// The position of the middlebox.
     pub(crate) at: usize,
@@ -106,12 +108,10 @@ pub(crate) struct Outcome {
     pub(crate) back: Vec<Packet>,
     /// The MTU to report to the packet's source.
     pub(crate) too_big: Option<u32>,
-    /// What becomes of packets that waited, in order.
+    /// What becomes of packets that waited, and of the payload of this one, in order.
     pub(crate) orders: Vec<Order>,
     /// Where the packet waits from now on, if it does.
     pub(crate) held: Option<(Ticket, usize)>,
-    /// The payload was rewritten: by how many bytes it is longer, each time.
-    pub(crate) rewritten: Vec<i32>,
 }
 
 impl Chain {
@@ -180,15 +180,15 @@ impl Chain {
                 too_big: None,
                 ticket: cause.is_itself.then_some(ticket),
                 orders: Vec::new(),
-                rewritten: None,
             };
             let fate = self.boxes[number].middlebox.process(packet, &mut passage);
-            let Passage { sends, too_big, orders, rewritten, .. } = passage;
+            let Passage { sends, too_big, orders, .. } = passage;
             if way == cause.way {
                 outcome.too_big = outcome.too_big.or(too_big);
             }
-            outcome.orders.extend(orders);
-            outcome.rewritten.extend(rewritten.filter(|_| cause.is_itself));
+            // What a middlebox has made itself has no payload of a host of its own.
+            let is_noted = |order: &Order| cause.is_itself || !matches!(order, Order::Rewritten(_));
+            outcome.orders.extend(orders.into_iter().filter(is_noted));
             for Sent { packet, onward } in sends {
                 let way = if onward { way } else { way.opposite() };
                 self.follow(packet, (way, number), cause.way, surroundings, outcome);

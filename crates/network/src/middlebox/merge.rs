@@ -118,7 +118,9 @@ impl Interference for Merge {
         let (flow, ecn) = (flow_key(packet), packet.ip.ecn);
         let Body::Tcp(segment) = &mut packet.body else { return Fate::Pass };
         if let Some(waiting) = self.waiting.of(flow).take().filter(|waiting| passage.now <= waiting.until) {
-            let whole = if waiting.ecn == ecn { self.whole(&waiting.segment, segment) } else { None };
+            // Packets of other middleboxes have no payload of a host, with which another could be joined.
+            let may_join = passage.ticket.is_some() && waiting.ecn == ecn;
+            let whole = if may_join { self.whole(&waiting.segment, segment) } else { None };
             passage.orders.push(match whole {
                 Some(_) => Order::Absorb(waiting.ticket),
                 None => Order::Before(waiting.ticket),
@@ -142,8 +144,8 @@ impl Interference for Merge {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PlacedMiddlebox;
     use super::super::test_packets::{Bench, data, segment, syn};
+    use super::super::{PlacedMiddlebox, Split};
     use super::*;
 
     const fn micros(micros: u64) -> Duration {
@@ -194,6 +196,22 @@ mod tests {
         let mut bench = bench(300);
         assert_eq!(bench.up(micros(0), last.clone()), Some(last));
         assert_eq!(bench.up(micros(1), syn()), Some(syn()));
+    }
+
+    #[test]
+    fn pieces_of_another_middlebox_join_nothing() {
+        let mut split = Split::default();
+        split.size = 50;
+        let mut bench =
+            Bench::of([PlacedMiddlebox::new(split), PlacedMiddlebox::new(Merge { size: 300, ..Merge::default() })]);
+        assert_eq!(bench.up(micros(0), data(0, 30)), None);
+        let (first, _) = bench.outcome.held.expect("it waits");
+        assert_eq!(bench.up(micros(10), data(30, 100)), None, "its pieces take its place");
+        assert_eq!(bench.outcome.orders, [Order::Before(first)]);
+        assert_eq!(
+            bench.outcome.onward.iter().map(|piece| segment(piece).payload.length).collect::<Vec<_>>(),
+            [50, 50]
+        );
     }
 
     #[test]

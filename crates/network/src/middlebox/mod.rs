@@ -105,7 +105,7 @@ pub(crate) enum Fate {
     Hold(Instant),
 }
 
-/// What becomes of a packet that waits at the middlebox.
+/// What becomes of a packet that waits at the middlebox, or of the payload of the passing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// It goes on, before the passing packet.
@@ -114,6 +114,8 @@ pub(crate) enum Order {
     After(Ticket),
     /// Its payload is in the passing packet now, before that one's own.
     Absorb(Ticket),
+    /// The payload of the passing packet was rewritten, and is this many bytes longer.
+    Rewritten(i32),
 }
 
 /// A packet that a middlebox sends itself.
@@ -140,10 +142,8 @@ pub(crate) struct Passage<'a> {
     pub(crate) too_big: Option<u32>,
     /// By what the packet is known if it waits here; `None` if it cannot, since another middlebox of the link made it.
     pub(crate) ticket: Option<Ticket>,
-    /// What becomes of packets that wait here, in order.
+    /// What becomes of packets that wait here, and of the payload of this one, in order.
     pub(crate) orders: Vec<Order>,
-    /// The payload of the packet was rewritten: by how many bytes it is longer.
-    pub(crate) rewritten: Option<i32>,
 }
 
 impl Passage<'_> {

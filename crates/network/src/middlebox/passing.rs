@@ -62,21 +62,20 @@ impl Network {
         let Some(chain) = &mut self.middleboxes[index as usize / 2] else { return self.enter_queue(index, parcel) };
         let mut surroundings =
             Surroundings { now: self.now, translations: &mut self.translations, addresses: &mut self.hosts.addresses };
-        let (fate, Outcome { onward, back, too_big, orders, held, rewritten }) =
+        let (fate, Outcome { onward, back, too_big, orders, held }) =
             chain.process(&mut self.packets[parcel.packet], (way, waited_at), &mut surroundings);
         if let (Fate::Hold(until), Some((ticket, at))) = (fate, held) {
-            chain.keep(ticket, Waiting { parcel, at });
+            chain.keep(ticket, Waiting { link: index, parcel, at });
             self.late_packets.push_held(until, LinkId(index), ticket);
         }
         if let Some(mtu) = too_big {
             self.report_too_big(index, parcel.packet, mtu);
         }
-        let rewritten = rewritten.into_iter().map(|longer| Derivation::Rewritten { packet: parcel.packet, longer });
-        self.derived.extend(rewritten);
         for order in &orders {
             match *order {
                 Order::Before(ticket) => self.end_waiting(index, ticket),
                 Order::Absorb(ticket) => self.absorb(index, ticket, parcel.packet),
+                Order::Rewritten(longer) => self.note_derived(Derivation::Rewritten { packet: parcel.packet, longer }),
                 Order::After(_) => {}
             }
         }
@@ -107,9 +106,9 @@ impl Network {
         }
     }
 
-    /// The packet with `ticket`, if it still waits at a middlebox of link `index`, goes on.
+    /// The packet with `ticket`, if it still waits at a middlebox of link `index` or of the other direction, goes on.
     pub(crate) fn end_waiting(&mut self, index: u32, ticket: Ticket) {
-        let Some(Waiting { parcel, at }) = self.no_longer_waiting(index, ticket) else { return };
+        let Some(Waiting { link: index, parcel, at }) = self.no_longer_waiting(index, ticket) else { return };
         let link = &mut self.links[index as usize];
         if !link.is_up() {
             return link.refuse(self.now, parcel, &mut self.packets);
@@ -119,8 +118,8 @@ impl Network {
 
     /// The payload of the packet with `ticket` is in `whole` now.
     fn absorb(&mut self, index: u32, ticket: Ticket, whole: PacketId) {
-        let Some(Waiting { parcel, .. }) = self.no_longer_waiting(index, ticket) else { return };
-        self.derived.push(Derivation::Joined { first: parcel.packet, whole });
+        let Some(Waiting { link: index, parcel, .. }) = self.no_longer_waiting(index, ticket) else { return };
+        self.note_derived(Derivation::Joined { first: parcel.packet, whole });
         self.links[index as usize].count_ended_at_middlebox(true);
         self.release(parcel.packet);
     }
@@ -133,7 +132,7 @@ impl Network {
     fn insert_of_middlebox(&mut self, packet: Packet, cause: PacketId) -> PacketId {
         let id = self.packets.insert(packet);
         self.counters.duplicated += 1;
-        self.derived.push(Derivation::Copied { cause, copy: id });
+        self.note_derived(Derivation::Copied { cause, copy: id });
         id
     }
 
@@ -188,10 +187,21 @@ impl Network {
         }
     }
 
-    /// What middleboxes have made of packets since the last call, in order. Hosts that store data for a packet id
-    /// store it accordingly; others need not call it.
+    /// Notes from now on what middleboxes make of packets, for [`take_derived`](Self::take_derived).
+    pub fn keep_derived(&mut self) {
+        self.derived.get_or_insert_default();
+    }
+
+    /// What middleboxes have made of packets since the last call, in order, if that is [kept](Self::keep_derived). Hosts
+    /// that store data for a packet id store it accordingly.
     pub fn take_derived(&mut self) -> Vec<Derivation> {
-        core::mem::take(&mut self.derived)
+        self.derived.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    fn note_derived(&mut self, derivation: Derivation) {
+        if let Some(derived) = &mut self.derived {
+            derived.push(derivation);
+        }
     }
 
     /// Adds `parcel`, which comes now and has passed the middleboxes, to the queue of link `index`.

@@ -7,7 +7,7 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet, TcpSegment};
 
 use super::flows::Flows;
-use super::{Fate, Interference, MOST_DATA, Passage};
+use super::{Fate, Interference, MOST_DATA, Order, Passage};
 use crate::routing::flow_key;
 
 /// An application-level gateway, as for FTP: it replaces a text in one segment of a TCP connection, for example the
@@ -158,7 +158,7 @@ impl Interference for RewritePayload {
         let flow = flow_key(packet);
         let Body::Tcp(segment) = &mut packet.body else { return Fate::Pass };
         if passage.acts[passage.way.index()] && self.rewrite(flow, segment) {
-            passage.rewritten = Some(self.longer());
+            passage.orders.push(Order::Rewritten(self.longer()));
         }
         if passage.acts[passage.way.opposite().index()] && segment.flags.contains(TcpFlags::ACK) {
             self.restore(flow.reversed(), segment);
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(passed(&mut bench, 0), (1001, 100, 0));
             for _ in 0..2 {
                 assert_eq!(passed(&mut bench, 100), (1101, 100_u32.wrapping_add_signed(longer), ADDED));
-                assert_eq!(bench.outcome.rewritten, [longer]);
+                assert_eq!(bench.outcome.orders, [Order::Rewritten(longer)]);
             }
             assert_eq!(passed(&mut bench, 200), (1201_u32.wrapping_add_signed(longer), 100, 0));
             assert_eq!(passed(&mut bench, 0), (1001, 100, 0), "what was before is sent again");
