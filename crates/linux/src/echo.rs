@@ -65,9 +65,8 @@ pub(crate) fn describe(bytes: &[u8]) -> Option<(Packet, Range<usize>)> {
         true => (bytes[8], bytes[1]),
         false => (bytes[7], bytes[1] >> 4),
     };
-    let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::CongestionExperienced][usize::from(ecn & 3)];
     let [source, destination] = [0, 1].map(|position| layout.address(bytes, position));
-    let ip = IpHeader { source, destination, hop_limit, ecn };
+    let ip = IpHeader { source, destination, hop_limit, ecn: Ecn::from_traffic_class(ecn) };
     let payload = layout.message.start + HEADER_LENGTH..layout.message.end;
     let identifier = u16::from_be_bytes([bytes[layout.message.start + 4], bytes[layout.message.start + 5]]);
     let (source_port, destination_port) = if layout.is_request(bytes) { (identifier, 0) } else { (0, identifier) };

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::Namespace;
+use crate::census::numbered;
 
 /// A process that has a socket open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ impl Namespace {
     pub fn socket_owners(&self, inodes: &BTreeSet<u32>, variable: &str) -> BTreeMap<u32, SocketOwner> {
         let mut owners = BTreeMap::new();
         let Some(own) = self.inode() else { return owners };
-        let entries = fs::read_dir("/proc").into_iter().flatten().map_while(Result::ok);
-        let mut processes: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        let folders = numbered(Path::new("/proc"));
+        let mut processes: Vec<u32> = folders.filter_map(|folder| folder.file_name()?.to_str()?.parse().ok()).collect();
         processes.sort_unstable();
         for process in processes {
             let folder = format!("/proc/{process}");
@@ -50,12 +51,11 @@ impl Namespace {
 
 /// The inodes of the sockets that a process has open. It may end meanwhile.
 fn sockets_of(folder: &Path) -> Vec<u32> {
-    let files = fs::read_dir(folder.join("fd")).into_iter().flatten().map_while(Result::ok);
-    let inode = |file: fs::DirEntry| {
-        let target = fs::read_link(file.path()).ok()?;
+    let inode = |file: PathBuf| {
+        let target = fs::read_link(file).ok()?;
         target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
     };
-    files.filter_map(inode).collect()
+    numbered(&folder.join("fd")).filter_map(inode).collect()
 }
 
 fn described(folder: &Path, process: u32, variable: &str) -> Option<SocketOwner> {

@@ -188,7 +188,7 @@ fn has_ended(error: &io::Error) -> bool {
 }
 
 /// The entries of a folder of `/proc` whose names are numbers.
-fn numbered(folder: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn numbered(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map_while(io::Result::ok);
     entries
         .filter(|entry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit))
