@@ -130,13 +130,13 @@ impl Connection {
 
     /// The timer of the SYN or SYN/ACK expired.
     pub(super) fn on_syn_timeout(&mut self) {
-        // Linux `tcp_write_timeout` gives up after the retransmissions or, with linear timeouts, after the time that the
-        // others would have taken by doubling.
+        // Linux `tcp_write_timeout` gives up after the time that the retransmissions take by doubling, also with linear
+        // timeouts, which are shorter: not before as many of them.
         let (repeated, retries) = (self.lifecycle.syn_repeated(), self.config.syn_retries);
-        let waited = (0..=repeated).fold(Duration::ZERO, |sum, n| sum.saturating_add(self.syn_timeout(n)));
-        let doubling = (0..=retries).map(|n| self.rto.of_handshake(n));
-        let longest = doubling.fold(Duration::ZERO, Duration::saturating_add);
-        if repeated >= retries.saturating_add(self.linear_timeouts()) || waited >= longest {
+        let sum = |sum: Duration, timeout| sum.saturating_add(timeout);
+        let waited = || (0..=repeated).map(|n| self.syn_timeout(n)).fold(Duration::ZERO, sum);
+        let longest = || (0..=retries).map(|n| self.rto.of_handshake(n)).fold(Duration::ZERO, sum);
+        if repeated >= retries && waited() >= longest() {
             return self.close(Closed::TimedOut);
         }
         self.lifecycle.on_syn_timeout();
