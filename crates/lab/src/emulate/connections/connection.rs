@@ -220,12 +220,11 @@ impl Connection {
     /// Its figures as a flow in the direction with more data, which is measured from `measure_from` on.
     pub(super) fn flow(
         &mut self,
-        name: String,
+        connection: &ConnectionResult,
         scenario: &Scenario,
         measure_from: Instant,
         now: Instant,
     ) -> FlowResult {
-        let connection = self.result(name.clone());
         let direction = self.main_direction();
         let [sender, receiver] = self.sender_and_receiver(direction);
         let last = receiver.into_iter().flat_map(|end| &end.subflows).filter_map(|subflow| subflow.data_at).max();
@@ -235,7 +234,7 @@ impl Connection {
         let [bytes_delivered, before] = self.delivered(direction);
         let is_mptcp = connection.protocol == "mptcp";
         let mut flow = FlowResult {
-            name,
+            name: connection.name.clone(),
             protocol: connection.protocol.clone(),
             congestion: sender.and_then(congestion_of),
             scheduler: is_mptcp.then(|| "linux-default".to_owned()),
@@ -244,7 +243,7 @@ impl Connection {
             completion_s: self.ended.and(last).map(|last| last.since(self.started).as_secs_f64()),
             reinjected_bytes: sender.and_then(|end| end.mptcp.as_ref()).map_or(0, |whole| whole.reinjected_bytes),
             fallback: self.ends.iter().filter_map(|end| end.mptcp.as_ref()).any(|whole| whole.fallback),
-            connection: Some(Box::new(connection)),
+            connection: Some(Box::new(connection.clone())),
             ..FlowResult::default()
         };
         let mut names = BTreeMap::new();

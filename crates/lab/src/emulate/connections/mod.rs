@@ -105,12 +105,12 @@ impl<'a> Connections<'a> {
             let label = connection.label(scenario).to_owned();
             let number = numbers.entry(label.clone()).or_insert(0);
             *number += 1;
-            let name = format!("{label}:{number}");
+            let result = connection.result(format!("{label}:{number}"));
             if *number <= MOST_FLOWS {
-                recorded.series.extend(connection.series(&name));
-                recorded.flows.push(connection.flow(name.clone(), scenario, measure_from, now));
+                recorded.series.extend(connection.series(&result.name));
+                recorded.flows.push(connection.flow(&result, scenario, measure_from, now));
             }
-            recorded.connections.push(connection.result(name));
+            recorded.connections.push(result);
         }
         recorded.notes = notes(&recorded.connections, recorder.omitted.len(), recorder.lost);
         Ok(recorded)

@@ -1,6 +1,7 @@
 //! The connections of all hosts, put together from the sockets at their ends.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
 use subflow_linux::netlink::TcpSocket;
@@ -38,6 +39,8 @@ pub(super) struct Recorder<'a> {
     /// The latest connection with a socket between these ends.
     by_ends: BTreeMap<SocketEnds, usize>,
     is_measuring: bool,
+    /// Where the flows of the scenario lead: their connections are none of programs.
+    flow_ends: BTreeSet<SocketAddr>,
     /// Sockets of connections beyond the most that are kept, by host and cookie; at most [`MOST_OMITTED`].
     pub(super) omitted: BTreeSet<(usize, u64)>,
     /// Whether a kernel lost reports of ended sockets.
@@ -54,6 +57,7 @@ impl<'a> Recorder<'a> {
         let kernels = (0..scenario.hosts.len()).filter_map(|index| Some((index, hosts.get(index)?)));
         let opened = |(index, kernel)| Ok((index, HostSockets::open(kernel)?));
         let hosts = kernels.map(opened).collect::<Result<_>>()?;
+        let flow_ends = scenario.flows.iter().map(|flow| SocketAddr::new(flow.addresses[1], flow.port)).collect();
         let (connections, by_socket, by_token, by_ends) = Default::default();
         let (is_measuring, omitted, lost) = Default::default();
         Ok(Self {
@@ -61,6 +65,7 @@ impl<'a> Recorder<'a> {
             hosts,
             groups,
             with_series,
+            flow_ends,
             connections,
             by_socket,
             by_token,
@@ -135,8 +140,7 @@ impl<'a> Recorder<'a> {
         if let Some(known) = self.ended_before(host, socket) {
             return Some(known);
         }
-        let is_flow = |end| self.scenario.flows.iter().any(|flow| (flow.addresses[1], flow.port) == end);
-        let is_of_flow = [local, remote].into_iter().any(|end| is_flow((end.ip(), end.port())));
+        let is_of_flow = [local, remote].iter().any(|end| self.flow_ends.contains(end));
         if is_local(ends) || is_of_flow {
             return None;
         }

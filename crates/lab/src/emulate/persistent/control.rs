@@ -16,8 +16,9 @@ use crate::simulate::measure::LinkBaseline;
 pub(super) enum Order {
     /// Change a link: in the direction from its first end, and in the other one.
     Change { link: DuplexLink, changes: [Vec<LinkChange>; 2], done: Sender<()> },
-    /// Tell what was carried. The drops of devices and the free CPU time are for others to add.
-    Measure { answer: Sender<Measured> },
+    /// Tell what was carried, by each link if `with_links`. The drops of devices and the free CPU time are for others to
+    /// add.
+    Measure { with_links: bool, answer: Sender<Measured> },
 }
 
 /// What the thread knows of the emulation.
@@ -56,10 +57,11 @@ pub(super) fn run(
                 // Whoever asked may have gone.
                 let _ = done.send(());
             }
-            Some(Order::Measure { answer }) => {
+            Some(Order::Measure { with_links, answer }) => {
                 missed += emulator.missed();
                 let network = emulator.network();
-                let links = baseline.results(network, links, scenario, network.now());
+                let links = || baseline.results(network, links, scenario, network.now());
+                let links = if with_links { links() } else { Vec::new() };
                 let _ = answer.send(measured(&emulator, missed, links));
             }
         }

@@ -219,15 +219,15 @@ impl<'a, 'b> Server<'a, 'b> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn measured(&self) -> Result<Measured, Refusal> {
+    fn measured(&self, with_links: bool) -> Result<Measured, Refusal> {
         let (answer, measured) = channel();
-        let _ = self.orders.send(Order::Measure { answer });
+        let _ = self.orders.send(Order::Measure { with_links, answer });
         measured.recv().map_err(|_| ends())
     }
 
     /// What was measured since the network stands.
     fn results(&self) -> Result<NetworkResults, Refusal> {
-        let mut measured = self.measured()?;
+        let mut measured = self.measured(true)?;
         let duration_s = self.running_s();
         let Recorded { flows, series, connections, notes } = self.connections.recorded()?;
         let (links, engine) = (std::mem::take(&mut measured.links), measured.engine);
@@ -263,7 +263,7 @@ impl<'a, 'b> Server<'a, 'b> {
     }
 
     fn status(&self) -> Result<NetworkStatus, Refusal> {
-        let measured = self.measured()?;
+        let measured = self.measured(false)?;
         let current = self.current();
         let hosts = self.scenario.hosts.iter().enumerate();
         Ok(NetworkStatus {

@@ -86,7 +86,7 @@ impl Schedule {
 
     /// The next exchange whose request goes at `now`.
     fn request(&mut self, now: Instant) -> Option<usize> {
-        let (_, exchange) = self.due.pop_first_if(|at| at <= now)?;
+        let exchange = pop_due(&mut self.due, now)?;
         self.requested.push_back(exchange);
         self.waiting.push(exchange);
         Some(exchange)
@@ -101,7 +101,7 @@ impl Schedule {
 
     /// The next exchange whose response goes at `now`, and its place among those that wait for theirs.
     fn respond(&mut self, now: Instant) -> Option<(usize, usize)> {
-        let (_, exchange) = self.ready.pop_first_if(|at| at <= now)?;
+        let exchange = pop_due(&mut self.ready, now)?;
         let place = self.waiting.iter().position(|waiting| *waiting == exchange)?;
         self.waiting.remove(place);
         self.responding.push_back(exchange);
@@ -124,16 +124,10 @@ impl Schedule {
     }
 }
 
-/// Takes the first of a set if its time has come.
-trait PopFirst {
-    fn pop_first_if(&mut self, is_due: impl Fn(Instant) -> bool) -> Option<(Instant, usize)>;
-}
-
-impl PopFirst for BTreeSet<(Instant, usize)> {
-    fn pop_first_if(&mut self, is_due: impl Fn(Instant) -> bool) -> Option<(Instant, usize)> {
-        self.first().filter(|(at, _)| is_due(*at))?;
-        self.pop_first()
-    }
+/// Takes the first exchange whose time has come.
+fn pop_due(exchanges: &mut BTreeSet<(Instant, usize)>, now: Instant) -> Option<usize> {
+    exchanges.first().filter(|(at, _)| *at <= now)?;
+    exchanges.pop_first().map(|(_, exchange)| exchange)
 }
 
 impl Script {
