@@ -7,7 +7,7 @@ use super::adaptive::{self, FAR_PCT, NEAR_PCT};
 use super::interfaces::PAYLOAD_OF_FIGURE_9;
 use super::measure::{INTERFACE, INTERFACES, List, SHOWN};
 use super::{CONGESTION, SECONDS, SECONDS_ITEM, TRANSFER, full};
-use crate::study::{Check, Claim, Outcome, Results, Row, all_hold};
+use crate::study::{Check, Claim, Outcome, Results, Row, all_hold, is_between};
 
 pub(super) const CHECKS: [(&str, Check); 4] = [
     ("long transfer", long_transfer),
@@ -68,11 +68,7 @@ fn interface_of_figure_9(measured: &Results, _: &Claim) -> Option<Outcome> {
         let of_all: f64 = (0..INTERFACES).map(|interface| row.mean(INTERFACE + interface)).sum();
         let share = row.mean(INTERFACE + INTERFACES - 1) / of_all * 100.0;
         figures.push(format!("{cc} {own:.1}, {share:.1} % of all"));
-        verdicts.push(interval.and_then(|ends| match () {
-            () if ends.low >= least && ends.high <= most => Some(true),
-            () if ends.high < least || ends.low > most => Some(false),
-            () => None,
-        }));
+        verdicts.push(interval.and_then(|ends| is_between((ends.low, ends.high), &(least..=most))));
         first.get_or_insert((own, interval));
     }
     let (own, interval) = first?;

@@ -91,6 +91,16 @@ impl Rule {
         if is_of_pairs && of.pairs.is_empty() {
             return Err(missing("compare, one variable with a list of two values"));
         }
+        let is_of_means = matches!(
+            kind,
+            Kind::Alike(_)
+                | Kind::OnAverage(_)
+                | Kind::GainGrows(_)
+                | Kind::Compare(Comparison::Ratio { .. } | Comparison::Best(_))
+        );
+        if is_of_means && !claim.of_flows.is_empty() {
+            return Err(format!("of_flows: {name} compares means of a metric, expected no flows"));
+        }
         let further = |claim: &Claim| {
             let unknown = || format!("also, check: found {:?}, expected one of {}", claim.check, NAMES.join(", "));
             Self::of(claim, metrics)?.ok_or_else(unknown)

@@ -55,7 +55,7 @@ pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
 pub(crate) use folder::Folder;
 pub(crate) use linux::{Linux, OnKernel};
-pub(crate) use ratio::{Ratio, all as all_hold};
+pub(crate) use ratio::{Ratio, all as all_hold, is_between};
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
 pub(crate) use template::fill;
 

@@ -13,8 +13,6 @@ pub(crate) struct Ratio {
     pub(crate) value: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Half of its interval, from which the bounds follow where it is known first.
-    half: f64,
 }
 
 impl Ratio {
@@ -28,8 +26,8 @@ impl Ratio {
         let [of_a, of_b] = [a, b].map(|cells| cells.iter().map(|row| row.samples(metric)).collect::<Vec<_>>());
         let [of_a, of_b] = [&of_a, &of_b].map(|cells| cells.iter().map(Vec::as_slice).collect::<Vec<_>>());
         match ratio_of_cells_interval(&of_b, &of_a, 0.95) {
-            Some(Interval { low, high, .. }) => Self::between(value, low, high),
-            None => Self::between(value, 0.0, f64::INFINITY),
+            Some(Interval { low, high, .. }) => Self { value, low, high },
+            None => Self { value, low: 0.0, high: f64::INFINITY },
         }
     }
 
@@ -49,11 +47,7 @@ impl Ratio {
 
     /// A ratio with half of its interval.
     pub(crate) fn around(value: f64, half: f64) -> Self {
-        Self { value, low: value - half, high: value + half, half }
-    }
-
-    fn between(value: f64, low: f64, high: f64) -> Self {
-        Self { value, low, high, half: (high - low) / 2.0 }
+        Self { value, low: value - half, high: value + half }
     }
 
     /// The mean of ratios of independent measurements; `None` without any.
@@ -65,7 +59,7 @@ impl Ratio {
 
     /// Half of its interval.
     pub(crate) fn half(self) -> f64 {
-        self.half
+        (self.high - self.low) / 2.0
     }
 
     /// The whole interval lies below 1.
@@ -104,7 +98,7 @@ impl Ratio {
 }
 
 /// Whether what lies from `low` to `high` is in `range`; `None` where some of it is and some is not.
-pub(super) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -> Option<bool> {
+pub(crate) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -> Option<bool> {
     match () {
         () if range.contains(&low) && range.contains(&high) => Some(true),
         () if low > *range.end() || high < *range.start() => Some(false),

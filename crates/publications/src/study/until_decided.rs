@@ -61,23 +61,28 @@ fn most_runs(cell: &Cell) -> u64 {
 }
 
 /// The cells on which a claim rests: those of its key `cells`, which claims with a check of the paper's code have, or of
-/// `item`, `where`, `each` and `compare`.
+/// `item`, `where`, `each` and `compare`, of its further criteria, too.
 fn rests_on(claim: &Claim) -> Vec<Parameters> {
     if let Some(cells) = claim.arguments.get("cells") {
         let wanted = cells.as_array().into_iter().flatten().filter_map(Value::as_object);
         return wanted.map(|wanted| wanted.clone().into_iter().collect()).collect();
     }
-    if claim.item.is_empty() {
+    // Without cells, a check of code may rest on any.
+    if !super::checks::NAMES.contains(&claim.check.as_str()) {
         return Vec::new();
     }
-    let item = [("item".to_owned(), Value::from(claim.item.as_str()))];
+    std::iter::once(claim).chain(&claim.also).map(cells_of).collect()
+}
+
+fn cells_of(claim: &Claim) -> Parameters {
+    let item = (!claim.item.is_empty()).then(|| ("item".to_owned(), Value::from(claim.item.as_str())));
     let each = claim.each.iter().map(|(name, values)| (name.clone(), values.clone().into()));
     let both = claim.compare.iter().map(|compare| {
         let values = compare.value.as_array().into_iter().flatten();
         let values = values.flat_map(|value| value.as_array().map_or_else(|| vec![value.clone()], Clone::clone));
         (compare.name.clone(), Value::Array(values.collect()))
     });
-    vec![item.into_iter().chain(claim.only.clone()).chain(each).chain(both).collect()]
+    item.into_iter().chain(claim.only.clone()).chain(each).chain(both).collect()
 }
 
 #[cfg(test)]
