@@ -48,20 +48,20 @@ pub struct ObservedScheduler {
 
 impl Choices {
     /// A segment is sent on `taken`; `others` are free, too.
-    pub(crate) fn sent(&mut self, taken: Candidate, others: impl Iterator<Item = Candidate> + Clone) {
+    pub(crate) fn sent(&mut self, taken: Candidate, others: impl Iterator<Item = Candidate>) {
         self.segments += 1;
         let last = self.last.replace(taken.subflow);
-        if others.clone().next().is_none() {
-            return;
-        }
-        self.count += 1;
         // How many places behind the last one a subflow is, in a circle.
         let place = |subflow: usize| last.map_or(subflow, |last| subflow.wrapping_sub(last + 1));
-        let follows = [
-            others.clone().all(|other| other.round_trip >= taken.round_trip),
-            others.clone().all(|other| place(other.subflow) > place(taken.subflow)),
-            others.clone().all(|other| other.free <= taken.free),
-        ];
+        let follows = others.map(|other| {
+            [
+                other.round_trip >= taken.round_trip,
+                place(other.subflow) > place(taken.subflow),
+                other.free <= taken.free,
+            ]
+        });
+        let Some(follows) = follows.reduce(|all, one| [0, 1, 2].map(|rule| all[rule] && one[rule])) else { return };
+        self.count += 1;
         for (followed, follows) in self.followed.iter_mut().zip(follows) {
             *followed += u64::from(follows);
         }

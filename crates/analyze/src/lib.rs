@@ -93,8 +93,8 @@ pub struct CapturedFile {
     pub damage: Option<Damage>,
 }
 
-/// Reads captures. Packets of one connection may be in several files, from several hosts or interfaces: give the files of
-/// all of them. `clocks` says whether their times can be compared.
+/// Reads captures. Packets of one connection may be in several files, from several hosts: give the files of all of them,
+/// and merge those of one host's interfaces first. `clocks` says whether their times can be compared.
 ///
 /// # Errors
 ///

@@ -25,8 +25,8 @@ pub(crate) struct Connection {
     pub(crate) has_failed_checksum: bool,
     pub(crate) is_fast_closed: bool,
     pub(crate) data: [DataLevel; 2],
-    /// Segments with data of each end, since the last one that a mapping covers.
-    unmapped: [u64; 2],
+    /// Whether no mapping covers the last segment with new data of each end.
+    unmapped: [bool; 2],
     /// The subflows, by their positions, and whether end 1 opened them.
     pub(crate) subflows: Vec<(usize, bool)>,
     pub(crate) choices: [Choices; 2],
@@ -113,10 +113,10 @@ impl Connection {
         }
         let (Sending::New(sequence), length @ 1..) = (sending, u64::from(segment.payload.length)) else { return None };
         if let Some(range) = current.data_range(half.relative(sequence), length) {
-            self.unmapped[from] = 0;
+            self.unmapped[from] = false;
             return Some(self.data[from].send(range, time));
         }
-        self.unmapped[from] += 1;
+        self.unmapped[from] = true;
         let is_plain = self.has_infinite_mapping || !self.is_confirmed;
         let start = self.data[from].next;
         is_plain.then(|| self.data[from].send((start, start + length), time))
@@ -124,13 +124,13 @@ impl Connection {
 
     /// Whether data has come without mappings.
     pub(crate) fn has_lost_mappings(&self) -> bool {
-        self.is_confirmed && self.unmapped.iter().any(|&segments| segments > 0)
+        self.is_confirmed && self.unmapped.contains(&true)
     }
 
     /// Whether the data of the end `from` is that of its only subflow, in its order: without mappings, as after a
     /// middlebox has removed them (RFC 8684, section 3.7), or under an infinite one.
     pub(crate) fn is_plain(&self, from: usize) -> bool {
-        self.has_infinite_mapping || self.unmapped[from] > 0
+        self.has_infinite_mapping || self.unmapped[from]
     }
 
     /// MP_CAPABLE with data maps it (RFC 8684, section 3.1).

@@ -61,6 +61,7 @@ pub(crate) fn read<'a>(record: &Record<'a>) -> Result<Packet<'a>, Unread> {
 /// An IP packet: the innermost one of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IpPacket<'a> {
+    pub(crate) source: IpAddr,
     pub(crate) bytes: &'a [u8],
     /// With options and extension headers.
     pub(crate) header_length: usize,
@@ -72,8 +73,8 @@ pub(crate) struct IpPacket<'a> {
 /// The innermost IP packet of a record, without what a link adds behind it.
 pub(crate) fn innermost<'a>(record: &Record<'a>) -> Result<IpPacket<'a>, Unread> {
     let (bytes, network) = in_tunnels(record)?;
-    let Network { header_length, protocol, length, payload, .. } = network;
-    Ok(IpPacket { bytes: &bytes[..header_length + payload.len()], header_length, protocol, length })
+    let Network { source, header_length, protocol, length, payload, .. } = network;
+    Ok(IpPacket { source, bytes: &bytes[..header_length + payload.len()], header_length, protocol, length })
 }
 
 fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread> {
@@ -84,7 +85,7 @@ fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread
         bytes = match network.protocol {
             GRE => in_gre(network.payload)?,
             IPV4_IN_IP | IPV6_IN_IP => network.payload,
-            PROTOCOL_UDP if short(network.payload, 2)? == VXLAN_PORT => {
+            PROTOCOL_UDP if short(network.payload, 2) == Ok(VXLAN_PORT) => {
                 let payload = network.payload.get(UDP_HEADER_LENGTH..).ok_or(Unread::Cut)?;
                 match in_vxlan(payload) {
                     Ok(inner) => inner,

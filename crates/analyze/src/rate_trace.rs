@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ use crate::packet;
 const INTERVAL: u64 = 100_000_000;
 /// The longest trace, in intervals: a day.
 const MOST: u64 = 864_000;
+/// Senders that are counted, at most.
+const MOST_SENDERS: usize = 10_000;
 
 /// Bytes of IP packets by tenths of a second, of one sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +29,10 @@ pub struct RateTrace {
 }
 
 /// The rate at which packets of a sender were captured: of `from`, else of the one that sent most. Several files may have
-/// the same packets: the one with most bytes of the sender counts.
+/// the same packets: the one with most bytes of the sender counts. IP packets of all protocols count, of tunnels the
+/// innermost ones; fragments do not.
+///
+/// Without `from` the first 10,000 senders are compared; further ones are ignored.
 ///
 /// # Errors
 ///
@@ -36,22 +42,28 @@ pub struct RateTrace {
 ///
 /// `None` if there are no such packets.
 pub fn rate_trace(paths: &[PathBuf], from: Option<IpAddr>) -> Result<Option<RateTrace>, CaptureError> {
-    let mut senders: BTreeMap<(IpAddr, usize), BTreeMap<u64, u64>> = BTreeMap::new();
+    // Of each sender and file the bytes by interval.
+    let mut senders: BTreeMap<IpAddr, BTreeMap<usize, BTreeMap<u64, u64>>> = BTreeMap::new();
     for (file, path) in paths.iter().enumerate() {
         let mut capture = Capture::open(path)?;
         while capture.advance() {
             let record = capture.record();
-            let (Ok(packet), Ok(ip)) = (packet::read(&record), packet::innermost(&record)) else { continue };
-            let sender = packet.source.ip();
-            if from.is_none_or(|from| from == sender) {
-                let length = (ip.header_length + ip.length) as u64;
-                *senders.entry((sender, file)).or_default().entry(record.time / INTERVAL).or_default() += length;
+            let Ok(packet) = packet::innermost(&record) else { continue };
+            if from.is_some_and(|from| from != packet.source) {
+                continue;
             }
+            let is_full = senders.len() >= MOST_SENDERS;
+            let files = match senders.entry(packet.source) {
+                Entry::Vacant(_) if is_full => continue,
+                sender => sender.or_default(),
+            };
+            let length = (packet.header_length + packet.length) as u64;
+            *files.entry(file).or_default().entry(record.time / INTERVAL).or_default() += length;
         }
     }
-    let most =
-        senders.into_iter().max_by_key(|((_, file), intervals)| (intervals.values().sum::<u64>(), Reverse(*file)));
-    Ok(most.and_then(|((from, _), intervals)| {
+    let all = senders.into_iter().flat_map(|(from, files)| files.into_iter().map(move |(file, it)| (from, file, it)));
+    let most = all.max_by_key(|(_, file, intervals)| (intervals.values().sum::<u64>(), Reverse(*file)));
+    Ok(most.and_then(|(from, _, intervals)| {
         let (first, end) = (*intervals.first_key_value()?.0, *intervals.last_key_value()?.0);
         let last = end.min(first + MOST - 1);
         let bytes = (first..=last).map(|at| intervals.get(&at).copied().unwrap_or(0)).collect();
@@ -85,16 +97,26 @@ mod tests {
 
     use super::*;
 
-    /// Packets of 10.0.0.1 on Ethernet at these tenths of a second: 140 bytes of IP, of which 40 were captured.
-    fn capture(tenths: &[u32]) -> tempfile::NamedTempFile {
+    /// A packet of 10.0.0.1 on Ethernet: 140 bytes of IP, of which 40 were captured.
+    fn packet() -> Vec<u8> {
         let mut packet: Vec<u8> = vec![0; 12];
         packet.extend([8, 0, 0x45, 0, 0, 140, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         packet.extend([0x9c, 0x40, 0, 80, 0, 0, 0, 7, 0, 0, 0, 0, 0x50, 16, 0xff, 0xff, 0, 0, 0, 0]);
+        packet
+    }
+
+    /// Such packets at these tenths of a second.
+    fn capture(tenths: &[u32]) -> tempfile::NamedTempFile {
+        capture_of(tenths.iter().map(|&at| (at, packet())))
+    }
+
+    /// Packets, each with its tenth of a second.
+    fn capture_of(packets: impl IntoIterator<Item = (u32, Vec<u8>)>) -> tempfile::NamedTempFile {
         let numbers = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         let mut bytes = numbers(&[0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 65_535, 1]);
-        for at in tenths {
+        for (at, packet) in packets {
             bytes.extend(numbers(&[1000 + at / 10, at % 10 * 100_000, packet.len() as u32, 154]));
-            bytes.extend_from_slice(&packet);
+            bytes.extend(packet);
         }
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(&bytes).expect("written");
@@ -107,6 +129,37 @@ mod tests {
         let paths = files.each_ref().map(|file| file.path().to_owned());
         let trace = rate_trace(&paths, None).expect("captures").expect("it has packets");
         assert_eq!(trace, RateTrace { from: "10.0.0.1".parse().expect("an address"), bytes: vec![280, 140], cut: 0 });
+    }
+
+    #[test]
+    fn packets_of_all_protocols_count_also_without_their_transport_headers() {
+        let with = |protocol: u8, captured: usize| {
+            let mut packet = packet();
+            packet[23] = protocol;
+            packet.truncate(14 + captured);
+            (0, packet)
+        };
+        let file = capture_of([with(1, 28), with(6, 20), with(17, 22), with(89, 20)]);
+        let trace = rate_trace(&[file.path().to_owned()], None).expect("a capture").expect("it has packets");
+        assert_eq!(trace.bytes, [4 * 140]);
+    }
+
+    #[test]
+    fn further_senders_are_ignored_unless_they_are_named() {
+        let from = |sender: usize| {
+            let mut packet = packet();
+            packet[28..30].copy_from_slice(&(sender as u16).to_be_bytes());
+            (0, packet)
+        };
+        let file = capture_of((0..=MOST_SENDERS).chain([MOST_SENDERS, 7]).map(from));
+        let rate = |named: Option<&str>| {
+            let named = named.map(|address| address.parse().expect("an address"));
+            let trace = rate_trace(&[file.path().to_owned()], named).expect("a capture").expect("it has packets");
+            (trace.from.to_string(), trace.bytes)
+        };
+        assert_eq!(rate(None), ("10.0.0.7".to_owned(), vec![280]));
+        // 10,000 is 39 times 256 and 16.
+        assert_eq!(rate(Some("10.0.39.16")), ("10.0.39.16".to_owned(), vec![280]));
     }
 
     #[test]

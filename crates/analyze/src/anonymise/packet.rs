@@ -22,7 +22,7 @@ pub(super) struct Rewritten<'a> {
 impl<'a> Rewritten<'a> {
     /// The packet rewritten; `None` if it has no transport that is known, or not its headers.
     pub(super) fn packet(map: &'a mut PrefixPreserving, packet: &IpPacket<'_>) -> Option<Vec<u8>> {
-        let &IpPacket { bytes, header_length, protocol, length } = packet;
+        let &IpPacket { bytes, header_length, protocol, length, .. } = packet;
         let mut written = Self { map, bytes: bytes.to_vec(), header_length };
         written.addresses()?;
         written.network_options();

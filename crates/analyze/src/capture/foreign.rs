@@ -22,7 +22,7 @@ pub(super) fn describe(start: &[u8]) -> (&'static str, &'static str) {
         return (what, help);
     }
     match Foreign::recognise(start) {
-        Some(Foreign { what, remedy }) => (what, remedy),
+        Some(Foreign { what, remedy, .. }) => (what, remedy),
         None => ("a file of an unknown format", CAPTURE),
     }
 }

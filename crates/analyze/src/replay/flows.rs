@@ -4,7 +4,7 @@ use subflow_quantity::{Duration, Rate, Size};
 use subflow_scenario::builder::{FlowBuilder, Options};
 
 use super::hosts::{Hosts, Side, both};
-use super::{MOST_REPLAYED, milliseconds};
+use super::{MOST_REPLAYED, milliseconds, rows_of_connection};
 use crate::{Analysis, ConnectionRow};
 
 /// A flow of the scenario.
@@ -27,9 +27,18 @@ pub(super) struct Flows {
 /// Whether a sender that sent nothing for this share of its time waited for its application.
 const IDLE_SHARE: f64 = 0.2;
 
-impl Flows {
+/// The connections that are replayed.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    /// In the order of the connections.
+    pub(super) rows: Vec<&'a ConnectionRow>,
+    /// What is left out.
+    notes: Vec<String>,
+}
+
+impl<'a> Chosen<'a> {
     /// The connections with data, those with most of it if there are many.
-    pub(super) fn of(analysis: &Analysis, hosts: &Hosts) -> Self {
+    pub(super) fn of(analysis: &'a Analysis) -> Self {
         let bytes = |row: &ConnectionRow| row.directions.iter().map(|direction| direction.bytes).sum::<u64>();
         let mut rows: Vec<&ConnectionRow> = analysis.connections.iter().filter(|row| bytes(row) > 0).collect();
         let mut notes = Vec::new();
@@ -52,6 +61,14 @@ impl Flows {
             rows.truncate(MOST_REPLAYED);
             rows.sort_by_key(|row| row.number);
         }
+        Self { rows, notes }
+    }
+}
+
+impl Flows {
+    /// The flows of `chosen`, between `hosts`.
+    pub(super) fn of(analysis: &Analysis, hosts: &Hosts, chosen: Chosen<'_>) -> Self {
+        let Chosen { rows, notes } = chosen;
         let begin = rows.iter().map(|row| row.start_s).fold(f64::INFINITY, f64::min);
         let flows = rows.iter().filter_map(|row| flow(analysis, hosts, row, begin)).collect();
         Self { flows, notes }
@@ -93,8 +110,8 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
         _ => with_data(FlowBuilder::tcp(&client, &server), bytes, &mut notes),
     };
     // At a receiver everything is acknowledged at once, and nothing is ever in flight.
-    let of_data =
-        analysis.subflows.iter().filter(|it| it.connection == row.number && it.bytes > bytes[0].max(bytes[1]) / 2);
+    let own = rows_of_connection(analysis, row.number).iter();
+    let of_data = own.filter(|it| it.bytes > bytes[0].max(bytes[1]) / 2);
     let idle: f64 = of_data.filter(|it| it.mean_rtt_ms.is_some()).map(|it| it.idle_s).sum();
     let active = done - row.start_s;
     if idle > active * IDLE_SHARE && row.protocol != "udp" {
@@ -166,7 +183,7 @@ fn datagrams(
 
 /// The subflows that joined the first one: pairs of interfaces, each once.
 fn joined(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow) -> Vec<Options> {
-    let rows = analysis.subflows.iter().filter(|it| it.connection == row.number && it.subflow > 1);
+    let rows = rows_of_connection(analysis, row.number).iter().filter(|it| it.subflow > 1);
     let mut pairs: Vec<[String; 2]> = Vec::new();
     for it in rows {
         let Some(ends) = both(&it.from, &it.to) else { continue };
@@ -187,6 +204,12 @@ mod tests {
     use super::*;
     use crate::SubflowRow;
 
+    fn flows(analysis: &Analysis) -> Flows {
+        let chosen = Chosen::of(analysis);
+        let hosts = Hosts::of(analysis, &chosen.rows);
+        Flows::of(analysis, &hosts, chosen)
+    }
+
     fn text(flow: &ReplayedFlow) -> String {
         subflow_scenario::builder::ScenarioBuilder::new("x").flow(&flow.name, flow.builder.clone()).text()
     }
@@ -206,7 +229,7 @@ mod tests {
             ..SubflowRow::default()
         };
         let analysis = analysis(rows, vec![join("10.0.2.1:80", "10.0.3.1:5")]);
-        let flows = Flows::of(&analysis, &Hosts::of(&analysis));
+        let flows = flows(&analysis);
         let [upload, download] = flows.all() else { panic!("{flows:?}") };
         assert!(text(upload).contains("send = \"70 kB\""), "{}", text(upload));
         let shown = text(download);
@@ -225,7 +248,7 @@ mod tests {
         rows[0].directions[0].duration_s = Some(0.0);
         rows[1].directions[0].packets = 40;
         let analysis = analysis(rows, Vec::new());
-        let flows = Flows::of(&analysis, &Hosts::of(&analysis));
+        let flows = flows(&analysis);
         assert_eq!(flows.notes(), ["UDP connections with one datagram, or all at the same time: 1, left out"]);
         let [flow] = flows.all() else { panic!("{flows:?}") };
         let other = "the other direction, 1 datagrams with 500 bytes: left out";

@@ -1,9 +1,10 @@
 //! Hosts: addresses that one end of a connection has are of one host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
-use crate::Analysis;
+use super::rows_of_connection;
+use crate::{Analysis, ConnectionRow};
 
 /// Whether a host opens connections or accepts them; one that does both counts as a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,25 +24,29 @@ pub(super) struct Host {
 
 /// All hosts, clients first, in the order of their addresses.
 #[derive(Debug)]
-pub(super) struct Hosts(Vec<Host>);
+pub(super) struct Hosts {
+    hosts: Vec<Host>,
+    /// The host and the interface with an address.
+    places: BTreeMap<IpAddr, (usize, usize)>,
+}
 
 impl Hosts {
-    /// The hosts of all connections and their subflows.
-    pub(super) fn of(analysis: &Analysis) -> Self {
+    /// The hosts of connections and their subflows.
+    pub(super) fn of(analysis: &Analysis, connections: &[&ConnectionRow]) -> Self {
         // Each address points to another one of its host, the last one to itself.
         let mut parents: BTreeMap<IpAddr, IpAddr> = BTreeMap::new();
         let mut clients: BTreeMap<IpAddr, bool> = BTreeMap::new();
-        for connection in &analysis.connections {
+        for connection in connections {
             let Some(ends) = both(&connection.client, &connection.server) else { continue };
-            let mut same = [vec![ends[0]], vec![ends[1]]];
-            for row in analysis.subflows.iter().filter(|row| row.connection == connection.number) {
+            let mut same = ends.map(|end| BTreeSet::from([end]));
+            for row in rows_of_connection(analysis, connection.number) {
                 let Some(of_row) = both(&row.from, &row.to) else { continue };
                 for (end, address) in client_first(&same, of_row).into_iter().enumerate() {
-                    same[end].push(address);
+                    same[end].insert(address);
                 }
             }
             for (end, addresses) in same.iter().enumerate() {
-                let first = root(&mut parents, addresses[0]);
+                let first = root(&mut parents, ends[end]);
                 for address in addresses {
                     let other = root(&mut parents, *address);
                     parents.insert(other, first);
@@ -65,16 +70,22 @@ impl Hosts {
                 |(at, addresses): (usize, &Vec<IpAddr>)| Host { name: name(at), side, addresses: addresses.clone() };
             of_side(side).enumerate().map(host).collect()
         };
-        Self([named("client", Side::Client), named("server", Side::Server)].concat())
+        let hosts = [named("client", Side::Client), named("server", Side::Server)].concat();
+        let mut places = BTreeMap::new();
+        for (host, of_host) in hosts.iter().enumerate() {
+            let of_host = of_host.addresses.iter().enumerate();
+            places.extend(of_host.map(|(interface, address)| (*address, (host, interface))));
+        }
+        Self { hosts, places }
     }
 
     pub(super) fn all(&self) -> &[Host] {
-        &self.0
+        &self.hosts
     }
 
     /// The host and the interface with an address.
     pub(super) fn find(&self, address: IpAddr) -> Option<(&Host, usize)> {
-        self.0.iter().find_map(|host| Some((host, host.addresses.iter().position(|own| *own == address)?)))
+        self.places.get(&address).map(|&(host, interface)| (&self.hosts[host], interface))
     }
 }
 
@@ -106,7 +117,7 @@ pub(super) fn both(first: &str, second: &str) -> Option<[IpAddr; 2]> {
 
 /// The addresses of a direction, the client's first: a row of the server's data has them the other way round. An address
 /// that neither end is known to have is told by the other one.
-fn client_first([clients, servers]: &[Vec<IpAddr>; 2], [from, to]: [IpAddr; 2]) -> [IpAddr; 2] {
+fn client_first([clients, servers]: &[BTreeSet<IpAddr>; 2], [from, to]: [IpAddr; 2]) -> [IpAddr; 2] {
     let is_reversed = clients.contains(&to) || servers.contains(&from);
     let is_straight = clients.contains(&from) || servers.contains(&to);
     if is_reversed && !is_straight { [to, from] } else { [from, to] }
@@ -115,7 +126,7 @@ fn client_first([clients, servers]: &[Vec<IpAddr>; 2], [from, to]: [IpAddr; 2]) 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{ConnectionRow, DirectionRow, SubflowRow};
+    use crate::{DirectionRow, SubflowRow};
 
     pub(crate) fn connection(number: usize, client: &str, server: &str, bytes: [u64; 2]) -> ConnectionRow {
         let direction = |bytes| DirectionRow {
@@ -159,10 +170,18 @@ pub(super) mod tests {
             connection(1, "10.0.1.1:999", "10.0.2.1:80", [0, 5000]),
             connection(2, "10.0.9.9:1", "10.0.2.1:80", [0, 5000]),
         ];
-        let hosts = Hosts::of(&analysis(connections, rows));
-        let shown: Vec<(&str, usize)> =
-            hosts.all().iter().map(|host| (host.name.as_str(), host.addresses.len())).collect();
-        assert_eq!(shown, [("client1", 2), ("client2", 1), ("server", 1)]);
+        let analysis = analysis(connections, rows);
+        let connections: Vec<&ConnectionRow> = analysis.connections.iter().collect();
+        let shown = |hosts: &Hosts| -> Vec<(String, usize)> {
+            hosts.all().iter().map(|host| (host.name.clone(), host.addresses.len())).collect()
+        };
+        let expected = |hosts: &[(&str, usize)]| -> Vec<(String, usize)> {
+            hosts.iter().map(|&(name, addresses)| (name.to_owned(), addresses)).collect()
+        };
+        assert_eq!(shown(&Hosts::of(&analysis, &connections[..1])), expected(&[("client", 2), ("server", 1)]));
+        assert_eq!(shown(&Hosts::of(&analysis, &connections[1..])), expected(&[("client", 1), ("server", 1)]));
+        let hosts = Hosts::of(&analysis, &connections);
+        assert_eq!(shown(&hosts), expected(&[("client1", 2), ("client2", 1), ("server", 1)]));
         let (host, interface) = hosts.find("10.0.3.1".parse().expect("an address")).expect("it is there");
         assert_eq!(host.interface(interface), "client1.eth1");
     }

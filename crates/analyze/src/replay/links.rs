@@ -4,7 +4,7 @@
 //! |---|---|
 //! | rate | acknowledged data by tenths of a second, of all connections over the address together, with headers: the value that a quarter of the busy intervals exceeds; without a queue to speak of, one twentieth |
 //! | delay | half of the shortest round-trip time, less what a full packet takes at the rate |
-//! | queue | the rate times what the round-trip time exceeds the shortest one by in nine tenths of the intervals, at most |
+//! | queue | rate times what the round-trip time exceeds the shortest one by: in nine tenths of the intervals if a standing queue dropped packets, the most of all if losses came in bursts, twice the most (100 packets at least) if nothing was lost; 100 packets if no queue stood, and at a receiver |
 //! | loss | the share of packets that were sent again, if there was no queue to speak of and independent losses would have let through as much: else the queue dropped them |
 
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use subflow_lab::results::Series;
 use subflow_quantity::{Duration, Packets, Probability, Rate};
 
+use super::UNBOUNDED;
 use super::hosts::{Hosts, Side, both};
-use super::{Flows, UNBOUNDED};
 use crate::{Analysis, SubflowRow};
 
 /// What was inferred of the link of an address.
@@ -46,22 +46,24 @@ const USUAL_QUEUE: u64 = 100;
 const USUAL_RATE: Rate = Rate::from_mbit(100);
 
 impl Links {
-    /// Of all addresses of `hosts`; `flows` are what is replayed.
-    pub(super) fn of(analysis: &Analysis, hosts: &Hosts, flows: &Flows) -> Self {
-        debug_assert!(!flows.is_empty(), "without flows there is nothing to infer from");
+    /// Of all addresses of `hosts`.
+    pub(super) fn of(analysis: &Analysis, hosts: &Hosts) -> Self {
+        let shown = Shown::by_address(analysis, hosts);
         let mut links = BTreeMap::new();
         let addresses = |side: Side| {
             let of_side = hosts.all().iter().filter(move |host| host.side == side);
             of_side.flat_map(|host| host.addresses.iter().copied())
         };
         for address in addresses(Side::Client) {
-            links.insert(address, of_client(analysis, address));
+            links.insert(address, of_client(&shown[&address]));
         }
         for address in addresses(Side::Server) {
             // What the round trips to this server take longer than the links of its clients.
-            let rest = rows_of(analysis, address).filter_map(|(row, peer)| {
+            // Of a peer that is not replayed there is no link.
+            let rows = shown[&address].rows.iter().filter(|(_, peer)| shown.contains_key(peer));
+            let rest = rows.filter_map(|(row, peer)| {
                 let round_trip = shortest(row)?;
-                let of_client = links.get(&peer).map_or(0.0, |link: &Inferred| link.delay.as_secs_f64() * 2e3);
+                let of_client = links.get(peer).map_or(0.0, |link: &Inferred| link.delay.as_secs_f64() * 2e3);
                 Some((round_trip - of_client).max(0.0))
             });
             let rest = rest.fold(f64::INFINITY, f64::min);
@@ -76,13 +78,43 @@ impl Links {
     }
 }
 
-/// The rows of an address, each with the address of its other end.
-fn rows_of(analysis: &Analysis, address: IpAddr) -> impl Iterator<Item = (&SubflowRow, IpAddr)> {
-    analysis.subflows.iter().filter_map(move |row| match both(&row.from, &row.to)? {
-        [from, to] if from == address => Some((row, to)),
-        [from, to] if to == address => Some((row, from)),
-        _ => None,
-    })
+/// What the captures show of an address, of all connections, also of those that are not replayed.
+#[derive(Default)]
+struct Shown<'a> {
+    /// Rows, each with the address of its other end.
+    rows: Vec<(&'a SubflowRow, IpAddr)>,
+    /// Figures over time with their titles: of what it sends, and of what it is sent.
+    curves: [Vec<&'a [(&'static str, Series)]>; 2],
+}
+
+impl<'a> Shown<'a> {
+    /// Of all addresses of `hosts`.
+    fn by_address(analysis: &'a Analysis, hosts: &Hosts) -> BTreeMap<IpAddr, Self> {
+        let addresses = hosts.all().iter().flat_map(|host| &host.addresses);
+        let mut shown: BTreeMap<IpAddr, Self> = addresses.map(|address| (*address, Self::default())).collect();
+        for row in &analysis.subflows {
+            let Some(ends) = both(&row.from, &row.to) else { continue };
+            for (_, address, peer) in each_end(ends) {
+                if let Some(of_address) = shown.get_mut(&address) {
+                    of_address.rows.push((row, peer));
+                }
+            }
+        }
+        for (name, series) in analysis.seen.connections.iter().flat_map(|connection| &connection.curves) {
+            let Some(ends) = name.split_once('-').and_then(|(from, to)| both(from, to)) else { continue };
+            for (direction, address, _) in each_end(ends) {
+                if let Some(of_address) = shown.get_mut(&address) {
+                    of_address.curves[direction].push(series);
+                }
+            }
+        }
+        shown
+    }
+}
+
+/// The ends of a direction: 0, which sends, and 1, each with its address and that of the other; one if both are the same.
+fn each_end([from, to]: [IpAddr; 2]) -> impl Iterator<Item = (usize, IpAddr, IpAddr)> {
+    [(0, from, to), (1, to, from)].into_iter().take(if from == to { 1 } else { 2 })
 }
 
 /// The shortest round-trip time that a row shows, in ms.
@@ -90,8 +122,8 @@ fn shortest(row: &SubflowRow) -> Option<f64> {
     [row.handshake_ms, row.minimum_rtt_ms].into_iter().flatten().min_by(f64::total_cmp)
 }
 
-fn of_client(analysis: &Analysis, address: IpAddr) -> Inferred {
-    let evidence = Evidence::of(analysis, address);
+fn of_client(shown: &Shown<'_>) -> Inferred {
+    let evidence = Evidence::of(shown);
     let mut notes = Vec::new();
     let rate = evidence.rate(&mut notes);
     let delay = evidence.delay(rate, &mut notes);
@@ -116,8 +148,8 @@ struct Evidence {
 }
 
 impl Evidence {
-    fn of(analysis: &Analysis, address: IpAddr) -> Self {
-        let rows: Vec<&SubflowRow> = rows_of(analysis, address).map(|(row, _)| row).collect();
+    fn of(shown: &Shown<'_>) -> Self {
+        let rows: Vec<&SubflowRow> = shown.rows.iter().map(|(row, _)| *row).collect();
         let sum = |of: fn(&SubflowRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
         let (packets, bytes) = (sum(|row| row.data_packets).max(1.0), sum(|row| row.bytes));
         let again = sum(|row| row.retransmissions.saturating_sub(row.spurious));
@@ -127,7 +159,7 @@ impl Evidence {
             again,
             headers: 1.0 + HEADERS / (bytes / packets).max(1.0),
             round_trip,
-            curves: Curves::of(analysis, address),
+            curves: Curves::of(shown),
             is_standing: false,
             may_be_random: rows.iter().all(|row| may_be_random(row)),
         };
@@ -234,18 +266,11 @@ struct Curves {
 
 impl Curves {
     /// Of the direction with most data: sums of all its connections in each interval.
-    fn of(analysis: &Analysis, address: IpAddr) -> Self {
+    fn of(shown: &Shown<'_>) -> Self {
         let mut sums = [BTreeMap::new(), BTreeMap::new()];
         let mut round_trips = [Vec::new(), Vec::new()];
-        let curves = analysis.seen.connections.iter().flat_map(|connection| &connection.curves);
-        for (name, series) in curves {
-            let Some([from, to]) = name.split_once('-').and_then(|(from, to)| both(from, to)) else { continue };
-            let direction = match address {
-                _ if from == address => 0,
-                _ if to == address => 1,
-                _ => continue,
-            };
-            for (title, series) in series {
+        for (direction, curves) in shown.curves.iter().enumerate() {
+            for (title, series) in curves.iter().copied().flatten() {
                 match *title {
                     "Acknowledged" => add(&mut sums[direction], series),
                     "Round-trip time" => round_trips[direction].extend(series.points().iter().map(|point| point.value)),
@@ -289,13 +314,11 @@ fn milliseconds(value: f64) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hosts::tests::analysis;
     use super::*;
 
     #[test]
     fn no_rates_are_no_steady_rate() {
-        let address = "10.0.1.1".parse().expect("an address");
-        assert!(!Evidence::of(&analysis(Vec::new(), Vec::new()), address).is_standing);
+        assert!(!Evidence::of(&Shown::default()).is_standing);
     }
 
     #[test]

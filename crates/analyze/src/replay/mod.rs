@@ -21,8 +21,8 @@ use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
-use crate::Analysis;
-use flows::Flows;
+use crate::{Analysis, SubflowRow};
+use flows::{Chosen, Flows};
 use hosts::{Hosts, Side};
 use links::Links;
 
@@ -58,12 +58,13 @@ const ROUTER: &str = "network";
 ///
 /// No connection has data, or what was inferred is no valid scenario.
 pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
-    let hosts = Hosts::of(analysis);
-    let flows = Flows::of(analysis, &hosts);
+    let chosen = Chosen::of(analysis);
+    let hosts = Hosts::of(analysis, &chosen.rows);
+    let flows = Flows::of(analysis, &hosts, chosen);
     if flows.is_empty() {
         return Err(ReplayError::NoData);
     }
-    let links = Links::of(analysis, &hosts, &flows);
+    let links = Links::of(analysis, &hosts);
     let mut notes = vec![
         "where on the way the rate, the queue and the losses are: not told; they are at the client's link".to_owned(),
         "the congestion control, the scheduler and the path manager: not told; those of Linux".to_owned(),
@@ -116,6 +117,14 @@ const LEAST_SPARE_S: f64 = 2.0;
 
 /// A rate without a bound: more than any link of a capture has.
 const UNBOUNDED: Rate = Rate::from_mbit(100_000);
+
+/// The rows of a connection. Rows are in the order of their connections.
+fn rows_of_connection(analysis: &Analysis, number: usize) -> &[SubflowRow] {
+    let rows = &analysis.subflows;
+    let begin = rows.partition_point(|row| row.connection < number);
+    let end = rows.partition_point(|row| row.connection <= number);
+    &rows[begin..end]
+}
 
 fn title(analysis: &Analysis) -> String {
     let names: Vec<String> = analysis.files.iter().map(|file| file_name(&file.path)).collect();

@@ -79,15 +79,13 @@ impl Window {
         Some(self.now())
     }
 
-    /// Everything up to `acknowledged` has arrived. Returns whether the losses are repaired with it.
-    pub(crate) fn progressed(&mut self, acknowledged: u64, time: u64) -> bool {
+    /// Everything up to `acknowledged` has arrived, with which losses may be repaired.
+    pub(crate) fn progressed(&mut self, acknowledged: u64, time: u64) {
         self.sacked.remove_below(acknowledged);
-        let is_repaired = self.recovery_until.is_some_and(|until| acknowledged >= until);
-        if is_repaired {
+        if self.recovery_until.is_some_and(|until| acknowledged >= until) {
             self.recovery_until = None;
             (self.this_round, self.round_before, self.round_start) = (0, 0, time);
         }
-        is_repaired
     }
 
     /// `passed` nanoseconds with so much outstanding, while the peer's window had room.
@@ -125,7 +123,10 @@ mod tests {
         assert_eq!((window.lost(10_000), window.lost(10_000)), (Some(10_000), None));
         window.sent(50_000, 20 * MS, 30 * MS);
         assert_eq!(window.largest, 10_000);
-        assert!(!window.progressed(9_999, 40 * MS) && window.progressed(10_000, 41 * MS));
+        window.progressed(9_999, 40 * MS);
+        assert!(window.is_recovering());
+        window.progressed(10_000, 41 * MS);
+        assert!(!window.is_recovering());
         assert_eq!((window.now(), window.in_flight(4_000)), (0, 4_000));
     }
 
