@@ -1,30 +1,9 @@
 //! Whatever a file is: a network, a page load or a video.
 
-use subflow_scenario::file::FileKind;
+use subflow_scenario::file::{FileKind, Foreign};
 
 use crate::scenario::{Choices, Imported, scenario};
 use crate::{ImportError, dash, format, har, hls, page, video};
-
-/// What a file is, as far as it takes a reader of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    Page,
-    Dash,
-    Hls,
-    /// A network, or none of these.
-    Network,
-}
-
-impl Content {
-    fn of(bytes: &[u8]) -> Self {
-        match FileKind::of(bytes) {
-            FileKind::PageLoad => Self::Page,
-            FileKind::Dash => Self::Dash,
-            FileKind::Hls => Self::Hls,
-            FileKind::Network | FileKind::Scenario | FileKind::Other => Self::Network,
-        }
-    }
-}
 
 /// Makes a scenario of a file: a network, a page load (HAR), or a video (DASH, HLS).
 ///
@@ -40,22 +19,20 @@ pub fn import(
     choices: &Choices,
     beside: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Result<Imported, ImportError> {
-    let content = Content::of(bytes);
-    if content == Content::Network {
-        return scenario(&format::read(bytes, name)?, choices);
-    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').to_owned();
-    let own = text(bytes);
     let titled = |title: String| if title.is_empty() { name.to_owned() } else { title };
-    match content {
-        Content::Page => page::scenario(&har::read(&own)?, choices),
-        Content::Dash => {
-            let read = dash::read(&own)?;
+    match Foreign::recognise(bytes).map(|file| file.kind) {
+        Some(FileKind::PageLoad) => page::scenario(&har::read(&text(bytes))?, choices),
+        Some(FileKind::Dash) => {
+            let read = dash::read(&text(bytes))?;
             video::scenario(&video::Video { title: titled(read.title.clone()), ..read }, choices)
         }
-        _ => {
-            let read = hls::read(&own, &|uri| beside(uri).map(|bytes| text(&bytes)))?;
+        Some(FileKind::Hls) => {
+            let read = hls::read(&text(bytes), &|uri| beside(uri).map(|bytes| text(&bytes)))?;
             video::scenario(&video::Video { title: titled(read.title.clone()), ..read }, choices)
+        }
+        Some(FileKind::Network | FileKind::Scenario | FileKind::Other) | None => {
+            scenario(&format::read(bytes, name)?, choices)
         }
     }
 }

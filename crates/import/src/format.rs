@@ -136,9 +136,8 @@ fn is_hpcc(line: &str) -> bool {
 
 /// Refuses what is no network, by what it is as far as that is known, with the command that reads it.
 fn unknown(bytes: &[u8], what: &str) -> ImportError {
-    let is_other = matches!(FileKind::of(bytes), FileKind::Scenario | FileKind::Other);
-    let known = Foreign::recognise(bytes).filter(|_| is_other);
-    let (what, remedy) = known.map_or((what, ""), |Foreign { what, remedy }| (what, remedy));
+    let known = Foreign::recognise(bytes).filter(|it| matches!(it.kind, FileKind::Scenario | FileKind::Other));
+    let (what, remedy) = known.map_or((what, ""), |Foreign { what, remedy, .. }| (what, remedy));
     let separator = if remedy.is_empty() { "" } else { "; " };
     ImportError::new(
         format!("the file is {what}, expected a network, a page load or a video"),

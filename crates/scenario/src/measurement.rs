@@ -109,10 +109,14 @@ fn seconds(text: &str, unit: f64) -> Option<f64> {
     number.or_else(|| seconds_of_date(text))
 }
 
+/// The first line that is neither blank nor a comment.
+fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default()
+}
+
 /// The text, and the character that separates its columns: runs of blanks become tabs where nothing else does.
 fn separated(text: &str) -> (Cow<'_, str>, u8) {
-    let is_content = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
-    let first = text.lines().find(is_content).unwrap_or_default();
+    let first = first_line(text);
     if first.contains([',', ';', '\t']) || !first.trim().contains(' ') {
         return (Cow::Borrowed(text), delimiter(text));
     }
@@ -122,14 +126,12 @@ fn separated(text: &str) -> (Cow<'_, str>, u8) {
 
 /// Whether the first line has names, and not values: a number or a date in each field.
 fn has_names(text: &str, delimiter: u8, time_unit: f64) -> bool {
-    let is_content = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
-    let first = text.lines().find(is_content).unwrap_or_default();
-    first.split(char::from(delimiter)).any(|field| seconds(field.trim(), time_unit).is_none())
+    first_line(text).split(char::from(delimiter)).any(|field| seconds(field.trim(), time_unit).is_none())
 }
 
 /// The character that separates the columns: of those in the first line the most frequent.
 fn delimiter(text: &str) -> u8 {
-    let first = text.lines().find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
+    let first = first_line(text);
     let count = |delimiter: u8| first.bytes().filter(|byte| *byte == delimiter).count();
     [b',', b';', b'\t'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }

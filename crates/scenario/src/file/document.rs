@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toml_edit::{Document as Toml, DocumentMut, Table};
 
 use super::dotted_path::{DottedPath, parse_assignment};
-use super::foreign::Foreign;
+use super::foreign::{FileKind, Foreign};
 use super::node::{Node, Value};
 use super::swept::{drop_axis, line_of};
 use super::{Origin, Place, Problem, Source};
@@ -16,8 +16,6 @@ use crate::{CustomAlgorithms, input};
 
 /// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 16;
-/// The bytes by which a file of another kind is recognised.
-const START: usize = 4096;
 
 /// A scenario file that is valid TOML. Whether the scenario is valid is checked when it is read.
 #[derive(Clone, Debug)]
@@ -190,7 +188,7 @@ fn add_leaves(node: &Node, path: &str, leaves: &mut Vec<Leaf>) {
 
 /// The problem of a file that is no TOML because it is something else.
 fn foreign(path: &Path, bytes: &[u8]) -> Option<Problem> {
-    let Foreign { what, remedy } = Foreign::to_scenarios(&bytes[..bytes.len().min(START)])?;
+    let Foreign { what, remedy, .. } = Foreign::recognise(bytes).filter(|it| it.kind != FileKind::Scenario)?;
     Some(Problem::nowhere(format!("{}: found {what}, expected a scenario", path.display())).help(remedy))
 }
 
@@ -222,6 +220,16 @@ pub fn syntax_problem(source: &Arc<Source>, error: &toml_edit::TomlError) -> Pro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scenario_with_a_mistake_is_not_foreign() {
+        let message = |text: &str| {
+            let problem = Document::parse(Path::new("x.toml"), text.to_owned()).expect_err("it is no TOML");
+            problem.in_one_line()
+        };
+        assert!(message("[hosts]\na = [\"b\"\n").contains("not valid TOML"));
+        assert!(message("#EXTM3U\n[").contains("found a playlist (HLS), expected a scenario"));
+    }
 
     #[test]
     fn the_leaves_of_a_document_have_paths_that_set_takes_and_places_in_the_text() {

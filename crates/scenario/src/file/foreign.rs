@@ -3,6 +3,8 @@
 /// A kind of file of which a command expects another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
+    /// What readers of files choose by.
+    pub kind: FileKind,
     /// What it is, with an article: `a capture (pcapng)`.
     pub what: &'static str,
     /// The way out: the command that reads it, or what to do with it first.
@@ -25,6 +27,9 @@ pub enum FileKind {
     /// Anything else.
     Other,
 }
+
+/// The bytes by which a file is recognised.
+const START: usize = 64 << 10;
 
 type Kind = (fn(&[u8], &str) -> bool, FileKind, &'static str, &'static str);
 
@@ -135,28 +140,14 @@ static KINDS: [Kind; 31] = [
 ];
 
 impl Foreign {
-    /// What a file with this start is, as far as it can be told; some kilobytes of it are enough.
-    pub fn recognise(start: &[u8]) -> Option<Self> {
-        known(start).map(|&(_, _, what, remedy)| Self { what, remedy })
+    /// What a file with these bytes is, as far as its first 64 KiB tell.
+    pub fn recognise(bytes: &[u8]) -> Option<Self> {
+        let start = &bytes[..bytes.len().min(START)];
+        let text = std::str::from_utf8(start).or_else(|error| std::str::from_utf8(&start[..error.valid_up_to()]));
+        let text = text.unwrap_or_default().trim_start_matches('\u{feff}').trim_start();
+        let known = KINDS.iter().find(|(is, ..)| is(start, text));
+        known.map(|&(_, kind, what, remedy)| Self { kind, what, remedy })
     }
-
-    /// As [`Self::recognise`], for readers of scenarios: a scenario is not foreign to them.
-    pub(super) fn to_scenarios(start: &[u8]) -> Option<Self> {
-        Self::recognise(start).filter(|_| FileKind::of(start) != FileKind::Scenario)
-    }
-}
-
-impl FileKind {
-    /// The kind of a file with this start, as [`Foreign::recognise`] finds it.
-    pub fn of(start: &[u8]) -> Self {
-        known(start).map_or(Self::Other, |&(_, kind, ..)| kind)
-    }
-}
-
-fn known(start: &[u8]) -> Option<&'static Kind> {
-    let text = std::str::from_utf8(start).or_else(|error| std::str::from_utf8(&start[..error.valid_up_to()]));
-    let text = text.unwrap_or_default().trim_start_matches('\u{feff}').trim_start();
-    KINDS.iter().find(|(is, ..)| is(start, text))
 }
 
 fn has_keys(text: &str, keys: &[&str]) -> bool {
@@ -204,10 +195,11 @@ mod tests {
             let found = Foreign::recognise(start).unwrap_or_else(|| panic!("{what} is known"));
             assert!(found.what.contains(what) && found.remedy.contains(remedy), "{found:?}");
         }
-        assert_eq!(FileKind::of(b"#EXTM3U\n"), FileKind::Hls);
-        assert_eq!(FileKind::of(b"graph [\n"), FileKind::Network);
-        assert_eq!(FileKind::of(b"\x1f\x8b\x08\x00"), FileKind::Other);
-        assert_eq!(Foreign::to_scenarios(b"[hosts]\na = [\"b\"]\n"), None);
+        let kind = |bytes: &[u8]| Foreign::recognise(bytes).map(|it| it.kind);
+        assert_eq!(kind(b"#EXTM3U\n"), Some(FileKind::Hls));
+        assert_eq!(kind(b"graph [\n"), Some(FileKind::Network));
+        assert_eq!(kind(b"\x1f\x8b\x08\x00"), Some(FileKind::Other));
+        assert_eq!(kind(b"[hosts]\na = [\"b\"]\n"), Some(FileKind::Scenario));
         assert_eq!(Foreign::recognise(b"[[timeline]]\nat = \"1 s\"\n"), None, "a part of a scenario");
         assert_eq!(Foreign::recognise(&[0xff, 0xfe, 1, 2]), None);
     }

@@ -1,6 +1,6 @@
 //! `exchanges = [{ … }]` of a flow: requests that wait for the responses of others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::file::{Collector, Field, Problem, Section, Value};
@@ -55,8 +55,13 @@ fn prerequisite(field: &Field<'_>) -> Result<Prerequisite, Problem> {
 pub(super) fn check(section: &Section<'_>, flows: &[Flow], problems: &mut Collector) {
     let listed: BTreeMap<&str, &[PlannedExchange]> =
         flows.iter().filter_map(|flow| Some((flow.name.as_str(), &**flow.planned_exchanges()?))).collect();
+    if listed.is_empty() {
+        return;
+    }
+    let with_lists = flows.iter().filter(|flow| flow.planned_exchanges().is_some());
+    let groups: BTreeSet<&str> = with_lists.filter_map(|flow| flow.group.as_deref()).collect();
     for (name, field) in section.entries_of("flows") {
-        if flows.iter().any(|flow| flow.group.as_deref() == Some(name) && flow.planned_exchanges().is_some()) {
+        if groups.contains(name) {
             problems.add(field.problem("a flow with a list of exchanges has neither count, arrivals nor pairs"));
             return;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use subflow_network::{Middlebox, PlacedMiddlebox};
 
 use super::algorithms;
-use crate::file::{Field, Problem, Value};
+use crate::file::{Field, Problem, Section, Value};
 use crate::schema::EVENT_DIRECTIONS;
 use crate::{Attachment, options, schema};
 
@@ -28,20 +28,14 @@ pub(super) fn with_those_of_routers(
 
 /// A table, or a list of tables in order from the link's first end to its second.
 pub(super) fn of_link(field: &Field<'_>) -> Result<Vec<PlacedMiddlebox>, Problem> {
-    match field.value() {
-        Value::Table(_) => Ok(vec![placed_middlebox(field)?]),
-        _ => field.list("a table, or a list of tables, each with a kind")?.iter().map(placed_middlebox).collect(),
-    }
+    tables(field)?.iter().map(|table| placed_middlebox(&table.section(&schema::MIDDLEBOX)?)).collect()
 }
 
 /// Those of a router, in the order in which packets pass. It has many links, so that nothing is inside or outside, and no direction is the first.
 pub(super) fn of_router(field: &Field<'_>) -> Result<Vec<PlacedMiddlebox>, Problem> {
-    let tables = match field.value() {
-        Value::Table(_) => vec![field.clone()],
-        _ => field.list("a table, or a list of tables, each with a kind")?,
-    };
     let place = |table: &Field<'_>| {
-        let (placed, section) = (placed_middlebox(table)?, table.section(&schema::MIDDLEBOX)?);
+        let section = table.section(&schema::MIDDLEBOX)?;
+        let placed = placed_middlebox(&section)?;
         if let Some(direction) = section.given("direction") {
             return Err(direction
                 .problem("a router's middlebox acts on all packets that leave the router, expected no direction")
@@ -56,13 +50,20 @@ pub(super) fn of_router(field: &Field<'_>) -> Result<Vec<PlacedMiddlebox>, Probl
             _ => Ok(placed),
         }
     };
-    tables.iter().map(place).collect()
+    tables(field)?.iter().map(place).collect()
 }
 
-fn placed_middlebox(field: &Field<'_>) -> Result<PlacedMiddlebox, Problem> {
-    let section = field.section(&schema::MIDDLEBOX)?;
+/// The only table, or those of a list.
+fn tables<'a>(field: &'a Field<'_>) -> Result<Vec<Field<'a>>, Problem> {
+    match field.value() {
+        Value::Table(_) => Ok(vec![field.clone()]),
+        _ => field.list("a table, or a list of tables, each with a kind"),
+    }
+}
+
+fn placed_middlebox(section: &Section<'_>) -> Result<PlacedMiddlebox, Problem> {
     let middlebox: Middlebox =
-        algorithms::in_section(&section, &section.required("kind")?, "a middlebox", &[], &options::of_no_place)?;
+        algorithms::in_section(section, &section.required("kind")?, "a middlebox", &[], &options::of_no_place)?;
     Ok(PlacedMiddlebox {
         middlebox,
         directions: section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?,

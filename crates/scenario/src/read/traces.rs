@@ -225,7 +225,7 @@ fn read(path: &Path) -> Result<String, String> {
     }
     let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| match Foreign::recognise(error.as_bytes()) {
-        Some(Foreign { what, remedy }) => format!("{what}; {remedy}"),
+        Some(Foreign { what, remedy, .. }) => format!("{what}; {remedy}"),
         None => "not text in UTF-8".to_owned(),
     })
 }
