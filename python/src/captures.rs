@@ -56,7 +56,8 @@ impl Captures {
 /// Parameters
 /// ----------
 /// files : list of str or os.PathLike
-///     The captures. Several are read together: those of both ends, or of all interfaces.
+///     The captures. Several are read together: those of both ends. Merge those of one host's interfaces first
+///     (`mergecap`).
 /// clocks : {"auto", "same", "different"}, optional
 ///     Whether the times of several files are by one clock. With "auto" they are, unless that would make a delay
 ///     negative or the clocks run at different speeds.

@@ -15,7 +15,7 @@ use super::Figures;
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     /// Captures in the format pcap or pcapng, also compressed with gzip or zstd. Several are read together: give those of
-    /// both ends, or of all interfaces
+    /// both ends. Merge those of one host's interfaces first (`mergecap`)
     #[arg(value_name = "FILE", required = true, num_args = 1..=1000)]
     pub(crate) files: Vec<PathBuf>,
     /// Write the packets to this pcap file, with other addresses, without payloads and links, instead of analysing them:
