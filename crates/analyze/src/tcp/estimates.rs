@@ -3,10 +3,9 @@
 
 use subflow_wire::tcp::TcpSegment;
 
-use super::echoes::Echoes;
 use super::reaction::{Family, Reaction};
 use super::recovery::Retransmissions;
-use super::rtt::RoundTrips;
+use super::rtt::{Echoes, RoundTrips};
 use super::window::Window;
 
 /// Packets without data from which on there are estimates.

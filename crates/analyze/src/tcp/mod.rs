@@ -4,12 +4,11 @@
 //! |---|---|
 //! | what one end sent, and what of it was acknowledged | `half.rs` |
 //! | why a segment was sent again | `recovery.rs` |
-//! | round-trip times | `rtt.rs`, by timestamps `echoes.rs` |
+//! | round-trip times | `rtt.rs` |
 //! | the congestion window, and time in which it was not used | `window.rs` |
 //! | the family of the congestion control | `reaction.rs` |
 //! | all that is estimated | `estimates.rs` |
 
-mod echoes;
 mod estimates;
 mod half;
 mod reaction;

@@ -5,8 +5,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpOptions};
 use subflow_wire::{Body, Ecn, Packet, Payload, TcpSegment};
 
-use super::flows::Flows;
-use super::{Fate, Interference, MOST_DATA, Order, Passage, Ticket};
+use super::{Fate, Flows, Interference, MOST_DATA, Order, Passage, Ticket};
 use crate::routing::flow_key;
 
 /// A device that joins TCP segments which follow one another: receive offload in a router, or a proxy that sends what it

@@ -4,8 +4,7 @@ use subflow_policy::catalogue::{Attribute, Catalogued, Description};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::{Body, Packet};
 
-use super::flows::Flows;
-use super::{Fate, Interference, Order, Passage, Ticket};
+use super::{Fate, Flows, Interference, Order, Passage, Ticket};
 use crate::routing::flow_key;
 
 /// A device that processes packets in parallel and lets some be overtaken by later ones of the same flow. Packets of

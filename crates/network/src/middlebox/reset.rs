@@ -4,8 +4,7 @@ use subflow_policy::catalogue::{Attribute, Catalogued, Choice, Description};
 use subflow_wire::tcp::{TcpFlags, TcpOptions};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, TcpSegment};
 
-use super::flows::Flows;
-use super::{Fate, Interference, Passage};
+use super::{Fate, Flows, Interference, Passage};
 use crate::routing::flow_key;
 
 /// A device that ends TCP connections by resets in the name of their ends, after a number of segments with data. The

@@ -6,8 +6,7 @@ use subflow_wire::checksum::ones_complement_add;
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet, TcpSegment};
 
-use super::flows::Flows;
-use super::{Fate, Interference, MOST_DATA, Order, Passage};
+use super::{Fate, Flows, Interference, MOST_DATA, Order, Passage};
 use crate::routing::flow_key;
 
 /// An application-level gateway, as for FTP: it replaces a text in one segment of a TCP connection, for example the
