@@ -49,13 +49,15 @@ client = { on = "phone", run = "iperf3 -c server -t 10 --json", mptcp = true, af
         let (run, folder, said) = run_of(programs, &["--set", &sets[0], "--set", &sets[1]]);
         let printed = fs::read_to_string(folder.path().join("results/programs/0-client.stdout")).expect("it is kept");
         let report: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("no report: {printed} {said}"));
-        let received = number(&report["end"]["sum_received"]["bytes"]);
+        let [sent, received] = ["sum_sent", "sum_received"].map(|sum| number(&report["end"][sum]["bytes"]));
         let found = flows(&run);
         let [control, data] = found[..] else { panic!("expected two connections: {found:?} {said}") };
         assert_eq!([&control["name"], &data["name"]], ["client:1", "client:2"]);
-        // iperf3 does not count what arrives after it has told its peer to end, and its own time is not that of the data.
+        // The server of iperf3 counts neither what it reads after the client has told it to end nor the 37 bytes of the
+        // cookie. The client counts what it writes, and may close the connection before all of that is delivered.
         let delivered = number(&data["bytes_delivered"]);
-        assert!((delivered / received - 1.0).abs() < 0.01, "measured {delivered}, iperf3 reports {received}: {data}");
+        let bounds = received + 37.0..=sent + 37.0;
+        assert!(bounds.contains(&delivered), "measured {delivered}, iperf3 reports {bounds:?}: {data}");
         let seconds = delivered * 8e-6 / number(&data["goodput_mbps"]);
         assert!((9.9..13.0).contains(&seconds), "of a transfer of 10 s: {data}");
         let connection = &data["connection"];
