@@ -132,6 +132,7 @@ mod host_namespaces;
 mod kernel;
 mod kernel_host;
 mod machine;
+mod mount_point;
 mod namespace;
 pub mod netlink;
 mod packet_writer;

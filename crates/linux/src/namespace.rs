@@ -12,11 +12,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::mount::UnmountFlags;
 use rustix::thread::LinkNameSpaceType;
 
 use crate::error::{Error, Result, While};
 use crate::file_lock::{outlives_its_end, try_lock};
+use crate::mount_point;
 use crate::sys;
 
 /// The folder of names, the same as that of `ip netns`.
@@ -78,7 +78,7 @@ impl Namespace {
         match made {
             Ok(handle) => Ok(Self { name, handle }),
             Err(error) => {
-                remove(&path);
+                mount_point::remove(&path);
                 Err(error)
             }
         }
@@ -126,7 +126,7 @@ fn name_here(name: &str) -> Result<String> {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        remove(&path_of(&self.name));
+        mount_point::remove(&path_of(&self.name));
     }
 }
 
@@ -141,7 +141,7 @@ pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
     names.sort();
     for name in names {
         let path = path_of(&name);
-        remove(&path);
+        mount_point::remove(&path);
         if path.exists() {
             let missing = format!("cannot remove {}", path.display());
             outcome = outcome.and(Err(Error::missing(missing, "run `subflow cleanup` as root (sudo)")));
@@ -242,12 +242,6 @@ fn path_of(name: &str) -> PathBuf {
 /// Replaces the characters of `name` that are not allowed in a file name or reserved.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
-}
-
-fn remove(path: &Path) {
-    // Errors are ignored: it may not be mounted yet, or another process has removed it.
-    let _ = rustix::mount::unmount(path, UnmountFlags::DETACH);
-    let _ = fs::remove_file(path);
 }
 
 /// Runs `work` in a new thread and waits for it.

@@ -108,10 +108,7 @@ pub(crate) fn start_init(
     let prepare = move || {
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
         rustix::thread::move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))?;
-        // SAFETY: CLONE_NEWNS changes the mounts of this process, which has one thread, and nothing in memory.
-        checked(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
-        // No mount leaves the namespace.
-        rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        new_mount_namespace()?;
         for (source, target) in &replaced {
             rustix::mount::mount_bind(source.as_c_str(), target.as_c_str())?;
         }
@@ -291,6 +288,14 @@ pub(crate) fn pin(fd: &OwnedFd, path: &std::path::Path) -> io::Result<()> {
 pub(crate) fn new_network_namespace() -> io::Result<()> {
     // SAFETY: CLONE_NEWNET changes the namespace of the thread's later sockets, and nothing in memory.
     checked(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
+    Ok(())
+}
+
+/// Moves the calling thread into a new mount namespace, which no mount leaves or enters.
+pub(crate) fn new_mount_namespace() -> io::Result<()> {
+    // SAFETY: CLONE_NEWNS gives the thread its own mounts and working directory, and changes nothing in memory.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     Ok(())
 }
 
