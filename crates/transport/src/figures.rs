@@ -3,6 +3,8 @@
 //!
 //! A path is a TCP connection, a subflow of MPTCP or a destination of SCTP. UDP has none.
 
+use std::net::{IpAddr, SocketAddr};
+
 use subflow_policy::congestion::{Controller, Path, PathModel};
 use subflow_quantity::Duration;
 
@@ -44,6 +46,9 @@ pub struct AbandonedMessages {
 pub struct PathFigures {
     /// Its ends, this host's first.
     pub ends: Ends,
+    /// The further addresses that its packets left from: an SCTP path is a destination, whose source may change (RFC 9260,
+    /// section 6.4.1).
+    pub other_sources: Vec<IpAddr>,
     /// Whether it was opened in place of an earlier one between the same addresses, which had ended.
     pub reopens: bool,
     /// Data bytes that arrived on it first; 0 where the receiver does not know the path (SCTP).
@@ -109,10 +114,17 @@ pub struct PathState {
 }
 
 impl PathFigures {
+    /// The ends of all its packets: one pair for each source address.
+    pub fn all_ends(&self) -> impl Iterator<Item = Ends> + Clone + '_ {
+        let from = move |&source: &IpAddr| Ends { local: SocketAddr::new(source, self.ends.local.port()), ..self.ends };
+        core::iter::once(self.ends).chain(self.other_sources.iter().map(from))
+    }
+
     /// A TCP connection, or a subflow.
     pub(crate) fn of_subflow(record: &SubflowRecord) -> Self {
         Self {
             ends: record.ends,
+            other_sources: Vec::new(),
             reopens: record.reopens,
             bytes_received: record.bytes_received,
             packets_sent: record.counters.segments_sent,

@@ -163,6 +163,7 @@ pub(super) fn ends(info: &SubflowInfo) -> Ends {
 fn figures(info: &SubflowInfo, reopens: bool) -> PathFigures {
     PathFigures {
         ends: ends(info),
+        other_sources: Vec::new(),
         reopens,
         bytes_received: info.bytes_received,
         packets_sent: info.segments_sent,

@@ -1,6 +1,7 @@
 //! The figures of a flow, computed from those of its ends, which may be of any stack.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, Host, Scenario, Traffic};
@@ -149,9 +150,9 @@ impl MeasuredFlow<'_> {
             let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
             let bytes = delivered.get(&subflow.ends).copied().unwrap_or(0).saturating_sub(before);
             unlisted_bytes = unlisted_bytes.saturating_sub(bytes);
-            let [one_way_delay, rtt] = self.delays.map_or([None, None], |delays| delays.of_subflow(subflow.ends));
+            let [one_way_delay, rtt] = self.delays.map_or([None, None], |delays| delays.of_subflow(subflow.all_ends()));
             result.subflows.push(SubflowResult {
-                name: unique(&mut names, subflow_name(hosts_of(scenario, self.flow), subflow.ends)),
+                name: unique(&mut names, path_name(hosts_of(scenario, self.flow), subflow.all_ends())),
                 opened_again: reopened.contains(&subflow.ends),
                 goodput_mbps: goodput_mbps(bytes, span),
                 packets_sent: subflow.packets_sent,
@@ -233,16 +234,27 @@ fn hosts_of<'a>(scenario: &'a Scenario, flow: &Flow) -> impl Iterator<Item = &'a
 /// `host.interface-host.interface` of two ends of a subflow between some of `hosts`, with the family if an interface has
 /// both.
 pub(crate) fn subflow_name<'a>(hosts: impl Iterator<Item = &'a Host> + Clone, ends: Ends) -> String {
-    let addresses = [ends.local.ip(), ends.remote.ip()];
-    let places = addresses.map(|address| {
+    path_name(hosts, core::iter::once(ends))
+}
+
+/// The same of a path whose packets had these ends, which differ in the local address: `host.interface` of each, with `+`
+/// between them.
+fn path_name<'a>(hosts: impl Iterator<Item = &'a Host> + Clone, ends: impl Iterator<Item = Ends>) -> String {
+    let place_of = |address: IpAddr| {
         let place = hosts.clone().find_map(|host| Some((host, &host.interfaces[host.interface_with(address)?])));
         place.map_or_else(
             || (format!("{address}"), ""),
             |(host, interface)| (format!("{}.{}", host.name, interface.name), interface.family_of(address)),
         )
-    });
-    let [(local, family), (remote, other)] = places;
-    format!("{local}-{remote}{}", if family.is_empty() { other } else { family })
+    };
+    let (mut locals, mut to) = (Vec::new(), (String::new(), ""));
+    for ends in ends {
+        let (local, family) = place_of(ends.local.ip());
+        let (remote, other) = place_of(ends.remote.ip());
+        locals.push(local);
+        to = (remote, if family.is_empty() { other } else { family });
+    }
+    format!("{}-{}{}", locals.join("+"), to.0, to.1)
 }
 
 #[cfg(test)]

@@ -200,6 +200,7 @@ impl Run {
             let names = self.data_ends(index).0.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
             let Some(record) = self.world.nodes.data_record_mut(index) else { continue };
             all.extend(record.take_sequences().into_iter().filter_map(|(ends, mut sequence)| {
+                // Several sources of an SCTP path have a sequence each.
                 sequence.of = match ends {
                     Some(ends) => names.get(&ends)?.clone(),
                     None => flow.name.clone(),

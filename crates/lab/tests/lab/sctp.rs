@@ -72,3 +72,34 @@ fn a_sack_ends_the_potentially_failed_state_only_if_enabled() {
     let [by_sack, by_probe] = [by_sack, by_probe].map(|flow| flow.completion_s.expect("it completes"));
     assert!(by_sack < by_probe, "{by_sack} s and {by_probe} s");
 }
+
+#[test]
+fn a_path_whose_source_changes_is_named_after_all_interfaces_and_measured_whole() {
+    let run = |measured: &str, events: &str| {
+        let text = format!(
+            "duration = '120 s'\n{measured}\n[hosts]\nphone = ['wifi', 'lte']\nserver = ['eth']\n[routers]\nr = {{}}\n[links]\n\
+             wifi = {{ between = ['phone.wifi', 'r'], rate = '10 Mbit/s', delay = '10 ms' }}\n\
+             lte = {{ between = ['phone.lte', 'r'], rate = '10 Mbit/s', delay = '10 ms' }}\n\
+             s = {{ between = ['r', 'server'], rate = '100 Mbit/s' }}\n\
+             [flows.up]\nfrom = 'phone'\nto = 'server'\nprotocol = 'sctp'\nsend = '20 MB'\n{events}"
+        );
+        let document = Document::parse(Path::new("source.toml"), text).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
+        simulate(&scenario, 1, &RunOptions::default()).expect("it runs").flows.remove(0)
+    };
+    let event = |at: u32, what: &str| format!("[[timeline]]\nat = '{at} s'\ninterface = 'phone.wifi'\n{what} = true\n");
+    let names = |flow: &FlowResult| flow.subflows.iter().map(|path| path.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&run("", "")), ["phone.wifi-server.eth"]);
+    let lost = event(5, "down");
+    let returned = format!("{lost}{}", event(10, "up"));
+    for events in [&lost, &returned] {
+        // What was delivered before measuring began does not count, whatever the source is at the end.
+        let flow = run("warm_up = '3 s'", events);
+        assert!((flow.subflows[0].goodput_mbps / flow.goodput_mbps - 1.0).abs() < 0.02, "{flow:?}");
+        let flow = run("", events);
+        assert_eq!(names(&flow), ["phone.wifi+phone.lte-server.eth"]);
+        // A delay of each chunk that was sent once, from either source: 1452 bytes of 1500, and few of 20 MB are lost.
+        let samples = flow.subflows[0].one_way_delay.as_ref().map_or(0, |delay| delay.samples);
+        assert!((13_300..=13_775).contains(&samples), "{samples}");
+    }
+}

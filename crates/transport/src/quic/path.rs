@@ -194,6 +194,7 @@ impl Path {
         PathFigures {
             reopens: false,
             ends: self.ends,
+            other_sources: Vec::new(),
             bytes_received: self.counters.bytes_received,
             packets_sent: self.counters.datagrams_sent,
             retransmissions: self.counters.retransmissions,

@@ -57,6 +57,8 @@ pub struct Destination {
     pub(super) remote: IpAddr,
     /// This host's address that packets to it leave from.
     pub(super) local: IpAddr,
+    /// The addresses that packets left from before, each once, in the order of their first use.
+    former: Vec<IpAddr>,
     /// The number of the address that they leave from if this host has it and it reaches the peer's.
     pub(super) preferred_source: usize,
     pub(super) health: Health,
@@ -87,6 +89,7 @@ impl Destination {
         Self {
             remote,
             local,
+            former: Vec::new(),
             preferred_source: number,
             health: Health::new(confirmed),
             heartbeat: Heartbeat::default(),
@@ -111,6 +114,20 @@ impl Destination {
     /// This host's address that packets to it leave from.
     pub fn source(&self) -> IpAddr {
         self.local
+    }
+
+    /// All addresses that packets to it have left from, the first one first.
+    pub fn sources(&self) -> impl Iterator<Item = IpAddr> + '_ {
+        let latest = (!self.former.contains(&self.local)).then_some(self.local);
+        self.former.iter().copied().chain(latest)
+    }
+
+    /// Packets leave from `source` from now on.
+    pub(super) fn leave_from(&mut self, source: IpAddr) {
+        if self.counters.packets_sent > 0 && !self.former.contains(&self.local) {
+            self.former.push(self.local);
+        }
+        self.local = source;
     }
 
     /// Whether it can be used.

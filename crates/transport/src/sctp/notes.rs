@@ -1,5 +1,7 @@
 //! What an association notes of its destinations.
 
+use std::net::IpAddr;
+
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::Duration;
 
@@ -25,11 +27,15 @@ impl Association {
 
     /// The ends of the path to a destination.
     pub(crate) fn ends_to(&self, index: usize) -> Ends {
-        let destination = &self.destinations()[index];
+        self.ends_from(self.destinations()[index].source(), index)
+    }
+
+    /// The ends of the packets to a destination that leave from `source`.
+    pub(crate) fn ends_from(&self, source: IpAddr, index: usize) -> Ends {
         let Ends { local, remote } = self.ends();
         Ends {
-            local: (destination.source(), local.port()).into(),
-            remote: (destination.address(), remote.port()).into(),
+            local: (source, local.port()).into(),
+            remote: (self.destinations()[index].address(), remote.port()).into(),
         }
     }
 

@@ -140,11 +140,15 @@ impl Socket for Association {
     }
 
     fn path_ends(&self) -> Vec<(usize, Ends)> {
-        (0..self.destinations().len()).map(|index| (index, self.ends_to(index))).collect()
+        let paths = self.destinations().iter().enumerate();
+        paths
+            .flat_map(|(index, path)| path.sources().map(move |source| (index, self.ends_from(source, index))))
+            .collect()
     }
 
     fn path_number(&self, ends: Ends, _place: &mut usize, _known: Option<usize>) -> Option<usize> {
-        (0..self.destinations().len()).find(|&index| self.ends_to(index) == ends)
+        let mut paths = self.destinations().iter();
+        paths.position(|path| path.address() == ends.remote.ip() && path.sources().any(|from| from == ends.local.ip()))
     }
 
     fn keep_notes(&mut self, _decisions: bool) {
@@ -204,8 +208,11 @@ impl Association {
             fast_retransmits: counters.fast_retransmits,
         };
         let path = self.congestion().path(index);
+        let mut sources = destination.sources();
+        let first = sources.next().unwrap_or(destination.source());
         PathFigures {
-            ends: self.ends_to(index),
+            ends: self.ends_from(first, index),
+            other_sources: sources.collect(),
             reopens: false,
             bytes_received: 0,
             packets_sent: counters.packets_sent,

@@ -31,7 +31,7 @@ impl Association {
             let source =
                 self.local.address_for(self.destinations[index].remote, self.destinations[index].preferred_source);
             if self.destinations[index].local != source {
-                self.destinations[index].local = source;
+                self.destinations[index].leave_from(source);
                 self.on_source_changed(index, now);
             }
         }
@@ -56,7 +56,7 @@ impl Association {
         };
         let destination = &mut self.destinations[index];
         destination.preferred_source = preferred;
-        destination.local = self.local.address_for(remote, preferred);
+        destination.leave_from(self.local.address_for(remote, preferred));
     }
 
     /// Packets to a destination leave from another address: a destination that has failed is probed at once, since it may

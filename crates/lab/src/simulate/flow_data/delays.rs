@@ -85,13 +85,15 @@ impl FlowDelays {
         [Latency::of_all(to_reader), Latency::of_all(reassembly)]
     }
 
-    /// The one-way delay and the RTT of the subflow with these ends.
-    pub(crate) fn of_subflow(&self, ends: Ends) -> [Option<Latency>; 2] {
-        let known = self.subflows.iter().find(|(known, _)| *known == ends);
-        known.map_or([None, None], |(_, SubflowDelays { at_once, one_way, rtt })| {
-            let one_way = DurationSummary::joined(one_way, core::iter::once(at_once));
-            [Latency::of_all(one_way), Latency::of(rtt)]
-        })
+    /// The one-way delay and the RTT of the subflow whose packets had these ends.
+    pub(crate) fn of_subflow(&self, ends: impl Iterator<Item = Ends> + Clone) -> [Option<Latency>; 2] {
+        let mut known = self.subflows.iter().filter(|(known, _)| ends.clone().any(|of| of == *known)).map(|(_, of)| of);
+        let Some(SubflowDelays { at_once, one_way, rtt }) = known.next() else { return [None, None] };
+        let others: Vec<&SubflowDelays> = known.collect();
+        let delays = others.iter().flat_map(|of| [&of.at_once, &of.one_way]);
+        let one_way = DurationSummary::joined(one_way, core::iter::once(at_once).chain(delays));
+        let rtt = DurationSummary::joined(rtt, others.iter().map(|of| &of.rtt));
+        [Latency::of_all(one_way), Latency::of_all(rtt)]
     }
 }
 
