@@ -5,7 +5,7 @@ use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
-use super::infinite_mappings::SentMapping;
+use super::infinite_mappings::{InfiniteMappings, SentMapping};
 use super::payload_placement::Placement;
 use super::phase::Mode;
 use super::received_mappings::DISCARD;
@@ -33,12 +33,22 @@ impl Connection {
     }
 
     /// The checksum of a mapping of subflow byte `offset`, which begins at data offset `data`, is wrong. If there are
-    /// other subflows, this one is reset. Otherwise the connection falls back, and everything that has not arrived in
-    /// order is requested again.
+    /// other subflows, this one is reset. Otherwise the connection falls back. If the subflow is the only one that ever
+    /// carried data, its stream is the data, and what a middlebox has altered is kept; if not, everything that has not
+    /// arrived in order is requested again.
     pub(super) fn on_checksum_failure(&mut self, index: usize, data: u64, offset: u64, now: Instant) {
         self.counters.checksum_failures += 1;
+        let others = self.subflows.has_others(index);
+        if !others && self.phase.has_sole_carrier() {
+            self.send_infinite(index, None, now);
+            if let Some(infinite) = self.phase.infinite_mut() {
+                infinite.report(data);
+                self.subflows[index].tcp.request_ack();
+            }
+            return;
+        }
         self.subflows[index].mappings.give_up(offset);
-        if self.subflows.has_others(index) {
+        if others {
             let fail = self.fail_option(data);
             self.subflows[index].reset_with(vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)]);
             return self.close_subflow_with_reset(index, now);
@@ -60,7 +70,8 @@ impl Connection {
 
     /// Whether data was refused, or there is a hole before data that has arrived.
     pub(super) fn misses_data(&self) -> bool {
-        self.failed_at().is_some() || self.receive.has_hole()
+        let refuses = self.failed_at().is_some() && !self.phase.has_sole_carrier();
+        refuses || self.receive.has_hole()
     }
 
     fn fail_option(&self, data: u64) -> MptcpOption {
@@ -76,11 +87,20 @@ impl Connection {
         self.phase.infinite()?.failed_at()
     }
 
-    /// Processes the peer's MP_FAIL: the peer refused data from `sequence` on. The data is sent again under an infinite
-    /// mapping.
+    /// Processes the peer's MP_FAIL: a checksum of the data from `sequence` on was wrong. From now on data is sent under
+    /// an infinite mapping. The peer has kept the data if the subflow is the only one that ever carried any. Otherwise it
+    /// has refused it, and it is sent again.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
+        if self.subflows.has_others(index) {
+            return;
+        }
+        let keeps = self.phase.has_sole_carrier();
+        if let Some(infinite) = self.phase.infinite_mut().filter(|_| keeps) {
+            // The answer to the MP_FAIL of this side, or a repetition.
+            return infinite.on_answer();
+        }
         let offset = self.local_key.offset(sequence, true, self.send.una());
-        if self.subflows.has_others(index) || offset > self.send.next() {
+        if offset > self.send.next() {
             return;
         }
         if self.phase.infinite_mut().is_some_and(|infinite| !infinite.on_refused(offset)) {
@@ -92,19 +112,23 @@ impl Connection {
             return;
         }
         let unsolicited = self.phase.is_multipath();
-        self.send_infinite(index, Some(offset.max(self.send.una())), now);
+        let again = (!keeps).then_some(offset.max(self.send.una()));
+        self.send_infinite(index, again, now);
         let expected = self.fail_option(self.receive.next());
         let Some(infinite) = self.phase.infinite_mut().filter(|_| unsolicited) else { return };
         infinite.on_refused(offset);
         if !self.subflows[index].is_closed() {
             // An MP_FAIL is answered with an MP_FAIL: Linux resets a subflow on which the answer is missing.
-            infinite.request(self.receive.next());
+            if !keeps {
+                infinite.request(self.receive.next());
+            }
             self.subflows[index].signal(expected);
         }
     }
 
     /// From now on data is sent on `index` only and without mappings. If `again` is given, all data from this offset on
-    /// is sent again.
+    /// is sent again. If no other subflow has ever carried data, what arrives is data in its order, without mappings,
+    /// too: the connection goes on as TCP in both directions.
     fn send_infinite(&mut self, index: usize, mut again: Option<u64>, now: Instant) {
         let falls_back = self.phase.infinite().is_none();
         if falls_back {
@@ -120,10 +144,34 @@ impl Connection {
             self.send.rewind(from);
         }
         self.phase.send_without_mappings(index, self.subflows[index].tcp.push_offset(), self.send.next());
+        if falls_back && self.phase.has_sole_carrier() {
+            let acknowledged = self.send.una();
+            let (start, data) = self.take_as_stream(index, now);
+            if let Some(infinite) = self.phase.infinite_mut() {
+                infinite.receive_all(start, data);
+                if again.is_none() {
+                    infinite.act_from(acknowledged);
+                }
+            }
+        }
         if falls_back {
             self.emit(Event::FellBack);
             self.drop_other_subflows(index, now);
         }
+    }
+
+    /// Passes all that subflow `index` has in order to the data level, also what waits for the checksum of its mapping.
+    /// Returns a byte of its stream, and the data offset of this byte.
+    fn take_as_stream(&mut self, index: usize, now: Instant) -> (u64, u64) {
+        let done = self.subflows[index].tcp.counters().bytes_received;
+        let waiting = self.subflows[index].mappings.first_waiting(done);
+        self.subflows[index].mappings.waive();
+        if let Some((start, data)) = waiting {
+            self.on_data(index, data..data + (done - start), now);
+            return (start, data);
+        }
+        self.collect_data(index, now);
+        (done, self.receive.next())
     }
 
     /// The subflow on which data is sent without mappings after a fallback, and the first subflow offset without a
@@ -142,10 +190,10 @@ impl Connection {
         let end = offset + u64::from(segment.payload.length);
         match self.phase.infinite_mut()?.mapping_of(offset, end) {
             SentMapping::Own => Some(self.mapping(offset, segment)),
-            SentMapping::BeginsInfinite(data) => Some(Mapping {
+            SentMapping::BeginsInfinite(start, data) => Some(Mapping {
                 data_sequence: self.local_key.data_sequence(data),
                 wide: true,
-                subflow_sequence: (offset + 1) as u32,
+                subflow_sequence: (start + 1) as u32,
                 length: 0,
                 checksum: self.negotiated.has_checksum().then_some(0),
             }),
@@ -166,6 +214,12 @@ impl Connection {
         let start = self.subflow_offset(index, mapping.subflow_sequence);
         let Some(data) = self.data_offset(mapping).filter(|_| start <= offset) else { return true };
         self.send_infinite(index, None, now);
+        let alone = self.phase.has_sole_carrier();
+        let goes_on = |infinite: &&mut InfiniteMappings| alone && infinite.data_of(start) == Some(data);
+        if let Some(infinite) = self.phase.infinite_mut().filter(goes_on) {
+            infinite.on_answer();
+            return true;
+        }
         let has_room = self.map_from(index, start, data);
         if let Some(infinite) = self.phase.infinite_mut().filter(|_| has_room) {
             infinite.on_restart_of_peer(data);
@@ -182,12 +236,9 @@ impl Connection {
     }
 
     /// Data without a mapping arrived on the only subflow that the connection ever had: a middlebox removes the
-    /// options. The bytes of the subflow are the data, so the connection continues at the current offsets.
-    /// Acknowledgments without DATA_ACK inform the peer.
-    pub(super) fn map_in_sequence(&mut self, index: usize, now: Instant) {
+    /// options. The bytes of the subflow are the data. Acknowledgments without DATA_ACK inform the peer.
+    pub(super) fn go_on_without_mappings(&mut self, index: usize, now: Instant) {
         self.send_infinite(index, None, now);
-        let done = self.subflows[index].tcp.counters().bytes_received;
-        self.map_from(index, done, self.receive.next());
     }
 
     /// Checks a segment whose payload no mapping covers for missing options: an MPTCP peer sends them. If the subflow is
@@ -200,7 +251,7 @@ impl Connection {
             return;
         }
         if self.phase.has_sole_carrier() {
-            self.map_in_sequence(index, now);
+            self.go_on_without_mappings(index, now);
         } else if self.subflows[index].is_established() {
             self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
         }
@@ -235,6 +286,11 @@ impl Connection {
     /// Places the payload of `segment` when an infinite mapping exists or is expected.
     pub(super) fn place_infinite(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
         let Some(infinite) = self.phase.infinite() else { return Placement::Drop };
+        if self.phase.has_sole_carrier()
+            && let Some(data) = infinite.data_of(offset)
+        {
+            return Placement::At(data);
+        }
         let (awaits_first, awaits_requested) = (infinite.awaits_first(), infinite.awaits_requested());
         let Some(data) = infinite.data_of(offset) else {
             return match self.place_mapped(index, segment, offset) {

@@ -1,8 +1,11 @@
 //! Infinite mappings and MP_FAIL (RFC 8684, section 3.7), after a fallback in the middle of a connection.
 //!
-//! Bytes before an infinite mapping keep the mappings with which they were sent, also when they are retransmitted. If
-//! these bytes were corrupted, the data is sent once more under the infinite mapping, and their retransmissions on the
-//! subflow are discarded.
+//! On the only subflow that there ever was, the stream is the data: the infinite mapping acts retroactively, and what a
+//! middlebox has altered is kept, as on a connection of TCP. Linux does the same.
+//!
+//! If other subflows have carried data, bytes before an infinite mapping keep the mappings with which they were sent,
+//! also when they are retransmitted. If these bytes were corrupted, the data is sent once more under the infinite
+//! mapping, and their retransmissions on the subflow are discarded.
 
 use arrayvec::ArrayVec;
 
@@ -24,6 +27,9 @@ pub(super) struct InfiniteMappings {
     has_sole_carrier: bool,
     /// The mapping of this side.
     send: Start,
+    /// The byte that the option of this side's mapping names. With a sole carrier it is an earlier one of the same
+    /// mapping, which the peer has acknowledged.
+    named: Start,
     /// The mappings of the peer that still apply, in ascending order: more than one if the peer started a new one.
     receive: ArrayVec<Start, MAX_INFINITE>,
     /// The data offset of this side's MP_FAIL. The option is sent with every acknowledgment until the peer starts an
@@ -41,8 +47,8 @@ pub(super) struct InfiniteMappings {
 pub(super) enum SentMapping {
     /// By a mapping of its own.
     Own,
-    /// It begins the infinite mapping, at this data offset.
-    BeginsInfinite(u64),
+    /// It begins the infinite mapping, whose option names this subflow byte and this data offset.
+    BeginsInfinite(u64, u64),
     /// It lies within the infinite mapping and has no option.
     Covered,
 }
@@ -54,6 +60,7 @@ impl InfiniteMappings {
             remote_key,
             has_sole_carrier,
             send,
+            named: send,
             receive: ArrayVec::new(),
             failed_at: None,
             requested: None,
@@ -76,7 +83,15 @@ impl InfiniteMappings {
 
     /// This side's mapping begins at subflow byte `start` with data byte `data`.
     pub(super) fn restart(&mut self, start: u64, data: u64) {
-        self.send = (start, data);
+        (self.send, self.named) = ((start, data), (start, data));
+    }
+
+    /// All data from byte `acknowledged` on was sent in order before this side's mapping: its option names that byte.
+    pub(super) fn act_from(&mut self, acknowledged: u64) {
+        let (start, data) = self.send;
+        if let Some(start) = start.checked_sub(data.saturating_sub(acknowledged)) {
+            self.named = (start, acknowledged.min(data));
+        }
     }
 
     /// The first subflow byte of this side without a mapping of its own.
@@ -90,11 +105,11 @@ impl InfiniteMappings {
         if offset < start && start < end {
             // The segment contains data queued both before and after the fallback, and has a mapping of its own.
             (start, data) = (end, data + (end - start));
-            self.send = (start, data);
+            self.restart(start, data);
         }
         match offset.cmp(&start) {
             core::cmp::Ordering::Less => SentMapping::Own,
-            core::cmp::Ordering::Equal => SentMapping::BeginsInfinite(data),
+            core::cmp::Ordering::Equal => SentMapping::BeginsInfinite(self.named.0, self.named.1),
             core::cmp::Ordering::Greater => SentMapping::Covered,
         }
     }
@@ -115,6 +130,23 @@ impl InfiniteMappings {
         known.drain(..past.saturating_sub(1));
         let at = known.partition_point(|&(known, _)| known < start);
         known.get(at).is_some_and(|&(known, _)| known == start) || known.try_insert(at, (start, data)).is_ok()
+    }
+
+    /// The peer's stream goes on as it comes: byte `start` is data byte `data`, and so on in both directions.
+    pub(super) fn receive_all(&mut self, start: u64, data: u64) {
+        let before = start.min(data);
+        self.receive.clear();
+        self.receive.push((start - before, data - before));
+    }
+
+    /// The checksum of the data from offset `data` on, which is kept, was wrong: MP_FAIL says so until the peer answers.
+    pub(super) fn report(&mut self, data: u64) {
+        self.failed_at = Some(data);
+    }
+
+    /// The peer has answered the report: it sends without mappings, too.
+    pub(super) fn on_answer(&mut self) {
+        self.failed_at = None;
     }
 
     /// The peer has started a mapping at data offset `data`, which answers the MP_FAILs from there on.
@@ -180,9 +212,33 @@ mod tests {
         assert_eq!(mappings.mapping_of(50, 100), SentMapping::Own);
         assert_eq!(mappings.mapping_of(90, 120), SentMapping::Own);
         assert_eq!(mappings.first_unmapped(), 120);
-        assert_eq!(mappings.mapping_of(120, 140), SentMapping::BeginsInfinite(1020));
+        assert_eq!(mappings.mapping_of(120, 140), SentMapping::BeginsInfinite(120, 1020));
         assert_eq!(mappings.mapping_of(140, 160), SentMapping::Covered);
         assert_eq!((mappings.delivered(119), mappings.delivered(130)), (None, Some(1030)));
+    }
+
+    #[test]
+    fn the_option_names_an_acknowledged_byte_of_the_same_mapping() {
+        let mut mappings = mappings();
+        mappings.act_from(940);
+        assert_eq!(mappings.mapping_of(100, 110), SentMapping::BeginsInfinite(40, 940));
+        mappings.act_from(899);
+        assert_eq!(
+            mappings.mapping_of(100, 110),
+            SentMapping::BeginsInfinite(40, 940),
+            "no byte of the stream is that"
+        );
+    }
+
+    #[test]
+    fn a_stream_that_is_the_data_is_so_in_both_directions_from_any_byte() {
+        let mut mappings = mappings();
+        mappings.receive_all(50, 60);
+        assert_eq!([0, 50, 70].map(|offset| mappings.data_of(offset)), [Some(10), Some(60), Some(80)]);
+        mappings.report(60);
+        assert!(mappings.failed_at() == Some(60) && !mappings.awaits_first() && !mappings.awaits_requested());
+        mappings.on_answer();
+        assert_eq!(mappings.failed_at(), None);
     }
 
     #[test]

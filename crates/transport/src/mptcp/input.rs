@@ -130,7 +130,8 @@ impl Connection {
                 if self.subflows[index].is_closed() {
                     return false;
                 }
-                (segment, Some(DISCARD + offset))
+                let kept = self.phase.infinite().and_then(|infinite| infinite.data_of(offset));
+                (segment, Some(kept.unwrap_or(DISCARD + offset)))
             }
         };
         let accepted = self.pass_to_tcp(index, ip, segment, verdict, data, now);

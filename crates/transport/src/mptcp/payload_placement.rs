@@ -188,7 +188,7 @@ impl Connection {
             return true;
         }
         if alone && self.phase.is_multipath() {
-            self.map_in_sequence(index, now);
+            self.go_on_without_mappings(index, now);
             return true;
         }
         self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);

@@ -223,6 +223,18 @@ impl ReceivedMappings {
         }
     }
 
+    /// Nothing needs to be verified any more.
+    pub(crate) fn waive(&mut self) {
+        self.pieces = 0;
+        self.kept.iter_mut().for_each(|mapping| mapping.verification = Verification::NotNeeded);
+    }
+
+    /// The first of the bytes below `done` that waits for the rest of its mapping, and its data offset.
+    pub(crate) fn first_waiting(&self, done: u64) -> Option<(u64, u64)> {
+        let first = self.kept.front().filter(|first| first.start < done && first.data < DISCARD)?;
+        Some((first.start, first.data))
+    }
+
     /// Ends all mappings at subflow byte `offset`, because another mapping applies from there on.
     pub(crate) fn cut(&mut self, offset: u64) {
         while let Some(last) = self.kept.back_mut().filter(|last| last.end > offset) {

@@ -12,6 +12,13 @@ fn with_checksums(clients: usize) -> Setup {
     Setup::mptcp(clients, 1).both(|stack| stack.multipath().checksum = true)
 }
 
+/// A connection whose only subflow alters a byte: what arrives is kept, as on TCP.
+fn alone() -> Pair {
+    let mut pair = with_checksums(1).connected();
+    pair.altered = 1;
+    pair
+}
+
 fn is_fail(segment: &TcpSegment) -> bool {
     has(segment, |option| matches!(option, MptcpOption::Fail { .. }))
 }
@@ -48,7 +55,7 @@ fn without_checksums_mappings_have_none() {
 /// A connection over one path on which a middlebox changes one segment of each side in `froms`; both send 300 000
 /// bytes.
 fn corrupted(froms: &'static [usize], number: usize) -> Pair {
-    let mut pair = with_checksums(1).connected();
+    let mut pair = alone();
     for &from in froms {
         let mut count = 0;
         pair.tamper(move |leaving| {
@@ -74,7 +81,7 @@ fn a_lone_subflow_falls_back_to_an_infinite_mapping() {
     for number in [1, 2, 5, 40] {
         let mut pair = corrupted(&[CLIENT], number);
         completes(&mut pair);
-        assert_eq!(pair.mptcp(SERVER).counters().checksum_failures, 1);
+        assert_eq!((pair.mptcp(SERVER).counters().checksum_failures, pair.differing(SERVER)), (1, 1));
         assert!(pair.log.iter().any(|sent| sent.from == SERVER && is_fail(&sent.segment)));
         assert!(pair.log.iter().any(|sent| sent.from == CLIENT && is_infinite(&sent.segment)));
         assert_eq!(pair.count(CLIENT, Event::FellBack) + pair.count(SERVER, Event::FellBack), 2);
@@ -112,6 +119,7 @@ fn a_lost_infinite_mapping_is_repeated_with_its_data() {
 fn fallback_survives_loss_and_reordering() {
     for seed in 0..20 {
         let mut pair = with_checksums(1).seed(seed).connected();
+        pair.altered = usize::MAX;
         (pair.paths[0].loss, pair.paths[0].reordering) = (0.05, (0.1, ms(15)));
         let number = seed as usize * 3 + 1;
         let mut count = 0;
@@ -145,7 +153,7 @@ fn with_another_subflow_only_the_corrupted_one_is_reset() {
 
 #[test]
 fn corrupted_data_at_the_very_end_of_the_stream() {
-    let mut pair = with_checksums(1).connected();
+    let mut pair = alone();
     pair.transfer(CLIENT, 5_000);
     pair.tamper(corrupt_first(|leaving| leaving.from == CLIENT));
     pair.write(CLIENT, 700);
@@ -158,6 +166,7 @@ fn corrupted_data_at_the_very_end_of_the_stream() {
 #[test]
 fn a_corrupted_first_segment() {
     let mut pair = with_checksums(1).build();
+    pair.altered = 1;
     pair.tamper(corrupt_first(|leaving| leaving.from == CLIENT && !is_syn(leaving.segment)));
     pair.connect();
     pair.write(CLIENT, 50_000);
@@ -165,10 +174,10 @@ fn a_corrupted_first_segment() {
     exchange_and_close(&mut pair);
 }
 
-/// The segment that says MP_FAIL acknowledges the refused bytes at the subflow's level.
+/// The segment that says MP_FAIL acknowledges the bytes at the subflow's level.
 #[test]
-fn what_both_sides_refuse_at_once_is_not_acknowledged() {
-    let mut pair = with_checksums(1).connected();
+fn what_is_altered_in_both_directions_at_once_is_acknowledged_when_it_is_received() {
+    let mut pair = alone();
     for side in [CLIENT, SERVER] {
         pair.tamper(corrupt_first(move |leaving| leaving.from == side));
         pair.write(side, 1);
@@ -183,11 +192,10 @@ fn what_both_sides_refuse_at_once_is_not_acknowledged() {
     exchange_and_close(&mut pair);
 }
 
-/// The server has fallen back because the client refused its data; what it then refuses itself comes again, although
-/// the MP_FAIL that answered the client's was lost.
+/// The server has fallen back because data of its own was altered, and takes what the client sent before it knew that.
 #[test]
-fn a_side_that_has_fallen_back_still_refuses_corrupted_data() {
-    let mut pair = with_checksums(1).connected();
+fn a_side_that_has_fallen_back_takes_what_is_altered() {
+    let mut pair = alone();
     pair.tamper(corrupt_first(|leaving| leaving.from == SERVER));
     pair.tamper(drop_first(1, |leaving| leaving.from == SERVER && is_fail(leaving.segment)));
     pair.tamper(corrupt_first(|leaving| leaving.from == CLIENT));
@@ -204,6 +212,7 @@ fn a_side_that_has_fallen_back_still_refuses_corrupted_data() {
 #[test]
 fn mp_fail_leaves_no_room_for_an_echo() {
     let mut pair = Setup::mptcp(1, 2).both(|stack| stack.multipath().checksum = true).ipv6().build();
+    pair.altered = 1;
     pair.tamper(corrupt_first(|leaving| leaving.from == SERVER));
     pair.connect();
     pair.run_for(ms(31));
@@ -213,14 +222,55 @@ fn mp_fail_leaves_no_room_for_an_echo() {
     exchange_and_close(&mut pair);
 }
 
-/// The second segment waits behind the refused one, and both come again in one that has the FIN.
+/// The second segment comes behind the altered one, and both end with the FIN.
 #[test]
-fn the_segment_with_the_fin_fills_the_last_hole() {
+fn the_stream_ends_behind_altered_data() {
     let mut pair = with_checksums(1).both(|stack| stack.tcp.nagle = false).connected();
+    pair.altered = 1;
     pair.tamper(corrupt_first(|leaving| leaving.from == CLIENT));
     pair.write(CLIENT, 700);
     pair.write(CLIENT, 700);
     pair.finish(CLIENT);
     pair.run_until("the data", |pair| pair.received(SERVER) == 1400);
+    pair.close_gracefully();
+}
+
+/// A gateway that lengthens one segment by three bytes and moves the numbers behind it, as for FTP.
+#[test]
+fn a_stream_that_a_gateway_lengthens_goes_on_as_tcp() {
+    let mut pair = with_checksums(1).connected();
+    pair.trust_content = true;
+    let (mut count, mut from) = (0, None);
+    pair.tamper(move |leaving| {
+        let segment = &mut leaving.segment;
+        let is_behind = |number: u32, from: u32| number.wrapping_sub(from) < 1 << 31;
+        if leaving.from == CLIENT && has_data(segment) {
+            count += 1;
+            let end = segment.sequence.wrapping_add(segment.payload.length);
+            if (count == 5 && from.is_none()) || from == Some(end) {
+                from = Some(end);
+                segment.payload.length += 3;
+                leaving.bytes.extend([0; 3]);
+                return Fate::Pass;
+            }
+        }
+        match from {
+            Some(from) if leaving.from == CLIENT && is_behind(segment.sequence, from) => {
+                segment.sequence = segment.sequence.wrapping_add(3);
+            }
+            Some(from) if leaving.from == SERVER && is_behind(segment.acknowledgment, from.wrapping_add(3)) => {
+                segment.acknowledgment = segment.acknowledgment.wrapping_sub(3);
+                segment.options.sack.iter_mut().for_each(|block| {
+                    (block.left, block.right) = (block.left.wrapping_sub(3), block.right.wrapping_sub(3));
+                });
+            }
+            _ => {}
+        }
+        Fate::Pass
+    });
+    pair.write(CLIENT, 300_000);
+    pair.finish(CLIENT);
+    pair.run_until("the stream and three bytes more", |pair| pair.received(SERVER) == 300_003);
+    assert!([CLIENT, SERVER].iter().all(|&side| pair.mptcp(side).has_fallen_back()));
     pair.close_gracefully();
 }

@@ -73,6 +73,8 @@ pub(crate) struct Pair {
     pub(crate) keep_log: bool,
     /// Only that reported bytes arrived is checked, not what they are.
     pub(crate) trust_content: bool,
+    /// How many bytes of each direction may be others than those that were sent.
+    pub(crate) altered: usize,
     /// Packets and timers so far.
     pub(crate) steps: u64,
     rng: Pcg64Mcg,
@@ -105,6 +107,7 @@ impl Pair {
             log: Vec::new(),
             keep_log: true,
             trust_content: false,
+            altered: 0,
             steps: 0,
             rng: Pcg64Mcg::seed_from_u64(setup.seed ^ 0x5eed),
         };
@@ -114,6 +117,11 @@ impl Pair {
 
     pub(crate) fn now(&self) -> Instant {
         self.now
+    }
+
+    /// How many bytes `side` has received that are others than those that were sent.
+    pub(crate) fn differing(&self, side: usize) -> usize {
+        self.sides[side].edge.differing
     }
 
     pub(crate) fn host(&mut self, side: usize) -> &mut Host {

@@ -92,7 +92,7 @@ impl Pair {
                 }
                 (_, endpoint) => {
                     edge.keep(endpoint, &wire[payload]);
-                    edge.check((!self.trust_content).then_some(1 - to), endpoint);
+                    edge.check((!self.trust_content).then_some(1 - to), self.altered, endpoint);
                 }
             }
         }
