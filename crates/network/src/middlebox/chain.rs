@@ -151,7 +151,8 @@ impl Chain {
         self.waiting.remove(&ticket)
     }
 
-    /// Lets `packet` pass the middleboxes with the numbers `through`, because of the packet `cause`.
+    /// Lets `packet` pass the middleboxes with the numbers `through`, because of the packet `cause`. What they send onward
+    /// beside it follows it, also through those that are left.
     fn pass(
         &mut self,
         packet: &mut Packet,
@@ -160,6 +161,7 @@ impl Chain {
         surroundings: &mut Surroundings<'_>,
         outcome: &mut Outcome,
     ) -> Fate {
+        let (mut fate, mut following) = (Fate::Pass, Vec::new());
         for step in 0..through.len() {
             let number = match way {
                 Way::Up => through.start + step,
@@ -181,7 +183,7 @@ impl Chain {
                 ticket: cause.is_itself.then_some(ticket),
                 orders: Vec::new(),
             };
-            let fate = self.boxes[number].middlebox.process(packet, &mut passage);
+            fate = self.boxes[number].middlebox.process(packet, &mut passage);
             let Passage { sends, too_big, orders, .. } = passage;
             if way == cause.way {
                 outcome.too_big = outcome.too_big.or(too_big);
@@ -190,18 +192,23 @@ impl Chain {
             let is_noted = |order: &Order| cause.is_itself || !matches!(order, Order::Rewritten(_));
             outcome.orders.extend(orders.into_iter().filter(is_noted));
             for Sent { packet, onward } in sends {
-                let way = if onward { way } else { way.opposite() };
-                self.follow(packet, (way, number), cause.way, surroundings, outcome);
+                match onward {
+                    true => following.push((packet, number)),
+                    false => self.follow(packet, (way.opposite(), number), cause.way, surroundings, outcome),
+                }
             }
             if let Fate::Hold(_) = fate {
                 self.tickets += 1;
                 outcome.held = Some((ticket, number));
             }
             if fate != Fate::Pass {
-                return fate;
+                break;
             }
         }
-        Fate::Pass
+        for (packet, number) in following {
+            self.follow(packet, (way, number), cause.way, surroundings, outcome);
+        }
+        fate
     }
 
     /// Lets `packet`, which middlebox `number` sends in the direction `way`, pass those that are left.

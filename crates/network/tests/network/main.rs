@@ -2,6 +2,7 @@
 
 mod fusion;
 mod link;
+mod middleboxes;
 mod parts;
 mod routing;
 mod simple_hosts;
