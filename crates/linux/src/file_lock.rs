@@ -11,6 +11,8 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock, major, minor};
 use rustix::io::Errno;
 
+use crate::process_stat::ProcessStat;
+
 /// The time between two looks at a process that ends.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Looks at a process that ends: for ten seconds.
@@ -74,16 +76,14 @@ fn fate(process: u32) -> Fate {
 fn fate_by(stat: &str, status: &str) -> Fate {
     const PF_EXITING: u64 = 4;
     const SIGKILL: u64 = 1 << (libc::SIGKILL - 1);
-    // The name may contain any character. State, then five numbers, then the flags of the kernel.
-    let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
-    let (state, flags) = (fields.next(), fields.nth(5).and_then(|flags| flags.parse::<u64>().ok()).unwrap_or(0));
+    let stat = ProcessStat::parse(stat).filter(|stat| !stat.has_ended());
     let pending = |name: &str| {
         let value = status.lines().find_map(|line| line.strip_prefix(name));
         value.and_then(|value| u64::from_str_radix(value.trim(), 16).ok()).unwrap_or(0)
     };
-    match state {
-        None | Some("Z" | "X") => Fate::HasEnded,
-        Some(_) if flags & PF_EXITING != 0 => Fate::Ends,
+    match stat {
+        None => Fate::HasEnded,
+        Some(stat) if stat.flags & PF_EXITING != 0 => Fate::Ends,
         Some(_) if (pending("SigPnd:") | pending("ShdPnd:")) & SIGKILL != 0 => Fate::Ends,
         Some(_) => Fate::Runs,
     }
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn the_signal_and_the_flag_of_the_kernel_tell() {
-        let stat = |state: &str, flags: u64| format!("7 (a) b) {state} 1 2 3 4 5 {flags} 7 8");
+        let rest = "7 8 9 10 11 12 13 14 15 16 17 18 19 20";
+        let stat = |state: &str, flags: u64| format!("7 (a) b) {state} 1 2 3 4 5 {flags} {rest}");
         let cases = [
             ("S", 0x40_4040, "SigPnd:\t0000000000000000\nShdPnd:\t0000000000004002\n", Fate::Runs),
             ("S", 0x40_4040, "SigPnd:\t0000000000000000\nShdPnd:\t0000000000000100\n", Fate::Ends),

@@ -139,6 +139,7 @@ mod packet_writer;
 mod passive_listener;
 pub mod paths;
 mod pattern;
+mod process_stat;
 mod punctuality;
 mod real_time;
 mod sctp_sockets;

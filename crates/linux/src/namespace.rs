@@ -17,6 +17,7 @@ use rustix::thread::LinkNameSpaceType;
 use crate::error::{Error, Result, While};
 use crate::file_lock::{outlives_its_end, try_lock};
 use crate::mount_point;
+use crate::process_stat::ProcessStat;
 use crate::sys;
 
 /// The folder of names, the same as that of `ip netns`.
@@ -224,15 +225,7 @@ impl Maker {
 /// The start time of a process, if it exists and has not ended. A process whose parent has not waited for it is a
 /// zombie and has ended.
 pub(crate) fn started(process: u32) -> Option<u64> {
-    started_by(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
-}
-
-/// Parses the start time from `/proc/PID/stat`: `PID (NAME) STATE …`; the start time is the 22nd field.
-fn started_by(stat: &str) -> Option<u64> {
-    // The name may contain any character.
-    let mut after_name = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = after_name.next()?;
-    if matches!(state, "Z" | "X") { None } else { after_name.nth(18)?.parse().ok() }
+    ProcessStat::of(process).filter(|stat| !stat.has_ended()).map(|stat| stat.started)
 }
 
 fn path_of(name: &str) -> PathBuf {
@@ -266,15 +259,6 @@ mod tests {
         for foreign in ["subflow-4711-phone", "subflow-4711.123456", "subflow-phone", "subflow-4711.+1-x", "blue", ""] {
             assert_eq!(Maker::of(foreign), None, "{foreign}");
         }
-    }
-
-    #[test]
-    fn the_start_time_is_found_after_any_process_name() {
-        let rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
-        assert_eq!(started_by(&format!("42 (a) b (c)) {rest}\n")), Some(987_654));
-        assert_eq!(started_by(&format!("42 (zombie) {}\n", rest.replacen('S', "Z", 1))), None);
-        assert_eq!(started_by("42 (short) S 1 2"), None);
-        assert_eq!(started_by(""), None);
     }
 
     #[test]

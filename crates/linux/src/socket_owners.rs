@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Namespace;
 use crate::census::numbered;
+use crate::process_stat::ProcessStat;
 
 /// A process that has a socket open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,14 +61,9 @@ fn sockets_of(folder: &Path) -> Vec<u32> {
 
 fn described(folder: &Path, process: u32, variable: &str) -> Option<SocketOwner> {
     let name = fs::read_to_string(folder.join("comm")).ok()?.trim_end().to_owned();
-    let group = group_in(&fs::read_to_string(folder.join("stat")).ok()?)?;
+    let group = ProcessStat::of(process)?.group;
     let environment = fs::read(folder.join("environ")).unwrap_or_default();
     Some(SocketOwner { process, group, name, variable: variable_in(&environment, variable) })
-}
-
-/// The process group in `/proc/PID/stat`: the third field after the name, which is in parentheses and may contain any.
-fn group_in(stat: &str) -> Option<u32> {
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(2)?.parse().ok()
 }
 
 /// The value of a variable in `/proc/PID/environ`, each of whose entries ends with a zero.
@@ -84,9 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_and_variables_are_read_whatever_names_contain() {
-        assert_eq!(group_in("17 (a ) b) S 1 4711 4711 0"), Some(4711));
-        assert_eq!(group_in("17"), None);
+    fn variables_are_read_by_their_whole_name() {
         let environment = b"PATH=/bin\0NAMES=x\0NAME=y=z\0";
         assert_eq!(variable_in(environment, "NAME").as_deref(), Some("y=z"));
         assert_eq!(variable_in(environment, "NAM"), None);

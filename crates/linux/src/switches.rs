@@ -16,6 +16,7 @@ use std::{fs, thread};
 use crate::error::{Error, Result, While};
 use crate::namespace::Namespace;
 use crate::netlink::RouteControl;
+use crate::process_stat::ProcessStat;
 use crate::tap::{Neighbour, Tap};
 use crate::{Priority, Sysctl, sys};
 
@@ -215,13 +216,8 @@ impl Switches {
     pub fn cpu_seconds(&self) -> f64 {
         /// The kernel's unit in /proc (USER_HZ).
         const TICKS_PER_SECOND: f64 = 100.0;
-        let ticks = |process: &Child| -> Option<u64> {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", process.id())).ok()?;
-            // The 14th and 15th field; the second, the name, may contain anything and ends with a bracket.
-            let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
-            Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
-        };
-        self.processes.iter().filter_map(ticks).sum::<u64>() as f64 / TICKS_PER_SECOND
+        let used = self.processes.iter().filter_map(|process| ProcessStat::of(process.id()));
+        used.map(|stat| stat.ticks).sum::<u64>() as f64 / TICKS_PER_SECOND
     }
 
     /// The switch of each port, and its number there.

@@ -14,6 +14,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use super::Program;
 use crate::error::{Error, Result, While};
+use crate::process_stat::ProcessStat;
 
 /// Where systemd, bpftool and everybody else have it.
 const MOUNT_POINT: &str = "/sys/fs/bpf";
@@ -133,12 +134,7 @@ pub(super) fn tidy() {
 
 /// The process that started this one, the one that started that, and so on.
 fn ancestors() -> impl Iterator<Item = u32> {
-    let parent = |process: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name may contain any character.
-        let parent = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()?;
-        (parent != 0).then_some(parent)
-    };
+    let parent = |process: &u32| ProcessStat::of(*process).map(|stat| stat.parent).filter(|&parent| parent != 0);
     std::iter::successors(Some(std::os::unix::process::parent_id()), parent)
 }
 
