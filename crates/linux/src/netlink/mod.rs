@@ -29,7 +29,7 @@ pub use message::Request;
 pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager, NewSubflow};
 pub use mptcp_events::{MptcpEvent, MptcpEvents, PeerReset, SubflowEnds};
 pub use route::{Route, RouteControl};
-pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket};
+pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket, Tokens};
 pub use tcp_sockets::{EndedSockets, TcpSocket};
 
 const SOL_NETLINK: i32 = 270;

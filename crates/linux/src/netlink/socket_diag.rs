@@ -62,15 +62,22 @@ pub struct MptcpSocket {
     pub inode: u32,
 }
 
+/// The tokens of the connection that a subflow belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// The local one; 0 on subflows that this host opened after the initial one.
+    pub local: u32,
+    /// The remote one; 0 on subflows that the peer opened after the initial one.
+    pub remote: u32,
+}
+
 /// A subflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubflowSocket {
     /// Its state, as in TCP_INFO (Linux `include/net/tcp_states.h`); 1 is established.
     pub state: u8,
-    /// The local token of its connection; 0 on subflows that this host opened after the initial one.
-    pub local_token: u32,
-    /// The remote token of its connection; 0 on subflows that the peer opened after the initial one.
-    pub remote_token: u32,
+    /// Those of its connection.
+    pub tokens: Tokens,
     /// The identifier of its local address.
     pub local_id: u8,
     /// The identifier of its remote address.
@@ -158,19 +165,28 @@ fn connection(message: &Message) -> Option<MptcpSocket> {
     })
 }
 
-pub(super) fn subflow(message: &Message) -> Option<SubflowSocket> {
+/// What a message says of a socket as a subflow of MPTCP, if it is one.
+fn of_mptcp(message: &Message) -> Option<&[u8]> {
+    attribute(message.attribute(DIAG_MESSAGE, INET_DIAG_ULP_INFO)?, INET_ULP_INFO_MPTCP)
+}
+
+/// The tokens of the connection that a socket belongs to, if it is a subflow.
+pub(super) fn tokens(message: &Message) -> Option<Tokens> {
+    let mptcp = of_mptcp(message)?;
+    let number = |kind| attribute(mptcp, kind).and_then(|value| u32_at(value, 0)).unwrap_or(0);
+    Some(Tokens { local: number(SUBFLOW_TOKEN_LOC), remote: number(SUBFLOW_TOKEN_REM) })
+}
+
+fn subflow(message: &Message) -> Option<SubflowSocket> {
     let [local, remote] = ends(message)?;
-    let ulp = message.attribute(DIAG_MESSAGE, INET_DIAG_ULP_INFO)?;
-    let mptcp = attribute(ulp, INET_ULP_INFO_MPTCP)?;
+    let mptcp = of_mptcp(message)?;
     let mut info = message.attribute(DIAG_MESSAGE, INET_DIAG_INFO)?.to_vec();
     info.resize(info.len().max(TCP_INFO_SIZE), 0);
-    let number = |kind| attribute(mptcp, kind).and_then(|value| u32_at(value, 0)).unwrap_or(0);
     let byte = |kind| attribute(mptcp, kind).and_then(|value| value.first().copied()).unwrap_or(0);
-    let flags = number(SUBFLOW_FLAGS);
+    let flags = attribute(mptcp, SUBFLOW_FLAGS).and_then(|value| u32_at(value, 0)).unwrap_or(0);
     Some(SubflowSocket {
         state: *message.bytes().get(1)?,
-        local_token: number(SUBFLOW_TOKEN_LOC),
-        remote_token: number(SUBFLOW_TOKEN_REM),
+        tokens: tokens(message)?,
         local_id: byte(SUBFLOW_ID_LOC),
         remote_id: byte(SUBFLOW_ID_REM),
         connected_here: flags & FLAG_MP_CAPABLE_SENT != 0,

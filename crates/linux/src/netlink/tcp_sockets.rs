@@ -7,7 +7,7 @@ use subflow_quantity::Duration;
 use super::listener::{Listener, Received};
 use super::message::{DUMP, u32_at};
 use super::socket_diag::{
-    CLOSED, COUNTERS, DIAG_MESSAGE, INET_DIAG_INFO, LISTENING, SOCKET_ID, SubflowSocket, ends, subflow, u64_at,
+    CLOSED, COUNTERS, DIAG_MESSAGE, INET_DIAG_INFO, LISTENING, SOCKET_ID, Tokens, ends, tokens, u64_at,
 };
 use super::{Message, Request, SocketDiag};
 use crate::SubflowInfo;
@@ -45,8 +45,8 @@ pub struct TcpSocket {
     pub since_data: Duration,
     /// For how long data has waited to be sent or acknowledged, in sum.
     pub busy: Duration,
-    /// What it is of an MPTCP connection, if it is a subflow. An ended socket does not tell.
-    pub subflow: Option<SubflowSocket>,
+    /// The connection that it belongs to, if it is a subflow of MPTCP. An ended socket does not tell.
+    pub tokens: Option<Tokens>,
 }
 
 impl TcpSocket {
@@ -92,7 +92,7 @@ fn tcp_socket(message: &Message) -> Option<TcpSocket> {
         payload_sent,
         since_data: Duration::from_millis(u32_at(&info, 52)?.into()),
         busy: Duration::from_micros(u64_at(&info, 168)),
-        subflow: subflow(message),
+        tokens: tokens(message),
     })
 }
 

@@ -77,18 +77,18 @@ fn assign(
     let mut found: Vec<(Found, Option<u32>)> = Vec::new();
     for socket in sockets.into_iter().filter(|socket| !socket.fallback) {
         let own =
-            |subflow: &&SubflowSocket| subflow.local_token == socket.token || owner(subflow) == Some(socket.token);
+            |subflow: &&SubflowSocket| subflow.tokens.local == socket.token || owner(subflow) == Some(socket.token);
         // Both tokens are on the initial subflow; on all that this host opened there is the peer's.
-        let remote_token = subflows.iter().filter(own).map(|s| s.remote_token).find(|&token| token != 0);
+        let remote_token = subflows.iter().filter(own).map(|s| s.tokens.remote).find(|&token| token != 0);
         found.push((Found { socket, client: false, subflows: Vec::new() }, remote_token));
     }
     adopt_orphans(&mut found, &subflows);
     for (found, remote_token) in &mut found {
         for subflow in &subflows {
-            let ours = subflow.local_token == found.socket.token
-                || (subflow.remote_token != 0 && Some(subflow.remote_token) == *remote_token);
+            let ours = subflow.tokens.local == found.socket.token
+                || (subflow.tokens.remote != 0 && Some(subflow.tokens.remote) == *remote_token);
             if ours {
-                found.client |= subflow.connected_here || subflow.local_token == 0;
+                found.client |= subflow.connected_here || subflow.tokens.local == 0;
                 found.subflows.push(subflow.clone());
             }
         }
@@ -102,9 +102,9 @@ fn adopt_orphans(found: &mut [(Found, Option<u32>)], subflows: &[SubflowSocket])
     let known: Vec<u32> = found.iter().filter_map(|(_, token)| *token).collect();
     let mut orphans: Vec<(u32, u16)> = subflows
         .iter()
-        .filter(|subflow| subflow.local_token == 0 && subflow.remote_token != 0)
-        .filter(|subflow| !known.contains(&subflow.remote_token))
-        .map(|subflow| (subflow.remote_token, subflow.info.remote.port()))
+        .filter(|subflow| subflow.tokens.local == 0 && subflow.tokens.remote != 0)
+        .filter(|subflow| !known.contains(&subflow.tokens.remote))
+        .map(|subflow| (subflow.tokens.remote, subflow.info.remote.port()))
         .collect();
     orphans.sort_unstable();
     orphans.dedup();
@@ -123,6 +123,7 @@ fn adopt_orphans(found: &mut [(Found, Option<u32>)], subflows: &[SubflowSocket])
 mod tests {
     use super::*;
     use crate::SubflowInfo;
+    use crate::netlink::Tokens;
     use crate::socket_info::TCP_INFO_SIZE;
 
     fn socket(token: u32, local: &str) -> MptcpSocket {
@@ -143,8 +144,7 @@ mod tests {
         let (local, remote) = (local.parse().expect("an address"), "10.9.0.1:80".parse().expect("an address"));
         SubflowSocket {
             state: 1,
-            local_token: tokens[0],
-            remote_token: tokens[1],
+            tokens: Tokens { local: tokens[0], remote: tokens[1] },
             local_id: 0,
             remote_id: 0,
             connected_here,

@@ -61,7 +61,7 @@ impl<'a> HostSockets<'a> {
         let mut seen = Seen::default();
         self.read_events()?;
         let listed = self.diag.tcp()?;
-        if listed.iter().any(|socket| socket.subflow.is_some()) {
+        if listed.iter().any(|socket| socket.tokens.is_some()) {
             seen.mptcp = self.diag.connections()?.into_iter().map(|socket| (socket.token, socket)).collect();
         }
         // After the list: a socket that is neither open nor has ended by now has ended without a report.
@@ -75,9 +75,9 @@ impl<'a> HostSockets<'a> {
         let (listening, open): (Vec<TcpSocket>, Vec<TcpSocket>) = listed.into_iter().partition(TcpSocket::listens);
         self.listeners = listening.iter().map(|socket| (socket.info.local.port(), socket.inode)).collect();
         seen.open = open;
-        for subflow in seen.open.iter().filter_map(|socket| socket.subflow.as_ref()) {
-            if subflow.local_token != 0 && subflow.remote_token != 0 {
-                self.by_remote_token.insert(subflow.remote_token, subflow.local_token);
+        for tokens in seen.open.iter().filter_map(|socket| socket.tokens) {
+            if tokens.local != 0 && tokens.remote != 0 {
+                self.by_remote_token.insert(tokens.remote, tokens.local);
             }
         }
         // A subflow that is still being closed may need the token of its connection; later ones have another.
@@ -104,7 +104,7 @@ impl<'a> HostSockets<'a> {
 
     fn find_owners(&mut self, seen: &Seen) {
         // The socket of a program is that of the whole connection; subflows are the kernel's.
-        let plain = seen.open.iter().filter(|socket| socket.subflow.is_none()).map(|socket| socket.inode);
+        let plain = seen.open.iter().filter(|socket| socket.tokens.is_none()).map(|socket| socket.inode);
         let whole = seen.mptcp.values().map(|socket| socket.inode);
         let used: BTreeSet<u32> =
             plain.chain(whole).chain(self.listeners.values().copied()).filter(|&inode| inode != 0).collect();
@@ -127,9 +127,9 @@ impl<'a> HostSockets<'a> {
     /// The token of the connection that a socket is a subflow of.
     pub(super) fn token(&self, socket: &TcpSocket) -> Option<u32> {
         let by_ends = || self.by_ends.get(&[socket.info.local, socket.info.remote]).copied();
-        match &socket.subflow {
-            Some(subflow) if subflow.local_token != 0 => Some(subflow.local_token),
-            Some(subflow) => self.by_remote_token.get(&subflow.remote_token).copied().or_else(by_ends),
+        match socket.tokens {
+            Some(tokens) if tokens.local != 0 => Some(tokens.local),
+            Some(tokens) => self.by_remote_token.get(&tokens.remote).copied().or_else(by_ends),
             None => by_ends(),
         }
     }

@@ -121,14 +121,10 @@ impl<'a> Recorder<'a> {
             }
         }
         let open: BTreeSet<u64> = seen.open.iter().map(|socket| socket.cookie).collect();
-        self.by_socket.retain(|(of, cookie), (connection, end)| {
-            let stays = *of != host || open.contains(cookie);
-            if !stays {
-                self.connections[*connection].ends[*end].close_missing(|cookie| open.contains(&cookie));
-            }
-            stays
-        });
-        self.by_token.retain(|(of, token), _| *of != host || seen.mptcp.contains_key(token));
+        for (connection, end) in take_missing(&mut self.by_socket, host, |cookie| open.contains(&cookie)) {
+            self.connections[connection].ends[end].close_missing(|cookie| open.contains(&cookie));
+        }
+        take_missing(&mut self.by_token, host, |token| seen.mptcp.contains_key(&token));
     }
 
     /// The connection and the end of a socket, made if it is new; `None` for what is no connection of a program.
@@ -209,6 +205,17 @@ impl<'a> Recorder<'a> {
             None => (owner.name.clone(), false),
         }
     }
+}
+
+/// Takes what a host has no more, without a look at what the other hosts have.
+fn take_missing<K: Copy + Ord + From<u8>, P>(
+    known: &mut BTreeMap<(usize, K), P>,
+    host: usize,
+    is_there: impl Fn(K) -> bool,
+) -> Vec<P> {
+    let of_host = known.range((host, K::from(0))..(host + 1, K::from(0)));
+    let missing: Vec<(usize, K)> = of_host.map(|(&key, _)| key).filter(|&(_, key)| !is_there(key)).collect();
+    missing.into_iter().filter_map(|key| known.remove(&key)).collect()
 }
 
 /// When a socket began that is new at `now`, `interval` after the last look: it is at least as old as the time for which it
