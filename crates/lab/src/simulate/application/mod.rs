@@ -56,8 +56,6 @@ pub(crate) struct Application {
     requests: Option<Requests>,
     /// Its exchanges, if they are listed and wait for each other.
     script: Option<Script>,
-    /// Whether the connection is established.
-    is_established: bool,
     /// What reads its data, if that is not read at once.
     reader: Option<Reader>,
     /// The bytes of messages that did not fit in the send buffer, at each end.
@@ -99,7 +97,6 @@ impl Application {
             flow,
             requests,
             script: None,
-            is_established: false,
             timer,
             connect,
             rng,
@@ -306,13 +303,13 @@ impl Application {
     ) {
         let connecting = self.from == Some(endpoint) && node == self.flow.from.host;
         match event {
-            Event::Established if connecting => {
-                self.is_established = true;
-                match self.script {
-                    Some(_) => self.send_due_requests(nodes, network),
-                    None => self.begin_requests(nodes, network),
+            Event::Established if connecting => match &mut self.script {
+                Some(script) => {
+                    script.is_established = true;
+                    self.send_due_requests(nodes, network);
                 }
-            }
+                None => self.begin_requests(nodes, network),
+            },
             Event::Writable => {
                 let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 match self.flow.traffic {

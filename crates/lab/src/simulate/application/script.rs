@@ -22,6 +22,8 @@ pub(super) struct Script {
     schedule: Schedule,
     /// The timer of the far end, for responses that it does not have yet.
     responder: TimerId,
+    /// Whether the connection is established.
+    pub(super) is_established: bool,
     pub(super) log: ExchangeLog,
     /// The end of the request that the far end waits for, in the stream of requests.
     asked: u64,
@@ -136,6 +138,7 @@ impl Script {
         Self {
             schedule: Schedule::new(plan, start),
             responder,
+            is_established: false,
             log: ExchangeLog::default(),
             asked: 0,
             answered: 0,
@@ -189,7 +192,8 @@ impl Application {
     /// Sends the requests that are due, once there is a connection.
     pub(super) fn send_due_requests(&mut self, nodes: &mut Nodes, network: &mut Network) {
         let (now, node) = (network.now(), self.flow.from.host);
-        let Some(endpoint) = self.from.filter(|_| self.is_established) else { return };
+        let is_established = self.script.as_ref().is_some_and(|script| script.is_established);
+        let Some(endpoint) = self.from.filter(|_| is_established) else { return };
         while let Some(script) = &mut self.script
             && let Some(exchange) = script.schedule.request(now)
         {
