@@ -4,6 +4,7 @@ mod any_input;
 mod builder;
 mod designs;
 mod effect;
+mod families;
 mod groups;
 mod json_schema;
 mod measured_traces;

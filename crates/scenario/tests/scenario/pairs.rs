@@ -102,6 +102,33 @@ fn lists_of_flows_are_read_as_they_are() {
 }
 
 #[test]
+fn what_is_wrong_in_a_matrix_or_a_flow_file_is_told_with_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases = [
+        ("count.cm", "Nodes 10\nConnections 3\n0->3 id 1 start 0 size 1000\n", 2, "1, the number of flows"),
+        ("arrow.cm", "Nodes 10\n0-3 id 1 start 0 size 1000\n", 2, "FROM->TO id N start PICOSECONDS size BYTES"),
+        ("word.cm", "Nodes 10\n0->3 id 1 start soon size 1000\n", 2, "a number after start"),
+        ("after.cm", "Nodes 10\n0->3 id 1 trigger 2 size 1000\n", 2, "a start time; triggers are not supported"),
+        ("far.cm", "Nodes 20\n0->19 id 1 start 0 size 1000\n", 2, "or a number from 0 to 9"),
+        ("none.cm", "Nodes 10\nConnections 0\n", 1, "a line for each flow"),
+        ("count.txt", "2\n0 3 3 100 1000 2.0\n", 1, "1, the number of flows"),
+        ("short.txt", "1\n0 3 3 100 1000\n", 2, "source, destination, priority group, port, bytes, start in seconds"),
+        (
+            "late.txt",
+            "1\n0 3 3 100 1000 soon\n",
+            2,
+            "source, destination, priority group, port, bytes, start in seconds",
+        ),
+        ("far.txt", "1\n0 10 3 100 1000 2.0\n", 2, "or a number from 0 to 9"),
+    ];
+    for (name, text, line, expected) in cases {
+        std::fs::write(folder.path().join(name), text).expect("written");
+        let said = read_in(folder.path(), &format!("from = 'h*'\nto = 'h*'\npairs = './{name}'")).expect_err(name);
+        assert!(said.contains(&format!("{name}:{line}: found")) && said.contains(expected), "{name}: {said}");
+    }
+}
+
+#[test]
 fn pairs_are_counted_before_they_are_made() {
     let text = "duration = '1 s'\n[topology]\nkind = 'fat-tree'\nk = 12\nrate = '1 Gbit/s'\ndelay = '1 us'\n[flows.f]\n\
                 from = '*'\nto = '*'\npairs = 'all-to-all'\nsend = '1 kB'\n";
