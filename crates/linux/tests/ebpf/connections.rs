@@ -125,6 +125,13 @@ fn send(client: &Stream, server: &Stream, bytes: usize) -> Result<usize> {
         }
         received
     });
-    assert!(received == sent, "the bytes are others");
+    // What the first differing bytes are tells whether some were lost, came twice or were changed.
+    let differs = received.iter().zip(&sent).position(|(received, sent)| received != sent);
+    if let Some(at) = differs {
+        let others = received.iter().zip(&sent).filter(|(received, sent)| received != sent).count();
+        let near = |bytes: &[u8]| bytes[at.saturating_sub(4)..bytes.len().min(at + 12)].to_vec();
+        panic!("{others} bytes differ, from {at} on: sent {:?}, received {:?}", near(&sent), near(&received));
+    }
+    assert_eq!(received.len(), sent.len());
     Ok(received.len())
 }
