@@ -160,24 +160,22 @@ fn nothing_of_a_killed_command_runs_on() {
     assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&folder)).count(), 0);
 }
 
-/// The scenario of each block of TOML on the page, and the words that its heading has.
-fn recipes() -> Vec<(String, String)> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/programs.md");
-    let page = fs::read_to_string(page).expect("the page is there");
-    let parts = page.split("\n### ").skip(1).filter_map(|part| {
-        let (heading, rest) = part.split_once('\n')?;
-        let (_, rest) = rest.split_once("```toml\n")?;
-        Some((heading.to_owned(), rest.split_once("```")?.0.to_owned()))
-    });
-    parts.collect()
+/// The page of the cookbook with programs.
+fn page() -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/cookbook/programs.md");
+    fs::read_to_string(page).expect("the page is there")
 }
 
-/// The configuration of nginx on the page.
-fn configuration() -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/programs.md");
-    let page = fs::read_to_string(page).expect("the page is there");
-    let (_, rest) = page.split_once("```nginx\n").expect("a block");
-    rest.split_once("```").expect("its end").0.to_owned()
+/// The first block of this language.
+fn block<'p>(language: &str, text: &'p str) -> Option<&'p str> {
+    let (_, rest) = text.split_once(&format!("```{language}\n"))?;
+    Some(rest.split_once("```")?.0)
+}
+
+/// The scenario under each heading, and the words of the heading.
+fn recipes(page: &str) -> Vec<(&str, &str)> {
+    let parts = page.split("\n## ").skip(1).filter_map(|part| Some((part.lines().next()?, block("toml", part)?)));
+    parts.collect()
 }
 
 #[test]
@@ -185,12 +183,14 @@ fn the_recipes_run_over_both_paths_with_mptcp_and_over_one_without() {
     if !machine_has(&["iperf3", "curl", "mptcpize", "nginx", "wrk"]) {
         return;
     }
-    let recipes = recipes();
+    let page = page();
+    let recipes = recipes(&page);
     assert_eq!(recipes.len(), 3, "iperf3, curl with a server in Python, and a web site of two tiers");
     for (heading, text) in recipes {
         assert!(text.lines().count() <= 15, "{heading}");
-        let (folder, path) = scenario(&text);
-        fs::write(folder.path().join("site.conf"), configuration()).expect("written");
+        let (folder, path) = scenario(text);
+        let configuration = block("nginx", &page).expect("that of the web site");
+        fs::write(folder.path().join("site.conf"), configuration).expect("written");
         for mptcp in [true, false] {
             let sets = ["client", "server"].map(|name| format!("programs.{name}.mptcp={mptcp}"));
             let output =
