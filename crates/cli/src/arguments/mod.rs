@@ -45,8 +45,6 @@ pub(crate) use on_linux::{Down, Exec, Link, LinkState, Ps, Set, Shell, Up, Valid
 pub(crate) use reproduce::Reproduce;
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
-#[cfg(all(feature = "linux", target_os = "linux"))]
-pub(crate) use sweep::SeriesOf;
 pub(crate) use sweep::{Export, Merge, Shard, Source};
 #[cfg(not(all(feature = "live", target_os = "linux")))]
 pub(crate) use {

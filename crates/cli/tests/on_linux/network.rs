@@ -118,6 +118,30 @@ fn commands_run_in_hosts_with_their_streams_and_exit_codes() {
 }
 
 #[test]
+fn a_network_needs_neither_flows_nor_programs_and_has_its_name_once() {
+    if !machine_serves() {
+        return;
+    }
+    let (hosts, _) = SCENARIO.split_once("[flows.").expect("it has a flow");
+    let (_folder, path) = scenario(hosts);
+    let (network, output) = Network::up("bare", &path, &[]);
+    assert!(!text(&output.stdout).contains("not run"), "{}", text(&output.stdout));
+    let again = subflow(&["up", &path, "--name", &network.0]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(in_one_line(&again.stderr).contains("there is a network"), "{}", in_one_line(&again.stderr));
+    assert_eq!(network.exec("phone", &["true"]).status.code(), Some(0), "the first one stands");
+    // What runs when the network ends, ends with it.
+    let mut sleep = command();
+    let mut sleep =
+        sleep.args(["exec", "--network", &network.0, "phone", "--", "sleep", "300"]).spawn().expect("it runs");
+    thread::sleep(Duration::from_millis(500));
+    let down = subflow(&["down", &network.0]);
+    assert!(down.status.success(), "{}", in_one_line(&down.stderr));
+    assert_eq!(sleep.wait().expect("it ends").code(), Some(137), "as shells say of what was killed");
+    assert_eq!(subflow(&["run", &path]).status.code(), Some(2), "a run needs traffic");
+}
+
+#[test]
 fn a_signal_to_exec_ends_its_program_and_a_daemon_stays_until_the_end() {
     if !machine_serves() {
         return;

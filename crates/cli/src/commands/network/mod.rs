@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use subflow_lab::emulate::persistent::{self, Answer, Claim, Client, Options, Request};
 use subflow_lab::output::to_text;
 use subflow_report::output::Folder;
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Plan, SeriesKept};
 use subflow_scenario::{HostStack, Scenario};
 
-use super::check::read_source;
+use super::check::load;
 use super::signals;
-use crate::arguments::{Device, Down, Link, LinkState, SeriesOf, Set, Source, Up};
+use crate::arguments::{Device, Down, Link, LinkState, Set, Up};
 use crate::failure::{Failure, warn};
 use crate::output::print;
 pub(crate) use inside::{enter_shell, exec};
@@ -64,16 +64,17 @@ fn hold(arguments: &Up) -> Result<(), Failure> {
     Ok(persistent::hold(&plan, claim, options, &interrupt, ready)?)
 }
 
+/// The scenario of the network. It needs neither flows nor programs: what runs comes later.
 fn plan(arguments: &Up) -> Result<Plan, Failure> {
-    read_source(&Source {
-        scenario: arguments.scenario.clone(),
-        set: arguments.set.clone(),
-        sweep: Vec::new(),
-        design: None,
-        seed: None,
-        repeat: None,
-        series: SeriesOf::None,
-    })
+    let mut document = load(&arguments.scenario)?;
+    for assignment in &arguments.set {
+        document.set("--set", assignment)?;
+    }
+    let has_traffic = |path: &str| ["flows.", "programs."].iter().any(|table| path.starts_with(table));
+    if !document.leaves().iter().any(|leaf| has_traffic(&leaf.path)) {
+        document.set("subflow up", "programs={}")?;
+    }
+    Ok(Plan { series: SeriesKept::None, ..Plan::read(document)? })
 }
 
 /// The name of a file as the name of a network.
