@@ -21,12 +21,15 @@ use crate::comparison::{SameResults, differences_to_text};
 use crate::number;
 use crate::results::parameters::word;
 use crate::results::{Experiment, Run};
+use crate::table::Table;
 
 pub use csv::to_csv;
 pub use shown::{Reader, Summarised};
 
 /// The width of text.
 const WIDTH: usize = 100;
+/// The most rows of a table of a single run as text: in a large network nobody reads more, and files have all.
+const MOST_ROWS: usize = 100;
 
 /// The tables of an experiment: all figures of a single run, or the means of several runs. None is empty.
 pub fn summary(experiment: &Experiment, reader: Reader) -> Vec<Summarised> {
@@ -61,13 +64,22 @@ pub fn to_text(experiment: &Experiment) -> String {
         let _ = writeln!(text, "{}", failed(experiment));
     }
     text.push('\n');
-    let tables: Vec<String> = summary(experiment, Reader::Text).iter().map(|of| of.table.to_text()).collect();
+    let most = if runs == 1 { MOST_ROWS } else { usize::MAX };
+    let tables: Vec<String> = summary(experiment, Reader::Text).iter().map(|of| rows(&of.table, most)).collect();
     text.push_str(&tables.join("\n"));
     match &experiment.runs[..] {
         [run] => real_time(&mut text, run),
         _ => beside_the_means(&mut text, experiment),
     }
     text
+}
+
+/// A table, and how many rows it has beyond the first `most`.
+fn rows(table: &Table, most: usize) -> String {
+    match table.len().checked_sub(most).filter(|&further| further > 0) {
+        Some(further) => format!("{}… and {further} more, which results.json has\n", table.first(most).to_text()),
+        None => table.to_text(),
+    }
 }
 
 /// How many runs failed, and the first reason.

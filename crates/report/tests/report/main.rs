@@ -4,4 +4,5 @@ mod axes;
 mod experiments;
 mod json_page;
 mod made;
+mod many_senders;
 mod metrics;
