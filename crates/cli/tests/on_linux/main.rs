@@ -9,6 +9,7 @@ mod captures;
 mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;
+mod families;
 mod kernel_paths;
 mod live_page;
 mod middleboxes;
@@ -17,6 +18,7 @@ mod paths;
 mod program_connections;
 mod programs;
 mod proxy;
+mod proxy_middleboxes;
 mod refusals;
 mod runs;
 mod sctp;
