@@ -129,12 +129,12 @@ fn add(network: &mut Network, ends: [usize; 2], tier: Tier) -> Result<(), Import
 }
 
 /// HPCC's topologies: `nodes switches links`, the numbers of the switches, and `node node rate delay error_rate` in each
-/// further line.
+/// further line, as many as there are links; then notes.
 pub(crate) fn read_hpcc(text: &str) -> Result<Network, ImportError> {
     let mut lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
     let (_, first) = lines.next().unwrap_or_default();
     let sizes: Vec<usize> = first.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [nodes, switches, _] = sizes[..] else {
+    let [nodes, switches, links] = sizes[..] else {
         return Err(ImportError::damaged("line 1: expected the numbers of nodes, switches and links"));
     };
     if nodes > 65_000 {
@@ -152,7 +152,8 @@ pub(crate) fn read_hpcc(text: &str) -> Result<Network, ImportError> {
             node.label = format!("s{word}");
         }
     }
-    for (number, line) in lines {
+    // What follows the links are notes.
+    for (number, line) in lines.take(links) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let wrong =
             || ImportError::damaged(format!("line {}: expected two nodes, a rate, a delay and a loss", number + 1));
@@ -166,6 +167,10 @@ pub(crate) fn read_hpcc(text: &str) -> Result<Network, ImportError> {
             loss: loss.filter(|loss| loss.as_trillionths() > 0),
             ..Link::default()
         });
+    }
+    if network.links.len() < links {
+        let found = network.links.len();
+        return Err(ImportError::damaged(format!("line 1: found {links} links, expected the {found} that follow")));
     }
     Ok(network)
 }
@@ -236,5 +241,8 @@ pub(crate) mod tests {
         assert!(network.links.iter().all(|link| link.delay == Some(Duration::from_micros(1))));
         assert_eq!(network.links[1].loss, Probability::nearest(0.01));
         assert!(read_hpcc("2 0 1\n0 7 1Gbps 1ns 0\n").expect_err("7").message.contains("line 2"));
+        let with_notes = "2 0 1\n\n0 1 1Gbps 1ns 0\nFirst line: total node #, switch node #, link #\n";
+        assert_eq!(read_hpcc(with_notes).expect("HPCC's own file has them").links.len(), 1);
+        assert!(read_hpcc("2 0 2\n\n0 1 1Gbps 1ns 0\n").expect_err("one is missing").message.contains("found 2 links"));
     }
 }
