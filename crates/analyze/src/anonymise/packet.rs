@@ -102,6 +102,7 @@ impl<'a> Rewritten<'a> {
         const NO_OPERATION: u8 = 1;
         const MPTCP: u8 = 30;
         const ADD_ADDR: u8 = 3;
+        const HMAC_LENGTH: usize = 8;
         /// MSS, window scale, SACK-permitted, SACK, timestamps.
         const FIGURES: [u8; 5] = [2, 3, 4, 5, 8];
         while let Some(&kind) = self.bytes.get(at) {
@@ -116,6 +117,11 @@ impl<'a> Rewritten<'a> {
                         // With a port and an HMAC it is longer; an IPv6 address takes 12 bytes more.
                         let is_v6 = matches!(length, 20 | 22 | 28 | 30);
                         self.address_or_nothing(at + 4, if is_v6 { 16 } else { 4 });
+                        // The keys are in the capture: the HMAC of the address would tell which one it was.
+                        if matches!(length, 16 | 18 | 28 | 30) {
+                            let [begin, end] = [length - HMAC_LENGTH, length].map(|to| self.bytes.len().min(at + to));
+                            self.bytes[begin..end].fill(0);
+                        }
                     }
                     at += length;
                 }
@@ -265,6 +271,16 @@ mod tests {
         packet.extend_from_slice(body);
         packet.truncate(usize::from(total) - cut);
         packet
+    }
+
+    #[test]
+    fn add_addr_keeps_no_hmac_of_its_address() {
+        let options = [30, 16, 0x30, 1, 10, 0, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8];
+        let header = [0x9c, 0x40, 0, 80, 0, 0, 0, 7, 0, 0, 0, 0, 0x90, 16, 0xff, 0xff, 0, 0, 0, 0];
+        let written = rewritten(&packet(6, &[], &[&header[..], &options].concat(), 0));
+        assert_eq!(written[40..44], [30, 16, 0x30, 1]);
+        assert_ne!(written[44..48], [10, 0, 0, 9]);
+        assert_eq!(written[48..56], [0; 8]);
     }
 
     fn sctp(chunks: &[u8]) -> Vec<u8> {
