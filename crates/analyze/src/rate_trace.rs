@@ -42,8 +42,7 @@ pub struct RateTrace {
 ///
 /// `None` if there are no such packets.
 pub fn rate_trace(paths: &[PathBuf], from: Option<IpAddr>) -> Result<Option<RateTrace>, CaptureError> {
-    // Of each sender and file the bytes by interval.
-    let mut senders: BTreeMap<IpAddr, BTreeMap<usize, BTreeMap<u64, u64>>> = BTreeMap::new();
+    let mut senders: BTreeMap<IpAddr, BTreeMap<usize, Sent>> = BTreeMap::new();
     for (file, path) in paths.iter().enumerate() {
         let mut capture = Capture::open(path)?;
         while capture.advance() {
@@ -58,17 +57,38 @@ pub fn rate_trace(paths: &[PathBuf], from: Option<IpAddr>) -> Result<Option<Rate
                 sender => sender.or_default(),
             };
             let length = (packet.header_length + packet.length) as u64;
-            *files.entry(file).or_default().entry(record.time / INTERVAL).or_default() += length;
+            files.entry(file).or_default().add(record.time / INTERVAL, length);
         }
     }
     let all = senders.into_iter().flat_map(|(from, files)| files.into_iter().map(move |(file, it)| (from, file, it)));
-    let most = all.max_by_key(|(_, file, intervals)| (intervals.values().sum::<u64>(), Reverse(*file)));
-    Ok(most.and_then(|(from, _, intervals)| {
-        let (first, end) = (*intervals.first_key_value()?.0, *intervals.last_key_value()?.0);
-        let last = end.min(first + MOST - 1);
-        let bytes = (first..=last).map(|at| intervals.get(&at).copied().unwrap_or(0)).collect();
-        Some(RateTrace { from, bytes, cut: end - last })
+    let most = all.max_by_key(|(_, file, sent)| (sent.bytes, Reverse(*file)));
+    Ok(most.and_then(|(from, _, sent)| {
+        let first = *sent.intervals.first_key_value()?.0;
+        let last = sent.end.min(first + MOST - 1);
+        let bytes = (first..=last).map(|at| sent.intervals.get(&at).copied().unwrap_or(0)).collect();
+        Some(RateTrace { from, bytes, cut: sent.end - last })
     }))
+}
+
+/// What a sender's packets in a file have in bytes, in all and by interval.
+#[derive(Debug, Default)]
+struct Sent {
+    bytes: u64,
+    /// Those up to a day after the first packet.
+    intervals: BTreeMap<u64, u64>,
+    /// The last interval.
+    end: u64,
+}
+
+impl Sent {
+    fn add(&mut self, interval: u64, bytes: u64) {
+        self.bytes += bytes;
+        self.end = self.end.max(interval);
+        let first = self.intervals.first_key_value().map_or(interval, |(first, _)| *first);
+        if interval < first + MOST {
+            *self.intervals.entry(interval).or_default() += bytes;
+        }
+    }
 }
 
 impl RateTrace {
