@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use subflow_analyze::{CaptureError, Clocks, bottlenecks, connections, subflows};
+use subflow_analyze::{CaptureError, Clocks, analyze_hosts, bottlenecks, connections, subflows};
 
 use crate::table::Table;
 
@@ -55,9 +55,10 @@ impl Captures {
 ///
 /// Parameters
 /// ----------
-/// files : list of str or os.PathLike
-///     The captures. Several are read together: those of both ends. Merge those of one host's interfaces first
-///     (`mergecap`).
+/// files : list of str or os.PathLike, or of lists of them
+///     The captures. Several are read together: of both ends, of several interfaces, of a capture that was cut in time.
+///     What they contain tells which are of one host. If one of the items is a list, its files are of one host, and each
+///     other item is of a host of its own.
 /// clocks : {"auto", "same", "different"}, optional
 ///     Whether the times of several files are by one clock. With "auto" they are, unless that would make a delay
 ///     negative or the clocks run at different speeds.
@@ -75,7 +76,7 @@ impl Captures {
 ///     A file cannot be read.
 #[pyfunction]
 #[pyo3(signature = (files, *, clocks="auto"))]
-pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, clocks: &str) -> PyResult<Captures> {
+pub(crate) fn analyze(py: Python<'_>, files: Vec<OfHost>, clocks: &str) -> PyResult<Captures> {
     let clocks = match clocks {
         "auto" => Clocks::Auto,
         "same" => Clocks::Same,
@@ -88,7 +89,16 @@ pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, clocks: &str) -> PyRe
     if files.is_empty() {
         return Err(PyValueError::new_err("files: expected at least one capture"));
     }
-    let analysis = py.detach(|| subflow_analyze::analyze(&files, clocks)).map_err(exception)?;
+    let has_hosts = files.iter().any(|item| matches!(item, OfHost::Several(_)));
+    let hosts: Vec<Vec<PathBuf>> = files.into_iter().map(OfHost::files).collect();
+    if hosts.iter().any(Vec::is_empty) {
+        return Err(PyValueError::new_err("files: a list of a host's captures is empty"));
+    }
+    let read = || match has_hosts {
+        true => analyze_hosts(&hosts, clocks),
+        false => subflow_analyze::analyze(&hosts.concat(), clocks),
+    };
+    let analysis = py.detach(read).map_err(exception)?;
     let table = |table: subflow_lab::table::Table| Py::new(py, Table::from(table));
     Ok(Captures {
         connections: table(connections(&analysis.connections))?,
@@ -97,6 +107,22 @@ pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, clocks: &str) -> PyRe
         notes: analysis.notes(),
         text: analysis.to_text(),
     })
+}
+
+/// A capture, or the captures of a host.
+#[derive(FromPyObject)]
+pub(crate) enum OfHost {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+impl OfHost {
+    fn files(self) -> Vec<PathBuf> {
+        match self {
+            Self::One(file) => vec![file],
+            Self::Several(files) => files,
+        }
+    }
 }
 
 fn exception(error: CaptureError) -> PyErr {

@@ -4,15 +4,16 @@
 //! |---|---|
 //! | the formats of files, compression, damage | `capture/` |
 //! | link layers and tunnels | `link_layer.rs`; the headers behind them: `packet.rs` |
+//! | which files are of one host | `hosts.rs` |
 //! | which packet belongs to which connection | `tracker.rs` |
 //! | TCP: sequence numbers, retransmissions, round-trip times | `tcp/` |
 //! | MPTCP: tokens, mappings | `mptcp.rs`; data sequence numbers, reinjections: `data_level.rs` |
 //! | MPTCP: the scheduler's choices, shared bottlenecks | `multipath.rs`, `choices.rs`, `bottlenecks.rs` |
-//! | SCTP: paths, chunks | `sctp.rs` |
+//! | SCTP: paths, chunks | `sctp/` |
 //! | several points of capture brought together | `summary/`; the same packet at two points: `passages.rs` |
 //! | tables, text, JSON | `tables.rs` |
 //! | captures to give away | `anonymise/` |
-//! | the report | `observation.rs`; sentences: `inferred.rs` |
+//! | the report | `observation.rs`; sentences: `inferred.rs`; packet by packet: `sequence.rs` |
 //! | a scenario that replays what was captured | `replay/` |
 //! | the rate over time as a trace | `rate_trace.rs` |
 //!
@@ -24,6 +25,7 @@ mod bottlenecks;
 mod capture;
 mod choices;
 mod data_level;
+mod hosts;
 mod inferred;
 mod link_layer;
 mod mptcp;
@@ -36,6 +38,7 @@ mod ranges;
 mod rate_trace;
 mod replay;
 mod sctp;
+mod sequence;
 mod summary;
 mod tables;
 mod tcp;
@@ -50,9 +53,10 @@ pub use choices::ObservedScheduler;
 pub use link_layer::Unread;
 pub use rate_trace::{RateTrace, rate_trace};
 pub use replay::{MOST_REPLAYED, Replay, ReplayError, replay};
+pub use sequence::{Sending, SentSequence};
 pub use summary::{ClockRow, Clocks, ConnectionRow, DirectionRow, SubflowRow};
 pub use tables::{bottlenecks, connections, subflows};
-pub use tcp::Family;
+pub use tcp::{Cause, Family};
 pub use tracker::MOST_FLOWS;
 
 use over_time::Seen;
@@ -71,12 +75,14 @@ pub struct Analysis {
     pub subflows: Vec<SubflowRow>,
     /// What detectors say of pairs of subflows, if they say something.
     pub bottlenecks: Vec<BottleneckRow>,
-    /// The clocks of the files after the first one, against that of the first.
+    /// The clocks of the hosts after the first one, against that of the first.
     pub clocks: Vec<ClockRow>,
     /// Numbers of packets that belong to no connection, by reason.
     pub unread: Vec<(Unread, u64)>,
     /// Packets of connections beyond [`MOST_FLOWS`].
     pub beyond: u64,
+    /// Packets with data, by what they are, of the first subflows.
+    pub sequences: Vec<SentSequence>,
     seen: Seen,
 }
 
@@ -85,6 +91,8 @@ pub struct Analysis {
 pub struct CapturedFile {
     /// Where it is.
     pub path: PathBuf,
+    /// The host that it was captured at: files of the same number were read as one capture.
+    pub host: u16,
     /// Packets in it.
     pub packets: u64,
     /// Its length after decompression, in bytes, up to the damage if it is damaged.
@@ -93,54 +101,102 @@ pub struct CapturedFile {
     pub damage: Option<Damage>,
 }
 
-/// Reads captures. Packets of one connection may be in several files, from several hosts: give the files of all of them,
-/// and merge those of one host's interfaces first. `clocks` says whether their times can be compared.
+/// Reads captures. Packets of one connection may be in several files: of both ends, of several interfaces of a host, of a
+/// capture that was cut in time. What the files contain tells which are of one host; if some are, all files are read
+/// twice, unless one is standard input: then each is taken for a point of capture of its own. `clocks` says whether the
+/// times of several hosts can be compared.
 ///
 /// # Errors
 ///
 /// A file cannot be read, or is no capture. A damaged one is read up to the damage.
 pub fn analyze(paths: &[PathBuf], clocks: Clocks) -> Result<Analysis, CaptureError> {
-    let captures = paths.iter().map(|path| Capture::open(path)).collect::<Result<Vec<_>, _>>()?;
-    Ok(analyze_captures(captures, clocks))
+    let separately = Reading::of(opened(paths)?, (0..paths.len() as u16).collect());
+    let is_standard_input = |path: &PathBuf| path.as_os_str() == "-";
+    let hosts = hosts::hosts(&separately.tracker, paths.len());
+    if hosts == separately.hosts || paths.iter().any(is_standard_input) {
+        return Ok(separately.analysis(clocks));
+    }
+    drop(separately);
+    Ok(Reading::of(opened(paths)?, hosts).analysis(clocks))
 }
 
-/// The same with captures that are open.
-pub fn analyze_captures(mut captures: Vec<Capture>, clocks: Clocks) -> Analysis {
-    let mut packets = vec![0; captures.len()];
-    let mut tracker = Tracker::new(captures.len());
-    let mut times: Option<(u64, u64)> = None;
-    let mut has_more: Vec<bool> = captures.iter_mut().map(Capture::advance).collect();
-    let earliest = |captures: &[Capture], has_more: &[bool]| {
-        let open = (0..captures.len()).filter(|&at| has_more[at]);
-        open.min_by_key(|&at| captures[at].record().time)
-    };
-    while let Some(at) = earliest(&captures, &has_more) {
-        let record = captures[at].record();
-        let (first, last) = times.unwrap_or((record.time, record.time));
-        times = Some((first.min(record.time), last.max(record.time)));
-        packets[at] += 1;
-        tracker.observe(at as u16, &record);
-        has_more[at] = captures[at].advance();
+/// The same with the files of each host: they are read once.
+///
+/// # Errors
+///
+/// As [`analyze`].
+pub fn analyze_hosts(hosts: &[Vec<PathBuf>], clocks: Clocks) -> Result<Analysis, CaptureError> {
+    let paths: Vec<PathBuf> = hosts.iter().flatten().cloned().collect();
+    let numbers = (0..).zip(hosts).flat_map(|(number, files)| std::iter::repeat_n(number, files.len())).collect();
+    Ok(Reading::of(opened(&paths)?, numbers).analysis(clocks))
+}
+
+/// The same with captures that are open, each of a host of its own.
+pub fn analyze_captures(captures: Vec<Capture>, clocks: Clocks) -> Analysis {
+    let hosts = (0..captures.len() as u16).collect();
+    Reading::of(captures, hosts).analysis(clocks)
+}
+
+fn opened(paths: &[PathBuf]) -> Result<Vec<Capture>, CaptureError> {
+    paths.iter().map(|path| Capture::open(path)).collect()
+}
+
+/// Captures that were read.
+struct Reading {
+    captures: Vec<Capture>,
+    /// The host of each, which is its point of capture.
+    hosts: Vec<u16>,
+    packets: Vec<u64>,
+    /// Of the first packet and of the last.
+    times: (u64, u64),
+    tracker: Tracker,
+}
+
+impl Reading {
+    /// Reads captures to their ends, in the order of their packets' times.
+    fn of(mut captures: Vec<Capture>, hosts: Vec<u16>) -> Self {
+        let mut packets = vec![0; captures.len()];
+        let mut tracker = Tracker::new(hosts.iter().max().map_or(0, |last| usize::from(*last) + 1));
+        let mut times: Option<(u64, u64)> = None;
+        let mut has_more: Vec<bool> = captures.iter_mut().map(Capture::advance).collect();
+        let earliest = |captures: &[Capture], has_more: &[bool]| {
+            let open = (0..captures.len()).filter(|&at| has_more[at]);
+            open.min_by_key(|&at| captures[at].record().time)
+        };
+        while let Some(at) = earliest(&captures, &has_more) {
+            let record = captures[at].record();
+            let (first, last) = times.unwrap_or((record.time, record.time));
+            times = Some((first.min(record.time), last.max(record.time)));
+            packets[at] += 1;
+            tracker.observe(hosts[at], &record);
+            has_more[at] = captures[at].advance();
+        }
+        Self { captures, hosts, packets, times: times.unwrap_or_default(), tracker }
     }
-    let (first, last) = times.unwrap_or_default();
-    let files = captures.iter().zip(packets).map(|(capture, packets)| CapturedFile {
-        path: capture.path().to_owned(),
-        packets,
-        bytes: capture.offset(),
-        damage: capture.damage().cloned(),
-    });
-    let files = files.collect();
-    let unread = tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect();
-    let summary = summary::summarise(&tracker, first, clocks);
-    Analysis {
-        files,
-        duration_s: (last - first) as f64 / 1e9,
-        connections: summary.connections,
-        subflows: summary.subflows,
-        bottlenecks: summary.bottlenecks,
-        clocks: summary.clocks,
-        unread,
-        beyond: tracker.beyond,
-        seen: summary.seen,
+
+    fn analysis(&self, clocks: Clocks) -> Analysis {
+        let Self { captures, hosts, packets, times: (first, last), tracker } = self;
+        let files = captures.iter().zip(hosts).zip(packets).map(|((capture, host), packets)| CapturedFile {
+            path: capture.path().to_owned(),
+            host: *host,
+            packets: *packets,
+            bytes: capture.offset(),
+            damage: capture.damage().cloned(),
+        });
+        let summary = summary::summarise(tracker, *first, clocks);
+        let first_file = |point: usize| hosts.iter().position(|host| usize::from(*host) == point).unwrap_or(0);
+        let clocks = summary.clocks.into_iter().map(|row| ClockRow { file: first_file(row.file - 1) + 1, ..row });
+        Analysis {
+            files: files.collect(),
+            duration_s: (last - first) as f64 / 1e9,
+            connections: summary.connections,
+            subflows: summary.subflows,
+            bottlenecks: summary.bottlenecks,
+            clocks: clocks.collect(),
+            unread: tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect(),
+            beyond: tracker.beyond,
+            sequences: summary.sequences,
+            seen: summary.seen,
+        }
     }
 }

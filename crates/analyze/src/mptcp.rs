@@ -122,6 +122,19 @@ impl Connection {
         is_plain.then(|| self.data[from].send((start, start + length), time))
     }
 
+    /// The position of a segment's data in the stream of the end `from`, if it is mapped: 0 is the first byte.
+    pub(crate) fn position(
+        &self,
+        from: usize,
+        half: &Half,
+        segment: &TcpSegment,
+        current: CurrentMapping,
+    ) -> Option<u64> {
+        let relative = half.relative(half.extended(segment.sequence));
+        let (start, _) = current.data_range(relative, segment.payload.length.into())?;
+        start.checked_sub(self.data[from].first?)
+    }
+
     /// Whether data has come without mappings.
     pub(crate) fn has_lost_mappings(&self) -> bool {
         self.is_confirmed && self.unmapped.contains(&true)

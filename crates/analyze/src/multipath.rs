@@ -24,8 +24,8 @@ impl Tracker {
         let candidate = |(place, &(at, is_reversed)): (usize, &(usize, bool))| {
             candidate(&flows[at].1, place, end ^ usize::from(is_reversed), time)
         };
-        let Some(place) = connection.subflows.iter().position(|&(flow, _)| flow == at) else { return };
-        let half = &flows[at].1.halves[end ^ usize::from(connection.subflows[place].1)];
+        let place = member.place;
+        let half = &flows[at].1.halves[end ^ usize::from(member.is_reversed)];
         let round_trip = half.round_trips.smoothed().or_else(|| flows[at].1.handshake.round_trip());
         // Its window is that behind the segment: what was taken was free.
         let free_behind = half.estimates.free(half.flight()).unwrap_or(0);
@@ -42,9 +42,7 @@ impl Tracker {
         if connection.subflows.len() < 2 || half.last_acknowledged != Some(time) {
             return;
         }
-        if let Some(place) = connection.subflows.iter().position(|&(flow, _)| flow == at) {
-            connection.bottlenecks[end].get_or_insert_default().acknowledged(place, half, segment, time);
-        }
+        connection.bottlenecks[end].get_or_insert_default().acknowledged(member.place, half, segment, time);
     }
 }
 

@@ -146,7 +146,7 @@ pub(crate) type Curves = (String, Vec<(&'static str, Series)>);
 pub(crate) struct SeenConnection {
     pub(crate) number: usize,
     pub(crate) title: String,
-    bytes: u64,
+    pub(crate) bytes: u64,
     pub(crate) curves: Vec<Curves>,
 }
 

@@ -22,8 +22,12 @@ pub(crate) struct Passages {
 }
 
 impl Passages {
-    pub(crate) fn add(&mut self, segment: &TcpSegment, time: u64) {
-        let number = number(segment);
+    pub(crate) fn add_segment(&mut self, segment: &TcpSegment, time: u64) {
+        self.add(number(segment), time);
+    }
+
+    /// A packet with its number.
+    pub(crate) fn add(&mut self, number: u64, time: u64) {
         if self.limit.is_some_and(|limit| number >= limit) {
             return;
         }
@@ -62,6 +66,14 @@ fn number(segment: &TcpSegment) -> u64 {
     mixed(mixed(mixed(positions) ^ timestamps) ^ rest)
 }
 
+/// A number for bytes of a packet, and for what distinguishes it from others with the same bytes.
+pub(crate) fn mixed_bytes(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(mixed(seed ^ bytes.len() as u64), |number, chunk| {
+        let word = chunk.iter().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));
+        mixed(number ^ word)
+    })
+}
+
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): each bit of the result depends on each of the argument.
 const fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -81,9 +93,9 @@ mod tests {
     fn both_points_keep_the_same_packets_though_one_has_lost_some() {
         let (mut here, mut there) = (Passages::default(), Passages::default());
         for sequence in 0..100_000 {
-            here.add(&segment(sequence), u64::from(sequence) * 10);
+            here.add_segment(&segment(sequence), u64::from(sequence) * 10);
             if sequence % 10 != 0 {
-                there.add(&segment(sequence), u64::from(sequence) * 10 + 7_000_000);
+                there.add_segment(&segment(sequence), u64::from(sequence) * 10 + 7_000_000);
             }
         }
         let both = here.matched(&there);
@@ -95,11 +107,11 @@ mod tests {
     fn a_packet_that_comes_twice_has_no_delay() {
         let (mut here, mut there) = (Passages::default(), Passages::default());
         for time in [0, 100] {
-            here.add(&segment(5), time);
+            here.add_segment(&segment(5), time);
         }
-        here.add(&segment(6), 50);
-        there.add(&segment(5), 130);
-        there.add(&segment(6), 80);
+        here.add_segment(&segment(6), 50);
+        there.add_segment(&segment(5), 130);
+        there.add_segment(&segment(6), 80);
         assert_eq!(here.matched(&there), [[50, 80]]);
     }
 

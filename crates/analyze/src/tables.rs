@@ -75,7 +75,7 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
         .counts(("after_timeout", "", "Of them, after a timeout."), |row| Some(row.after_timeout))
         .counts(("probes", "", "Of them, tail loss probes."), |row| Some(row.probes))
         .counts(("timeouts", "", "Retransmission timeouts."), |row| Some(row.timeouts))
-        .counts(("spurious", "", "D-SACK blocks of the peer."), |row| Some(row.spurious))
+        .counts(("spurious", "", "D-SACK blocks of the peer; duplicate TSNs of SCTP."), |row| Some(row.spurious))
         .counts(("out_of_order", "", "Segments that fill a hole in the capture."), |row| Some(row.out_of_order))
         .counts(("lost", "", "Packets that another capture does not show."), |row| row.lost)
         .counts(("missing_bytes", "bytes", "Acknowledged and not captured."), |row| Some(row.missing_bytes))
@@ -84,6 +84,7 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
         .numbers(("mean_rtt_ms", "ms", "Mean of these times."), |row| row.mean_rtt_ms)
         .numbers(("maximum_rtt_ms", "ms", "Largest of these times."), |row| row.maximum_rtt_ms)
         .numbers(("timestamp_rtt_ms", "ms", "Mean round-trip time by timestamps."), |row| row.timestamp_rtt_ms)
+        .numbers(("heartbeat_rtt_ms", "ms", "SCTP: mean round-trip time by HEARTBEAT."), |row| row.heartbeat_rtt_ms)
         .numbers(("minimum_delay_ms", "ms", "Smallest one-way delay between two captures."), |row| row.minimum_delay_ms)
         .numbers(("mean_delay_ms", "ms", "Mean of these delays."), |row| row.mean_delay_ms)
         .numbers(("maximum_delay_ms", "ms", "Largest of these delays."), |row| row.maximum_delay_ms)
@@ -154,6 +155,7 @@ impl Analysis {
         let file = |file: &crate::CapturedFile| {
             json!({
                 "path": file.path.display().to_string(),
+                "host": file.host + 1,
                 "packets": file.packets,
                 "bytes": file.bytes,
                 "damage": file.damage.as_ref().map(|damage| json!({ "offset": damage.offset, "reason": damage.reason })),
@@ -178,6 +180,13 @@ impl Analysis {
 
     /// What was not read, and what the figures leave out, in sentences.
     pub fn notes(&self) -> Vec<String> {
+        let hosts = self.files.iter().map(|file| file.host).max().unwrap_or(0);
+        let of_one_host = (0..=hosts).filter_map(|host| {
+            let files = self.files.iter().filter(|file| file.host == host);
+            let names: Vec<String> = files.map(|file| file.path.display().to_string()).collect();
+            let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
+            Some(format!("{} and {last} are read together: they are of one host.", others.join(", ")))
+        });
         let damaged = self.files.iter().filter_map(|file| {
             let damage = file.damage.as_ref()?;
             let (path, offset, reason) = (file.path.display(), damage.offset, &damage.reason);
@@ -201,7 +210,14 @@ impl Analysis {
                 row.uncertainty_ms
             )
         });
-        damaged.chain(unread).chain(beyond).chain(clocks).chain(connections).chain(self.inferred()).collect()
+        of_one_host
+            .chain(damaged)
+            .chain(unread)
+            .chain(beyond)
+            .chain(clocks)
+            .chain(connections)
+            .chain(self.inferred())
+            .collect()
     }
 }
 

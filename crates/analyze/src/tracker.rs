@@ -15,7 +15,8 @@ use crate::mptcp::{self, Connection, CurrentMapping};
 use crate::packet::{self, Body, Packet};
 use crate::passages::Passages;
 use crate::sctp::{self, Association};
-use crate::tcp::{Flow, Member};
+use crate::sequence::{MOST_TRACED, Sending};
+use crate::tcp::{self, Flow, Member};
 
 /// Connections, subflows, associations and pairs of UDP ports that are followed, at most: so much memory may be used.
 pub const MOST_FLOWS: usize = 500_000;
@@ -37,6 +38,9 @@ pub(crate) struct Tracker {
     pub(crate) unread: BTreeMap<Unread, u64>,
     /// Packets of connections beyond [`MOST_FLOWS`].
     pub(crate) beyond: u64,
+    /// When the first packet was captured.
+    origin: Option<u64>,
+    traced: usize,
     tcp_keys: FxHashMap<FlowKey, usize>,
     tokens: FxHashMap<(u16, u32), (usize, usize)>,
     sctp_keys: FxHashMap<(u16, u16, u32), (usize, usize)>,
@@ -68,6 +72,7 @@ impl Tracker {
 
     /// A packet captured at a point.
     pub(crate) fn observe(&mut self, point: u16, record: &Record<'_>) {
+        self.origin.get_or_insert(record.time);
         match packet::read(record) {
             Ok(packet) => match &packet.body {
                 Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
@@ -108,10 +113,12 @@ impl Tracker {
         let flow = &mut self.flows[at].1;
         let from = flow.end_of(packet.source);
         if let Some(passages) = &mut self.passages {
-            passages[at][from].add(segment, time);
+            passages[at][from].add_segment(segment, time);
         }
         let sending = flow.observe(from, segment, time);
+        let position = flow.halves[from].position(segment.sequence);
         if segment.options.dss.is_none() && segment.options.mptcp.is_empty() && flow.member.is_none() {
+            self.trace((at, from), (sending, false), position, segment, time);
             return;
         }
         let Some(member) = self.member(at, point, segment, from) else { return };
@@ -120,11 +127,39 @@ impl Tracker {
         let current = &mut self.mappings[at][from];
         let connection = &mut self.connections[member.connection].1;
         let sent = connection.observe((end, half), segment, sending, current, time);
+        let position = connection.position(end, half, segment, *current).unwrap_or(position);
+        self.trace((at, from), (sending, sent == Some(false)), position, segment, time);
         self.flows[at].1.is_backup = mptcp::backup(segment).unwrap_or(self.flows[at].1.is_backup);
         if let Some(is_new) = sent {
             self.sent(member, at, end, (is_new, segment.payload.length.into()), time);
         }
         self.received(member, at, 1 - end, segment, time);
+    }
+
+    /// Keeps the position of a segment's data, and whether it is a copy of what another subflow has carried.
+    fn trace(
+        &mut self,
+        (at, from): (usize, usize),
+        (sending, is_copy): (tcp::Sending, bool),
+        position: u64,
+        segment: &TcpSegment,
+        time: u64,
+    ) {
+        let flow = &mut self.flows[at].1;
+        if segment.payload.length == 0 || (flow.traced.is_none() && self.traced == MOST_TRACED) {
+            return;
+        }
+        let sending = match sending {
+            tcp::Sending::Nothing => return,
+            tcp::Sending::New(_) if is_copy => Sending::Copied,
+            tcp::Sending::New(_) => Sending::New,
+            tcp::Sending::Again(cause) => Sending::Again(cause),
+        };
+        let traced = flow.traced.get_or_insert_with(|| {
+            self.traced += 1;
+            Box::default()
+        });
+        traced[from].add(sending, time.saturating_sub(self.origin.unwrap_or(time)), position);
     }
 
     /// The connection of a subflow; a new one for an MP_CAPABLE, for a token of an unknown connection, and for mappings
@@ -133,7 +168,7 @@ impl Tracker {
         let known = self.flows[at].1.member;
         let joined = mptcp::joined_token(segment).filter(|_| known.is_none());
         let capable = mptcp::capable(segment);
-        let member = match (known, joined) {
+        let mut member = match (known, joined) {
             (Some(member), _) => member,
             (None, Some(token)) => {
                 // The token is that of the receiver of the SYN.
@@ -147,15 +182,17 @@ impl Tracker {
                         (connection, 1)
                     }
                 };
-                Member { connection, is_reversed: end == from }
+                Member { connection, place: 0, is_reversed: end == from }
             }
             (None, None) if capable.is_some() || segment.options.dss.is_some() => {
-                Member { connection: self.new_connection(point), is_reversed: false }
+                Member { connection: self.new_connection(point), place: 0, is_reversed: false }
             }
             (None, None) => return None,
         };
         if known.is_none() {
-            self.connections[member.connection].1.subflows.push((at, member.is_reversed));
+            let subflows = &mut self.connections[member.connection].1.subflows;
+            member.place = subflows.len();
+            subflows.push((at, member.is_reversed));
         }
         self.flows[at].1.member = Some(member);
         if let Some(capable) = capable {
@@ -190,7 +227,7 @@ impl Tracker {
             Some(known) => known,
             None if self.is_full() => return,
             None => {
-                self.associations.push((point, Association::new(time)));
+                self.associations.push((point, Association::new(self.passages.is_some(), time)));
                 (self.associations.len() - 1, 1)
             }
         };

@@ -81,7 +81,7 @@ pub use figure::{
     Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, HeatCell, HeatMap, Mark, Names,
     Reference, Scale, Shape,
 };
-pub use observation::{Observation, Observed, ObservedEvent, ObservedSeries, of_observation};
+pub use observation::{Observation, Observed, ObservedEvent, ObservedSequence, ObservedSeries, of_observation};
 pub use page::PALETTE;
 pub use reproduction::{
     Alternative, Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, of_reproduction, of_reproductions,

@@ -6,7 +6,7 @@ use crate::events::{marks, unmarked_of};
 use crate::markup::{Slugs, code, paragraphs, table};
 use crate::page::Page;
 use crate::reproduction::grouped;
-use crate::{Axis, Curve, Curves, Figure, Reference, Shape, Table};
+use crate::{Axis, Curve, Curves, Figure, Mark, Reference, Shape, Table};
 
 /// The most events in the report's table: a report is a page for people.
 const MOST_ROWS: usize = 200;
@@ -43,6 +43,8 @@ pub struct Observed {
     pub subflows: Vec<String>,
     /// The metrics of its subflows over time; `of` is the position of the subflow.
     pub series: Vec<ObservedSeries>,
+    /// Packets with data, one by one: the time-sequence view.
+    pub sequences: Vec<ObservedSequence>,
     /// What happened to it, in the order of time.
     pub events: Vec<ObservedEvent>,
 }
@@ -65,6 +67,19 @@ pub struct ObservedSeries {
     pub title: &'static str,
     /// The values.
     pub series: Series,
+}
+
+/// Packets with data of a subflow that are drawn in one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedSequence {
+    /// The position of the subflow in [`Observed::subflows`].
+    pub subflow: usize,
+    /// What the packets are.
+    pub what: &'static str,
+    /// How they are drawn.
+    pub mark: Mark,
+    /// When, in seconds, and the position of their data in the stream, in MB.
+    pub points: Vec<(f64, f64)>,
 }
 
 impl Observation {
@@ -106,7 +121,25 @@ impl Observation {
             curves.references.clone_from(&marks);
             Some(Figure::curves(title, curves).section(connection.title.as_str()))
         };
-        titles.into_iter().filter_map(figure).collect()
+        let sequence = self.sequence_of(connection, &marks);
+        titles.into_iter().filter_map(figure).chain(sequence).collect()
+    }
+
+    fn sequence_of(&self, connection: &Observed, marks: &[Reference]) -> Option<Figure> {
+        if connection.sequences.is_empty() {
+            return None;
+        }
+        let time = Axis::new("time", "s").between(0.0, self.duration_s.max(1e-3));
+        let mut curves = Curves::new(time, Axis::new("position in the stream", "MB"));
+        curves.fine = true;
+        for ObservedSequence { subflow, what, mark, points } in &connection.sequences {
+            let curve = Curve::new(format!("{} {what}", connection.subflows[*subflow]));
+            curves.add(curve.with_points(points.iter().copied()).shape(Shape::Marks(*mark)).colour(*subflow));
+        }
+        curves.references = marks.to_vec();
+        let caption = "Each packet with data: when it was captured, and the position of its data in the stream. Drag over a \
+                       short time to see single packets. Of very many packets, every n-th is shown.";
+        Some(Figure::curves("Time and sequence", curves).section(connection.title.as_str()).caption(caption))
     }
 }
 

@@ -271,6 +271,7 @@ impl Recorded {
             title: self.title.clone(),
             subflows: self.subflows.iter().map(name).collect(),
             series: series.collect(),
+            sequences: Vec::new(),
             events: events.of(&self.token),
         }
     }

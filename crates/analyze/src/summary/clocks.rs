@@ -6,13 +6,15 @@
 //! offset cannot be told from delays that differ by direction: the smallest delays of both directions are taken to be
 //! equal, as NTP does.
 
+use super::associations::Associations;
 use super::corrections::{ClockRow, Corrections};
 use super::points::Points;
 
 /// Whether times of different files can be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clocks {
-    /// They are compared as they are, unless that would make a delay negative, or the clocks run at different speeds.
+    /// They are compared as they are, unless that would make a delay negative, or the clocks run at different speeds; those
+    /// of files that have no packets in common are not compared.
     #[default]
     Auto,
     /// All files were captured by one clock.
@@ -36,27 +38,65 @@ struct Differences {
     to_first: Vec<(f64, f64)>,
 }
 
-/// The clocks of all files, by the packets that they have in common.
-pub(super) fn corrections(groups: &[Points<'_>], clocks: Clocks, origin: u64) -> Corrections {
-    let mut rows = Vec::new();
-    let last = groups.iter().flat_map(Points::files).max().unwrap_or(0);
-    for file in 1..=last {
-        let mut differences = Differences::default();
-        groups.iter().for_each(|points| differences.add(points, file, origin));
-        rows.extend(differences.clock(usize::from(file) + 1, clocks));
+/// The clocks of all points, by the packets that they have in common: with the first point, else with one that has some
+/// in common with it, and so on.
+pub(super) fn corrections(
+    groups: &[Points<'_>],
+    associations: &[Associations<'_>],
+    clocks: Clocks,
+    origin: u64,
+) -> Corrections {
+    let all = groups.iter().flat_map(Points::all).chain(associations.iter().flat_map(Associations::points));
+    let count = all.max().map_or(0, |last| last + 1);
+    let mut corrections = Corrections::new(count, origin);
+    for root in 0..count {
+        let mut compared = if corrections.is_compared(root) { Vec::new() } else { vec![root] };
+        while let Some(known) = compared.pop() {
+            corrections.compare(root, known);
+            for other in (0..count).filter(|other| *other != known) {
+                if corrections.is_compared(other) {
+                    continue;
+                }
+                let differences = Differences::between([known, other], (groups, associations), &corrections, origin);
+                if clocks == Clocks::Same || differences.are_of_both_directions() {
+                    corrections.extend(differences.clock(usize::from(other) + 1, clocks));
+                    corrections.compare(root, other);
+                    compared.insert(0, other);
+                }
+            }
+        }
     }
-    Corrections::new(rows, origin)
+    corrections
 }
 
 impl Differences {
-    fn add(&mut self, points: &Points<'_>, file: u16, origin: u64) {
+    fn between(
+        points: [u16; 2],
+        (groups, associations): (&[Points<'_>], &[Associations<'_>]),
+        corrections: &Corrections,
+        origin: u64,
+    ) -> Self {
+        let mut differences = Self::default();
         for end in [0, 1] {
-            for (from_first, [here, there]) in points.between(end, [0, file]) {
-                let at = here as f64 - origin as f64;
-                let difference = there as f64 - here as f64;
-                if from_first { &mut self.to_second } else { &mut self.to_first }.push((at, difference));
+            groups.iter().for_each(|group| differences.add(group.between(end, points), points[0], corrections, origin));
+            for group in associations {
+                differences.add(group.between(end, points), points[0], corrections, origin);
             }
         }
+        differences
+    }
+
+    fn add(&mut self, packets: Vec<(bool, [u64; 2])>, first: u16, corrections: &Corrections, origin: u64) {
+        for (from_first, [here, there]) in packets {
+            let here = corrections.corrected(first, here);
+            let at = here as f64 - origin as f64;
+            let difference = there as f64 - here as f64;
+            if from_first { &mut self.to_second } else { &mut self.to_first }.push((at, difference));
+        }
+    }
+
+    const fn are_of_both_directions(&self) -> bool {
+        !self.to_second.is_empty() && !self.to_first.is_empty()
     }
 
     /// The two envelopes for a skew: the smallest difference on the way to the second point, and the largest back.
@@ -89,7 +129,7 @@ impl Differences {
 
     /// The clock of the second point, if it is another.
     fn clock(&self, file: usize, clocks: Clocks) -> Option<ClockRow> {
-        if self.to_second.is_empty() || self.to_first.is_empty() {
+        if !self.are_of_both_directions() {
             return None;
         }
         let skew = self.skew();

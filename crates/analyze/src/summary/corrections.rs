@@ -19,33 +19,50 @@ pub struct ClockRow {
 pub(super) struct Corrections {
     rows: Vec<ClockRow>,
     origin: u64,
+    /// Of each point, the first one that its clock was compared with, directly or through others.
+    compared_with: Vec<Option<u16>>,
 }
 
 impl Corrections {
-    /// Clocks with their offsets at `origin`, in nanoseconds.
-    pub(super) const fn new(rows: Vec<ClockRow>, origin: u64) -> Self {
-        Self { rows, origin }
+    /// None for so many points, with offsets at `origin`, in nanoseconds.
+    pub(super) fn new(points: u16, origin: u64) -> Self {
+        Self { rows: Vec::new(), origin, compared_with: vec![None; points.into()] }
+    }
+
+    /// Adds a clock.
+    pub(super) fn extend(&mut self, row: Option<ClockRow>) {
+        self.rows.extend(row);
+    }
+
+    /// The clock of a point was compared with that of the point `root`.
+    pub(super) fn compare(&mut self, root: u16, point: u16) {
+        self.compared_with[usize::from(point)] = Some(root);
+    }
+
+    pub(super) fn is_compared(&self, point: u16) -> bool {
+        self.compared_with[usize::from(point)].is_some()
+    }
+
+    /// Whether the times of two points can be compared, once they are corrected.
+    pub(super) fn are_comparable(&self, points: [u16; 2]) -> bool {
+        let [first, second] = points.map(|point| self.compared_with.get(usize::from(point)).copied().flatten());
+        first.is_some() && first == second
     }
 
     pub(super) fn rows(&self) -> &[ClockRow] {
         &self.rows
     }
 
-    fn row(&self, file: u16) -> Option<&ClockRow> {
-        self.rows.iter().find(|row| row.file == usize::from(file) + 1)
+    fn row(&self, point: u16) -> Option<&ClockRow> {
+        self.rows.iter().find(|row| row.file == usize::from(point) + 1)
     }
 
-    /// A time of a file by the clock of the first one, in nanoseconds.
-    pub(super) fn corrected(&self, file: u16, time: u64) -> u64 {
-        let Some(row) = self.row(file) else { return time };
+    /// A time of a point by the clock of the first one, in nanoseconds.
+    pub(super) fn corrected(&self, point: u16, time: u64) -> u64 {
+        let Some(row) = self.row(point) else { return time };
         let passed = time as f64 - self.origin as f64;
         let ahead = row.offset_ms * 1e6 + row.skew_ppm / 1e6 * passed;
         time.saturating_add_signed(-(ahead.round() as i64))
-    }
-
-    /// Whether the clock of a file is known to be another.
-    pub(super) fn is_corrected(&self, file: u16) -> bool {
-        self.row(file).is_some()
     }
 }
 
@@ -56,11 +73,13 @@ mod tests {
     #[test]
     fn offset_and_skew_are_subtracted() {
         let row = ClockRow { file: 2, offset_ms: -5.0, skew_ppm: 10.0, uncertainty_ms: 1.0 };
-        let corrections = Corrections::new(vec![row], 1_000_000_000);
+        let mut corrections = Corrections::new(3, 1_000_000_000);
+        corrections.extend(Some(row));
+        [0, 1].into_iter().for_each(|point| corrections.compare(0, point));
         assert_eq!(corrections.corrected(0, 2_000_000_000), 2_000_000_000);
         assert_eq!(corrections.corrected(1, 1_000_000_000), 1_005_000_000);
         // A second later it has gained 10 µs.
         assert_eq!(corrections.corrected(1, 2_000_000_000), 2_004_990_000);
-        assert!(corrections.is_corrected(1) && !corrections.is_corrected(0));
+        assert!(corrections.are_comparable([1, 0]) && !corrections.are_comparable([2, 0]));
     }
 }

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | the points that show one TCP connection or subflow, and which is where | `points.rs` |
 //! | their clocks | `clocks.rs`; times by one clock: `corrections.rs` |
-//! | connections of several subflows | `multipath.rs` |
+//! | connections of several subflows | `multipath.rs`; associations: `associations.rs` |
 //! | the rows | `rows.rs` |
 
+mod associations;
 mod clocks;
 mod corrections;
 mod multipath;
@@ -17,9 +18,10 @@ use std::collections::BTreeMap;
 
 use crate::bottlenecks::BottleneckRow;
 use crate::over_time::{Curves, Seen};
-use crate::sctp::Association;
+use crate::sequence::SentSequence;
 use crate::tracker::{Datagrams, Tracker};
 
+use associations::Associations;
 pub use clocks::Clocks;
 pub use corrections::ClockRow;
 use corrections::Corrections;
@@ -35,6 +37,7 @@ pub(crate) struct Summary {
     pub(crate) bottlenecks: Vec<BottleneckRow>,
     pub(crate) clocks: Vec<ClockRow>,
     pub(crate) seen: Seen,
+    pub(crate) sequences: Vec<SentSequence>,
     origin: u64,
 }
 
@@ -42,16 +45,17 @@ pub(crate) struct Summary {
 enum Entry<'a> {
     Single(Points<'a>, &'static str),
     Multipath(Subflows<'a>),
-    Association(Vec<&'a Association>),
+    Association(Associations<'a>),
     Datagrams(Datagrams),
 }
 
 /// Rows in the order of first packets; times are counted from `origin`, in nanoseconds.
 pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summary {
     let as_they_are = Corrections::default();
-    let corrections = clocks::corrections(&grouped(tracker, &as_they_are), clocks, origin);
+    let associations = associations::grouped(tracker);
+    let corrections = clocks::corrections(&grouped(tracker, &as_they_are), &associations, clocks, origin);
     let mut entries = tcp_entries(tracker, &corrections);
-    entries.extend(associations(tracker));
+    entries.extend(associations.into_iter().map(|it| (it.first_time(&corrections), Entry::Association(it))));
     let datagrams = tracker.datagrams.iter().map(|&(_, datagrams)| (datagrams.times[0], Entry::Datagrams(datagrams)));
     entries.extend(datagrams);
     entries.sort_by_key(|&(time, _)| time);
@@ -61,13 +65,14 @@ pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summa
         bottlenecks: Vec::new(),
         clocks: corrections.rows().to_vec(),
         seen: Seen::default(),
+        sequences: Vec::new(),
         origin,
     };
     for (first, entry) in entries {
         match entry {
             Entry::Single(points, note) => summary.add_tcp(&points, note),
             Entry::Multipath(subflows) => summary.add_mptcp(first, &subflows),
-            Entry::Association(associations) => summary.add_sctp(first, &associations),
+            Entry::Association(associations) => summary.add_sctp(first, &associations, &corrections),
             Entry::Datagrams(datagrams) => summary.add_udp(&datagrams),
         }
     }
@@ -104,17 +109,6 @@ fn tcp_entries<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<(u
         entries.push((first, Entry::Multipath(Subflows { connections, flows })));
     }
     entries
-}
-
-/// Associations that several points show have the same tags.
-fn associations(tracker: &Tracker) -> Vec<(u64, Entry<'_>)> {
-    let mut groups: BTreeMap<([Option<u32>; 2], usize), Vec<&Association>> = BTreeMap::new();
-    for (at, (_, association)) in tracker.associations.iter().enumerate() {
-        let unique = if association.tags.contains(&None) { at } else { 0 };
-        groups.entry((association.tags, unique)).or_default().push(association);
-    }
-    let first = |group: &Vec<&Association>| group.iter().map(|it| it.first_time).min().unwrap_or(0);
-    groups.into_values().map(|group| (first(&group), Entry::Association(group))).collect()
 }
 
 impl Summary {
@@ -166,51 +160,10 @@ impl Summary {
             let row = SubflowRow::new((connection, subflow), points, end, durations[end]);
             let name = format!("{}-{}", flow.ends[end], flow.ends[1 - end]);
             curves.push((name.clone(), points.sender(end).over_time.series(&name, self.origin)));
+            self.sequences.extend(points.traced(end).into_iter().flat_map(|all| all.sequences(connection, &name)));
             self.subflows.push(row);
         }
         curves
-    }
-
-    fn add_sctp(&mut self, begin: u64, associations: &[&Association]) {
-        let number = self.connections.len() + 1;
-        let mut directions = <[DirectionRow; 2]>::default();
-        let count = |association: &Association, end: usize| -> u64 {
-            association.paths.iter().map(|path| path.sent[end].packets).sum()
-        };
-        for (end, direction) in directions.iter_mut().enumerate() {
-            let sender = associations.iter().max_by_key(|it| count(it, end)).expect("a group has a member");
-            let receiver = associations.iter().filter(|_| associations.len() > 1).min_by_key(|it| count(it, end));
-            let chunks = &sender.data[end];
-            direction.packets = count(sender, end);
-            direction.bytes = chunks.bytes;
-            direction.retransmissions = chunks.retransmissions;
-            let done = receiver.and_then(|it| it.data[end].last_new).or(chunks.last_acknowledged).or(chunks.last_new);
-            direction.finish(begin, done.filter(|_| chunks.bytes > 0), self.origin);
-        }
-        let association = associations[0];
-        for (at, path) in association.paths.iter().enumerate() {
-            for end in [0, 1] {
-                let sent = associations.iter().filter_map(|it| it.paths.iter().find(|other| other.ends == path.ends));
-                let Some(sent) = sent.map(|path| path.sent[end]).max_by_key(|sent| sent.packets) else { continue };
-                if sent.data_packets > 0 {
-                    let place = (number, at + 1);
-                    self.subflows.push(SubflowRow::of_path(place, path, end, sent, directions[end].duration_s));
-                }
-            }
-        }
-        let first = association.paths.first();
-        let name = |end: usize| first.map(|path| path.ends[end].to_string()).unwrap_or_default();
-        self.connections.push(ConnectionRow {
-            number,
-            protocol: "sctp",
-            client: name(0),
-            server: name(1),
-            subflows: association.paths.len(),
-            start_s: seconds(begin, self.origin),
-            outcome: association.outcome(),
-            notes: note_list([if association.has_init { "" } else { "its INIT was not captured" }]),
-            directions,
-        });
     }
 
     fn add_udp(&mut self, datagrams: &Datagrams) {

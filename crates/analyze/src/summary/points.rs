@@ -10,11 +10,9 @@ use std::net::SocketAddr;
 
 use super::corrections::Corrections;
 use crate::passages::{Passages, overtaken_percent};
+use crate::sequence::Traced;
 use crate::tcp::{Flow, Half, Member};
 use crate::tracker::Tracker;
-
-/// Two captures have one clock if the first packet takes at most this long from one to the other, in nanoseconds.
-const LONGEST_WAY: u64 = 2_000_000_000;
 
 /// What each point shows of one flow: the points in the order from its end 0 to its end 1.
 #[derive(Clone, Debug)]
@@ -28,7 +26,7 @@ pub(super) struct Points<'a> {
 struct Place<'a> {
     /// The position of the flow.
     at: usize,
-    file: u16,
+    point: u16,
     flow: &'a Flow,
     passages: Option<&'a [Passages; 2]>,
 }
@@ -42,16 +40,30 @@ pub(super) struct Delays {
     pub(super) overtaken_percent: f64,
 }
 
+impl Delays {
+    /// Those of packets with the times of their departures, in that order, and of their arrivals.
+    pub(super) fn of(times: &[[u64; 2]]) -> Option<Self> {
+        let overtaken_percent = overtaken_percent(times)?;
+        let delays = || times.iter().map(|[sent, arrived]| (*arrived as i64).wrapping_sub(*sent as i64) as f64 / 1e6);
+        Some(Self {
+            smallest_ms: delays().fold(f64::INFINITY, f64::min),
+            mean_ms: delays().sum::<f64>() / times.len() as f64,
+            largest_ms: delays().fold(f64::NEG_INFINITY, f64::max),
+            overtaken_percent,
+        })
+    }
+}
+
 /// The flows of all points, those of one connection together, in the order of their first packets.
 pub(super) fn grouped<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<Points<'a>> {
     type Identity = ([SocketAddr; 2], Option<u32>, usize);
     let mut groups: BTreeMap<Identity, Points<'_>> = BTreeMap::new();
     let mut seen: BTreeMap<(u16, [SocketAddr; 2], Option<u32>), usize> = BTreeMap::new();
-    for (at, (file, flow)) in tracker.flows.iter().enumerate() {
+    for (at, (point, flow)) in tracker.flows.iter().enumerate() {
         let initial = flow.halves[0].initial_sequence();
         // Without the SYN, the n-th flow between two ports at one point is the n-th at another.
-        let nth = seen.entry((*file, flow.ends, initial)).and_modify(|count| *count += 1).or_default();
-        let place = Place { at, file: *file, flow, passages: tracker.passages.as_ref().map(|all| &all[at]) };
+        let nth = seen.entry((*point, flow.ends, initial)).and_modify(|count| *count += 1).or_default();
+        let place = Place { at, point: *point, flow, passages: tracker.passages.as_ref().map(|all| &all[at]) };
         let group = groups.entry((flow.ends, initial, *nth));
         group.or_insert_with(|| Points { places: Vec::new(), corrections }).places.push(place);
     }
@@ -75,7 +87,7 @@ impl<'a> Points<'a> {
         } else {
             let corrections = self.corrections;
             let first = |place: &Place<'_>| {
-                place.flow.halves[0].first_time.map_or(u64::MAX, |time| corrections.corrected(place.file, time))
+                place.flow.halves[0].first_time.map_or(u64::MAX, |time| corrections.corrected(place.point, time))
             };
             self.places.sort_by_key(first);
         }
@@ -88,12 +100,12 @@ impl<'a> Points<'a> {
 
     /// When its first packet was captured, in nanoseconds.
     pub(super) fn first_time(&self) -> u64 {
-        let times = self.places.iter().map(|place| self.corrections.corrected(place.file, place.flow.first_time));
+        let times = self.places.iter().map(|place| self.corrections.corrected(place.point, place.flow.first_time));
         times.min().unwrap_or(0)
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = u16> + '_ {
-        self.places.iter().map(|place| place.file)
+    pub(super) fn all(&self) -> impl Iterator<Item = u16> + '_ {
+        self.places.iter().map(|place| place.point)
     }
 
     pub(super) fn is_opening_known(&self) -> bool {
@@ -103,6 +115,11 @@ impl<'a> Points<'a> {
 
     pub(super) fn member(&self) -> Option<Member> {
         self.places.iter().find_map(|place| place.flow.member)
+    }
+
+    /// The packets with data that the end `end` sent, if they are kept.
+    pub(super) fn traced(&self, end: usize) -> Option<&'a Traced> {
+        self.places[self.place_of_sender(end)].flow.traced.as_ref().map(|ends| &ends[end])
     }
 
     /// The positions of its connection at each point.
@@ -136,16 +153,13 @@ impl<'a> Points<'a> {
 
     /// Whether the times of its points can be compared.
     pub(super) fn has_one_clock(&self) -> bool {
-        if self.places.iter().any(|place| self.corrections.is_corrected(place.file)) {
-            return true;
-        }
-        let Some(receiver) = self.receiver(0).and_then(|half| half.first_time) else { return false };
-        self.sender(0).first_time.is_some_and(|sent| receiver.saturating_sub(sent) <= LONGEST_WAY)
+        let ends = [0, 1].map(|end| self.places[self.place_of_sender(end)].point);
+        self.places.len() > 1 && self.corrections.are_comparable(ends)
     }
 
-    /// Packets of the end `end` at two files: whether the first file is nearer to the sender, and the times at both.
-    pub(super) fn between(&self, end: usize, files: [u16; 2]) -> Vec<(bool, [u64; 2])> {
-        let [first, second] = files.map(|file| self.places.iter().position(|place| place.file == file));
+    /// Packets of the end `end` at two points: whether the first is nearer to the sender, and the times at both.
+    pub(super) fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
+        let [first, second] = points.map(|point| self.places.iter().position(|place| place.point == point));
         let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
         let (Some(here), Some(there)) = (self.places[first].passages, self.places[second].passages) else {
             return Vec::new();
@@ -162,17 +176,10 @@ impl<'a> Points<'a> {
         }
         let mut times = sender.passages?[end].matched(&receiver.passages?[end]);
         for [sent, arrived] in &mut times {
-            *sent = self.corrections.corrected(sender.file, *sent);
-            *arrived = self.corrections.corrected(receiver.file, *arrived);
+            *sent = self.corrections.corrected(sender.point, *sent);
+            *arrived = self.corrections.corrected(receiver.point, *arrived);
         }
-        let overtaken_percent = overtaken_percent(&times)?;
-        let delays = || times.iter().map(|[sent, arrived]| (*arrived as i64).wrapping_sub(*sent as i64) as f64 / 1e6);
-        Some(Delays {
-            smallest_ms: delays().fold(f64::INFINITY, f64::min),
-            mean_ms: delays().sum::<f64>() / times.len() as f64,
-            largest_ms: delays().fold(f64::NEG_INFINITY, f64::max),
-            overtaken_percent,
-        })
+        Delays::of(&times)
     }
 
     /// Whether the nearest point is at the sender, as far as the handshake tells.
@@ -196,12 +203,12 @@ impl<'a> Points<'a> {
 
     /// A time at the point nearest to the receiver of the end `end`'s data, by the clock of the first file.
     pub(super) fn at_receiver(&self, end: usize, time: u64) -> u64 {
-        self.corrections.corrected(self.places[self.place_of_sender(1 - end)].file, time)
+        self.corrections.corrected(self.places[self.place_of_sender(1 - end)].point, time)
     }
 
     /// A time at the point nearest to the end `end`, by the clock of the first file.
     pub(super) fn at_sender(&self, end: usize, time: u64) -> u64 {
-        self.corrections.corrected(self.places[self.place_of_sender(end)].file, time)
+        self.corrections.corrected(self.places[self.place_of_sender(end)].point, time)
     }
 
     /// When the last data of the end `end` arrived, in nanoseconds.

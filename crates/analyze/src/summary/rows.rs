@@ -1,9 +1,9 @@
 //! The rows of connections, of their directions and of subflows.
 
-use super::points::Points;
+use super::points::{Delays, Points};
 use crate::choices::ObservedScheduler;
 use crate::over_time::{Curves, SeenConnection};
-use crate::sctp::{Path, Sent};
+use crate::sctp::Path;
 use crate::tcp::{Estimates, Family, Half, RoundTrips};
 
 /// A connection: of TCP, MPTCP or UDP, or an SCTP association.
@@ -81,7 +81,7 @@ pub struct SubflowRow {
     pub goodput_mbps: Option<f64>,
     /// Segments, or chunks of SCTP, that were sent again.
     pub retransmissions: u64,
-    /// Of them, those that SACK blocks or duplicate acknowledgments caused.
+    /// Of them, those that SACK blocks, gap reports or duplicate acknowledgments caused.
     pub fast: u64,
     /// Of them, those after a timeout.
     pub after_timeout: u64,
@@ -89,7 +89,7 @@ pub struct SubflowRow {
     pub probes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// D-SACK blocks: segments that arrived twice.
+    /// D-SACK blocks, or duplicate TSNs of SCTP: what arrived twice.
     pub spurious: u64,
     /// Segments that came behind later ones for the first time: lost or reordered before the point of capture.
     pub out_of_order: u64,
@@ -107,6 +107,8 @@ pub struct SubflowRow {
     pub maximum_rtt_ms: Option<f64>,
     /// Mean round-trip time by timestamps, in ms.
     pub timestamp_rtt_ms: Option<f64>,
+    /// SCTP: mean round-trip time by HEARTBEAT, in ms.
+    pub heartbeat_rtt_ms: Option<f64>,
     /// Most bytes sent and not acknowledged.
     pub most_in_flight: u64,
     /// The largest congestion window, as it is estimated, in bytes.
@@ -180,7 +182,6 @@ impl SubflowRow {
         let is_at_sender = points.is_at_sender(end);
         let trips = (half.round_trips.count > 0 && is_at_sender).then_some(&half.round_trips);
         let again = &half.retransmissions;
-        let ms = |nanos: u64| nanos as f64 / 1e6;
         let estimates = is_at_sender.then_some(&half.estimates);
         let at_receiver = points.receiver(end).or((!is_at_sender).then_some(half));
         let delays = points.delays(end);
@@ -210,25 +211,35 @@ impl SubflowRow {
             most_in_flight: half.most_in_flight,
             largest_window: estimates.and_then(Estimates::largest_window),
             congestion: estimates.and_then(Estimates::family),
-            minimum_delay_ms: delays.map(|delays| delays.smallest_ms),
-            mean_delay_ms: delays.map(|delays| delays.mean_ms),
-            maximum_delay_ms: delays.map(|delays| delays.largest_ms),
-            overtaken_percent: delays.map(|delays| delays.overtaken_percent),
             holes_s: at_receiver.map(|half| half.holes_time as f64 / 1e9),
             window_limited_s: half.window_limited as f64 / 1e9,
             idle_s: half.idle as f64 / 1e9,
             unused_s: estimates.and_then(Estimates::unused).map(|nanos| nanos as f64 / 1e9),
+            ..Self::default()
+        }
+        .with_delays(delays)
+    }
+
+    pub(super) fn with_delays(self, delays: Option<Delays>) -> Self {
+        Self {
+            minimum_delay_ms: delays.map(|delays| delays.smallest_ms),
+            mean_delay_ms: delays.map(|delays| delays.mean_ms),
+            maximum_delay_ms: delays.map(|delays| delays.largest_ms),
+            overtaken_percent: delays.map(|delays| delays.overtaken_percent),
+            ..self
         }
     }
 
-    /// What an end sent on a path of SCTP.
+    /// What an end sent on a path of SCTP, as its own point of capture shows it.
     pub(super) fn of_path(
         (connection, subflow): (usize, usize),
         path: &Path,
         end: usize,
-        sent: Sent,
+        is_at_sender: bool,
         duration_s: Option<f64>,
     ) -> Self {
+        let sent = &path.sent[end];
+        let trips = Some(&sent.round_trips).filter(|trips| trips.count > 0 && is_at_sender);
         Self {
             connection,
             subflow,
@@ -239,9 +250,23 @@ impl SubflowRow {
             bytes: sent.bytes,
             goodput_mbps: duration_s.and_then(|duration| megabits(sent.bytes, duration)),
             retransmissions: sent.retransmissions,
+            fast: sent.fast,
+            after_timeout: sent.after_timeout,
+            timeouts: sent.timeouts,
+            spurious: sent.duplicates,
+            minimum_rtt_ms: trips.map(|trips| ms(trips.minimum)),
+            mean_rtt_ms: trips.and_then(RoundTrips::mean).map(ms),
+            maximum_rtt_ms: trips.map(|trips| ms(trips.maximum)),
+            heartbeat_rtt_ms: sent.heartbeat_trips.mean().filter(|_| is_at_sender).map(ms),
+            most_in_flight: sent.most_in_flight,
             ..Self::default()
         }
     }
+}
+
+/// Nanoseconds in ms.
+pub(super) fn ms(nanos: u64) -> f64 {
+    nanos as f64 / 1e6
 }
 
 /// Seconds from `origin` to `time`, which are in nanoseconds.

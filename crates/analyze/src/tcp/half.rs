@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use subflow_wire::tcp::{SackBlock, TcpFlags, TcpSegment};
 
 use super::estimates::Estimates;
-use super::recovery::{Again, Evidence, Retransmissions};
+use super::recovery::{Again, Cause, Evidence, Retransmissions};
 use super::rtt::RoundTrips;
 use crate::over_time::OverTime;
 use crate::ranges::Ranges;
@@ -24,8 +24,8 @@ pub(crate) enum Sending {
     Nothing,
     /// Data, SYN or FIN, from this extended sequence number on, for the first time.
     New(u64),
-    /// What was captured before.
-    Again,
+    /// What was captured before, and why it is sent again.
+    Again(Cause),
 }
 
 /// One end's half of a connection.
@@ -55,6 +55,8 @@ pub(crate) struct Half {
     /// How long nothing was in flight after the first data and before the FIN, in nanoseconds.
     pub(crate) idle: u64,
     pub(crate) window_scale: Option<u8>,
+    /// Whether its SYN, if that was captured, permits SACK.
+    pub(crate) permits_sack: Option<bool>,
     pub(crate) has_finished: bool,
     pub(crate) over_time: OverTime,
     pub(crate) estimates: Estimates,
@@ -68,6 +70,8 @@ pub(crate) struct Half {
     pub(crate) largest: u64,
     peer_window: Option<u64>,
     in_flight: VecDeque<InFlight>,
+    /// When the newest of the segments that have arrived was sent (RFC 8985).
+    newest_arrived: u64,
     evidence: Evidence,
     last_look: Option<u64>,
 }
@@ -76,7 +80,10 @@ pub(crate) struct Half {
 struct InFlight {
     end: u64,
     time: u64,
+    /// When it was sent last.
+    last: u64,
     is_again: bool,
+    is_sacked: bool,
 }
 
 impl Half {
@@ -87,6 +94,11 @@ impl Half {
     /// The position of an extended sequence number behind the SYN: 1 is the first byte of data, as in MPTCP's mappings.
     pub(crate) fn relative(&self, sequence: u64) -> Option<u64> {
         self.initial.and_then(|initial| sequence.checked_sub(initial))
+    }
+
+    /// The position of a sequence number in the data: 0 is the first byte that was captured, or the one behind the SYN.
+    pub(crate) fn position(&self, sequence: u32) -> u64 {
+        self.extended(sequence).saturating_sub(self.first.unwrap_or(0))
     }
 
     /// Bytes of data that have reached the peer: those that it acknowledged, or without acknowledgments those captured.
@@ -105,7 +117,8 @@ impl Half {
         end.saturating_sub(first).saturating_sub(self.sent.known(first, end))
     }
 
-    pub(super) fn send(&mut self, segment: &TcpSegment, time: u64) -> Sending {
+    /// `has_sack` if its peer has not declined SACK.
+    pub(super) fn send(&mut self, segment: &TcpSegment, has_sack: bool, time: u64) -> Sending {
         self.look(time);
         self.packets += 1;
         self.first_time.get_or_insert(time);
@@ -118,6 +131,7 @@ impl Half {
         if has(TcpFlags::SYN) {
             self.initial.get_or_insert(start);
             self.window_scale = segment.options.syn.window_scale;
+            self.permits_sack = Some(segment.options.syn.sack_permitted);
         }
         let length = u64::from(segment.payload.length);
         let data = start + u64::from(has(TcpFlags::SYN));
@@ -136,25 +150,38 @@ impl Half {
             self.largest = self.largest.max(length);
             self.over_time.sent(time, length);
         }
-        self.classify((start, end), (data, data + length), time)
+        let value = segment.options.timestamps.map(|timestamps| timestamps.value);
+        let can_be_probe = has_sack && self.permits_sack != Some(false) && !has(TcpFlags::SYN);
+        self.classify((start, end), (data, data + length), (value, can_be_probe), time)
     }
 
-    fn classify(&mut self, (start, end): (u64, u64), (data, data_end): (u64, u64), time: u64) -> Sending {
+    fn classify(
+        &mut self,
+        (start, end): (u64, u64),
+        (data, data_end): (u64, u64),
+        (value, can_be_probe): (Option<u32>, bool),
+        time: u64,
+    ) -> Sending {
         let unacknowledged = self.acknowledged.unwrap_or(self.first.unwrap_or(start));
         // A byte that is acknowledged already probes the peer (RFC 9293, section 3.8.4).
         if end <= unacknowledged && end - start == 1 && data_end > data {
-            return Sending::Again;
+            return Sending::Again(Cause::Other);
         }
         let is_known = start < self.next && (data_end == data || self.sent.known(data, data_end) > 0);
         if is_known && self.packets > 1 {
             self.retransmissions.bytes += data_end - data;
-            let again = Again { start, end, unacknowledged, next: self.next, time };
+            let before = self.in_flight.get(self.in_flight.partition_point(|sent| sent.end <= start));
+            let is_repeated = before.is_some_and(|sent| sent.is_again);
+            let is_overtaken = before.is_some_and(|sent| sent.last < self.newest_arrived);
+            let next = self.next;
+            let again =
+                Again { start, end, unacknowledged, next, value, can_be_probe, is_repeated, is_overtaken, time };
             let before = self.retransmissions;
-            self.evidence.classify(&again, &self.round_trips, &mut self.retransmissions);
+            let cause = self.evidence.classify(&again, &self.round_trips, &mut self.retransmissions);
             self.estimates.sent_again(self.next, self.largest, [&before, &self.retransmissions]);
-            self.mark_again(start, end);
+            self.mark_again(start, end, time);
             if self.sent.insert(data, data_end) == 0 && end <= self.next {
-                return Sending::Again;
+                return Sending::Again(cause);
             }
         } else if start < self.next {
             self.out_of_order += 1;
@@ -174,7 +201,7 @@ impl Half {
             if self.in_flight.len() == MOST_IN_FLIGHT {
                 self.in_flight.pop_front();
             }
-            self.in_flight.push_back(InFlight { end, time, is_again: false });
+            self.in_flight.push_back(InFlight { end, time, last: time, is_again: false, is_sacked: false });
         }
         if is_data {
             self.last_new = Some(time);
@@ -196,10 +223,11 @@ impl Half {
     }
 
     /// Karn's rule: what was sent twice gives no sample (RFC 6298, section 3).
-    fn mark_again(&mut self, start: u64, end: u64) {
+    fn mark_again(&mut self, start: u64, end: u64, time: u64) {
         let first = self.in_flight.partition_point(|sent| sent.end <= start);
         for sent in self.in_flight.range_mut(first..).take_while(|sent| sent.end <= end) {
             sent.is_again = true;
+            sent.last = time;
         }
     }
 
@@ -235,23 +263,53 @@ impl Half {
             self.last_acknowledged = Some(time);
             self.over_time.acknowledged(time, data_end - data_before);
         }
-        self.evidence.progressed(acknowledged, time);
+        let echo = segment.options.timestamps.map(|timestamps| timestamps.echo);
+        let has_original = self.sample(acknowledged, time);
+        self.evidence.progressed(acknowledged, echo, has_original, time);
         self.estimates.progressed(acknowledged, time);
-        self.sample(acknowledged, time);
     }
 
-    /// A sample of the newest segment that is acknowledged now.
-    fn sample(&mut self, acknowledged: u64, time: u64) {
-        let mut newest = None;
+    /// A sample of the newest segment that is acknowledged now. As in Linux (`tcp_clean_rtx_queue`), segments that a SACK
+    /// block has covered gave theirs then, and there is none if one of them was sent twice. Returns whether
+    /// data that was sent once is acknowledged now.
+    fn sample(&mut self, acknowledged: u64, time: u64) -> bool {
+        let (mut newest, mut is_ambiguous, mut has_original) = (None, false, false);
         while let Some(sent) = self.in_flight.front().filter(|sent| sent.end <= acknowledged) {
-            newest = Some(*sent);
+            is_ambiguous |= sent.is_again && !sent.is_sacked;
+            has_original |= !sent.is_again && !sent.is_sacked;
+            newest = Some(sent.time).filter(|_| !sent.is_sacked).or(newest);
+            self.newest_arrived = self.newest_arrived.max(arrival(sent, self.round_trips.minimum, time));
             self.in_flight.pop_front();
         }
-        if let Some(InFlight { time: sent, is_again: false, .. }) = newest {
-            let sample = time.saturating_sub(sent);
-            self.round_trips.add(sample);
-            self.over_time.round_trip(time, sample);
+        if let Some(sent) = newest.filter(|_| !is_ambiguous) {
+            self.add_round_trip(sent, time);
         }
+        has_original
+    }
+
+    /// A sample of the newest segment that a block of a SACK covers now. Blocks grow at their ends.
+    fn sample_sacked(&mut self, start: u64, end: u64, time: u64) {
+        let behind = self.in_flight.partition_point(|sent| sent.end <= end);
+        let mut newest = None;
+        for sent in self.in_flight.range_mut(..behind).rev() {
+            if sent.end <= start || sent.is_sacked {
+                break;
+            }
+            sent.is_sacked = true;
+            self.newest_arrived = self.newest_arrived.max(arrival(sent, self.round_trips.minimum, time));
+            if !sent.is_again {
+                newest = newest.or(Some(sent.time));
+            }
+        }
+        if let Some(sent) = newest {
+            self.add_round_trip(sent, time);
+        }
+    }
+
+    fn add_round_trip(&mut self, sent: u64, time: u64) {
+        let sample = time.saturating_sub(sent);
+        self.round_trips.add(sample);
+        self.over_time.round_trip(time, sample);
     }
 
     /// A first block that is acknowledged, or part of the second, is a D-SACK (RFC 2883, section 4).
@@ -263,13 +321,22 @@ impl Half {
         let is_duplicate = right <= acknowledged || is_in_second;
         if is_duplicate {
             self.retransmissions.spurious += 1;
+            self.evidence.arrived_twice();
         }
         for &(start, end) in &ranges[usize::from(is_duplicate)..] {
             if end > acknowledged && end <= self.next {
                 self.evidence.sacked(end, time);
+                self.sample_sacked(start, end, time);
                 self.estimates.sacked(start.max(acknowledged), end);
             }
         }
+    }
+
+    /// Whether another half begins near where this one ends: it may be the next part of the same capture.
+    pub(crate) fn is_continued_by(&self, next: &Self) -> bool {
+        const NEAR: u32 = 1 << 20;
+        let Some(first) = next.first.filter(|_| self.first.is_some()) else { return false };
+        (first as u32).wrapping_sub(self.next as u32).cast_signed().unsigned_abs() < NEAR
     }
 
     /// Bytes that were sent and are not acknowledged.
@@ -298,10 +365,16 @@ impl Half {
     }
 
     /// The extended form of a sequence number, near the last one.
-    fn extended(&self, sequence: u32) -> u64 {
+    pub(crate) fn extended(&self, sequence: u32) -> u64 {
         let reference = if self.first.is_some() { self.next.max(self.first.unwrap_or(0)) } else { 0 };
         if reference == 0 { ORIGIN | u64::from(sequence) } else { extend(reference, sequence) }
     }
+}
+
+/// When a segment that has arrived was sent, unless it is the first copy that has arrived (RFC 8985, section 6.2).
+fn arrival(sent: &InFlight, shortest: u64, time: u64) -> u64 {
+    let is_copy_too_new = sent.is_again && time.saturating_sub(sent.last) < shortest;
+    if is_copy_too_new { 0 } else { sent.last }
 }
 
 /// The number nearest to `reference` whose low 32 bits are `low`.

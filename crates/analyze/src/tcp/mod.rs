@@ -23,7 +23,10 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 pub(crate) use estimates::Estimates;
 pub(crate) use half::{Half, Sending, extend};
 pub use reaction::Family;
+pub use recovery::Cause;
 pub(crate) use rtt::RoundTrips;
+
+use crate::sequence::Traced;
 
 /// A connection or subflow. Its ends are 0, which opened it, and 1; if the SYN was not captured, 0 is the one whose
 /// packet comes first.
@@ -40,6 +43,8 @@ pub(crate) struct Flow {
     pub(crate) member: Option<Member>,
     /// Whether it is to carry data only if no other subflow can.
     pub(crate) is_backup: bool,
+    /// Its packets with data by end, if they are kept.
+    pub(crate) traced: Option<Box<[Traced; 2]>>,
 }
 
 /// When the packets of the handshake were captured first, in nanoseconds.
@@ -57,6 +62,8 @@ pub(crate) struct Handshake {
 pub(crate) struct Member {
     /// The position of the connection.
     pub(crate) connection: usize,
+    /// The position of the subflow in it.
+    pub(crate) place: usize,
     /// Whether the connection's end 1 opened the subflow.
     pub(crate) is_reversed: bool,
 }
@@ -75,6 +82,7 @@ impl Flow {
             reset_by: None,
             member: None,
             is_backup: false,
+            traced: None,
         }
     }
 
@@ -101,7 +109,8 @@ impl Flow {
         if segment.flags.contains(TcpFlags::RST) {
             self.reset_by.get_or_insert(from);
         }
-        let sending = self.halves[from].send(segment, time);
+        let has_sack = self.halves[1 - from].permits_sack != Some(false);
+        let sending = self.halves[from].send(segment, has_sack, time);
         if segment.flags.contains(TcpFlags::ACK) && !segment.flags.contains(TcpFlags::RST) {
             let shift = self.window_shift(from, segment);
             self.halves[1 - from].acknowledge(segment, shift, time);

@@ -14,16 +14,19 @@ use super::Figures;
 #[cfg(feature = "analyze")]
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// Captures in the format pcap or pcapng, also compressed with gzip or zstd. Several are read together: give those of
-    /// both ends. Merge those of one host's interfaces first (`mergecap`)
-    #[arg(value_name = "FILE", required = true, num_args = 1..=1000)]
+    /// Captures in the format pcap or pcapng, also compressed with gzip or zstd. Several are read together: of both ends,
+    /// of several interfaces, of a capture that was cut in time. What they contain tells which are of one host
+    #[arg(value_name = "FILE", required_unless_present = "host", num_args = 1..=1000)]
     pub(crate) files: Vec<PathBuf>,
+    /// Captures of one host, with commas between them, which are read as one; each FILE is then of a host of its own
+    #[arg(long, value_name = "FILE,FILE", value_parser = HostFiles::read)]
+    pub(crate) host: Vec<HostFiles>,
     /// Write the packets to this pcap file, with other addresses, without payloads and links, instead of analysing them:
     /// equal prefixes of addresses stay equal (Crypto-PAn). The file must not exist
     #[arg(
         long,
         value_name = "OUT.pcap",
-        conflicts_with_all = ["out", "format", "table", "clocks", "scenario", "trace"],
+        conflicts_with_all = ["host", "out", "format", "table", "clocks", "scenario", "trace"],
     )]
     pub(crate) anonymise: Option<PathBuf>,
     /// A file with a secret: the same one gives the same addresses in several captures [default: a secret of its own for
@@ -110,9 +113,37 @@ impl From<CaptureClocks> for subflow_analyze::Clocks {
 impl Analyze {
     /// The command line that makes the same report.
     pub(crate) fn command(&self) -> String {
-        let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+        let joined =
+            |files: &[PathBuf], by| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(by);
+        let hosts: String = self.host.iter().map(|host| format!(" --host {}", joined(&host.0, ","))).collect();
+        let files = if self.files.is_empty() { String::new() } else { format!(" {}", joined(&self.files, " ")) };
         let out = self.out.as_ref().map(|out| format!(" --out {}", out.display())).unwrap_or_default();
-        format!("subflow analyze {}{out}", files.join(" "))
+        format!("subflow analyze{files}{hosts}{out}")
+    }
+
+    /// The captures of each host, if that is said.
+    pub(crate) fn hosts(&self) -> Option<Vec<Vec<PathBuf>>> {
+        let others = self.files.iter().map(|file| vec![file.clone()]);
+        (!self.host.is_empty()).then(|| self.host.iter().map(|host| host.0.clone()).chain(others).collect())
+    }
+
+    /// All captures.
+    pub(crate) fn all_files(&self) -> Vec<PathBuf> {
+        self.hosts().map_or_else(|| self.files.clone(), |hosts| hosts.concat())
+    }
+}
+
+#[cfg(feature = "analyze")]
+/// The captures of one host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostFiles(Vec<PathBuf>);
+
+#[cfg(feature = "analyze")]
+impl HostFiles {
+    fn read(text: &str) -> Result<Self, String> {
+        let files: Vec<PathBuf> = text.split(',').map(PathBuf::from).collect();
+        let is_empty = files.iter().any(|file| file.as_os_str().is_empty());
+        if is_empty { Err("expected names of files with commas between them".to_owned()) } else { Ok(Self(files)) }
     }
 }
 

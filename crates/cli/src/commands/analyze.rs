@@ -4,8 +4,8 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use subflow_analyze::{
-    Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, analyze as read, anonymise as write_anonymised,
-    bottlenecks, connections, rate_trace, replay, subflows,
+    Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, analyze as read, analyze_hosts,
+    anonymise as write_anonymised, bottlenecks, connections, rate_trace, replay, subflows,
 };
 use subflow_report::output::Folder;
 
@@ -22,7 +22,10 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
     }
     let folder = arguments.out.as_ref().map(|out| Folder::for_observation(out, arguments.force)).transpose()?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
-    let analysis = read(&arguments.files, arguments.clocks.into())?;
+    let analysis = match arguments.hosts() {
+        Some(hosts) => analyze_hosts(&hosts, arguments.clocks.into())?,
+        None => read(&arguments.files, arguments.clocks.into())?,
+    };
     require_packets(&analysis)?;
     if let Some(scenario) = &arguments.scenario {
         write_scenario(&analysis, scenario)?;
@@ -60,7 +63,7 @@ fn refuse_standard_streams(arguments: &Analyze) -> Result<(), Failure> {
         let message = "--anonymise writes a file, and cannot write to standard output";
         return Err(Failure::bad_input(message, "name a file that does not exist"));
     }
-    if arguments.trace.is_some() && arguments.files.iter().any(|file| is_standard(file.as_path())) {
+    if arguments.trace.is_some() && arguments.all_files().iter().any(|file| is_standard(file.as_path())) {
         let message = "--trace reads the captures twice, and standard input can be read only once";
         return Err(Failure::bad_input(message, "write the capture to a file, and give that"));
     }
@@ -81,7 +84,7 @@ fn write_scenario(analysis: &Analysis, out: &Path) -> Result<(), Failure> {
 
 /// Writes the rate of a sender's packets over time.
 fn write_trace(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
-    let trace = rate_trace(&arguments.files, arguments.trace_from)?.ok_or_else(|| {
+    let trace = rate_trace(&arguments.all_files(), arguments.trace_from)?.ok_or_else(|| {
         Failure::bad_input(
             "--trace: the captures have no packet of this sender",
             "name another address with --trace-from",
@@ -179,5 +182,15 @@ mod tests {
         assert!(refused(&["a.pcap", "--anonymise", "-"]));
         assert!(refused(&["a.pcap", "-", "--trace", "c.csv"]));
         assert!(!refused(&["-", "--anonymise", "b.pcap"]) && !refused(&["a.pcap", "--trace", "c.csv"]));
+    }
+
+    #[test]
+    fn captures_of_a_host_are_named_together() {
+        let analyze = parsed(&["server.pcap", "--host", "wifi.pcap,lte.pcap"]).expect("valid");
+        let hosts = [vec!["wifi.pcap".into(), "lte.pcap".into()], vec!["server.pcap".into()]];
+        assert_eq!(analyze.hosts(), Some(hosts.to_vec()));
+        assert_eq!(analyze.command(), "subflow analyze server.pcap --host wifi.pcap,lte.pcap");
+        assert_eq!(parsed(&["a.pcap", "b.pcap"]).expect("valid").hosts(), None);
+        assert!(parsed(&["--host", "a.pcap,"]).is_err() && parsed(&[]).is_err());
     }
 }

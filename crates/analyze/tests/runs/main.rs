@@ -1,0 +1,7 @@
+//! Captures of simulated runs: what `analyze` says of them is what the runs have counted and logged.
+
+mod hosts;
+mod links;
+mod retransmissions;
+mod sctp;
+mod support;
