@@ -1,4 +1,4 @@
-//! From a frame of a link to the IP packet in it, also through VLAN tags and tunnels (GRE, VXLAN, IP in IP).
+//! From a frame of a link to the IP packet in it, also through VLAN tags, PPP and tunnels (GRE, VXLAN, Geneve, IP in IP).
 //!
 //! Link types are those of tcpdump.org's list. What a frame or tunnel carries that is not IP is left out and counted.
 
@@ -22,13 +22,16 @@ pub enum Unread {
 mod link_type {
     pub(super) const NULL: u16 = 0;
     pub(super) const ETHERNET: u16 = 1;
+    pub(super) const PPP: u16 = 9;
     pub(super) const RAW_OF_BSD: u16 = 12;
     pub(super) const RAW_OF_OPENBSD: u16 = 14;
+    pub(super) const PPP_HDLC: u16 = 50;
     pub(super) const RAW: u16 = 101;
     pub(super) const LOOP: u16 = 108;
     pub(super) const LINUX_COOKED: u16 = 113;
     pub(super) const IPV4: u16 = 228;
     pub(super) const IPV6: u16 = 229;
+    pub(super) const NFLOG: u16 = 239;
     pub(super) const LINUX_COOKED_V2: u16 = 276;
 }
 
@@ -38,6 +41,7 @@ mod ether_type {
     pub(super) const VLAN: u16 = 0x8100;
     pub(super) const SERVICE_VLAN: u16 = 0x88a8;
     pub(super) const OLD_SERVICE_VLAN: u16 = 0x9100;
+    pub(super) const PPPOE: u16 = 0x8864;
     pub(super) const BRIDGED_ETHERNET: u16 = 0x6558;
 }
 
@@ -54,8 +58,40 @@ pub(crate) fn ip_packet(link_type: u16, frame: &[u8]) -> Result<&[u8], Unread> {
         link_type::NULL | link_type::LOOP => family(frame),
         link_type::LINUX_COOKED => of_type(short(frame, 14)?, frame.get(16..).ok_or(Unread::Cut)?),
         link_type::LINUX_COOKED_V2 => of_type(short(frame, 0)?, frame.get(20..).ok_or(Unread::Cut)?),
+        link_type::PPP | link_type::PPP_HDLC => ppp(frame.strip_prefix(&[0xff, 3]).unwrap_or(frame)),
+        link_type::NFLOG => nflog(frame),
         other => Err(Unread::LinkType(other)),
     }
+}
+
+/// PPP from its protocol field on (RFC 1661, section 2).
+fn ppp(frame: &[u8]) -> Result<&[u8], Unread> {
+    const IPV4: u16 = 0x0021;
+    const IPV6: u16 = 0x0057;
+    match short(frame, 0)? {
+        IPV4 | IPV6 => frame.get(2..).ok_or(Unread::Cut),
+        _ => Err(Unread::NotIp),
+    }
+}
+
+/// What netfilter logs: four bytes, then attributes of which one is the packet, with lengths in the byte order of the
+/// machine that captured, which are at least 4 and far below 2^16.
+fn nflog(frame: &[u8]) -> Result<&[u8], Unread> {
+    const PAYLOAD: u16 = 9;
+    let mut rest = frame.get(4..).ok_or(Unread::Cut)?;
+    let is_big = rest.first_chunk::<2>().is_some_and(|&length| u16::from_be_bytes(length) < u16::from_le_bytes(length));
+    let number = |pair: [u8; 2]| if is_big { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) };
+    while let Some(&[a, b, c, d]) = rest.first_chunk() {
+        let (length, kind) = (usize::from(number([a, b])), number([c, d]));
+        if length < 4 {
+            return Err(Unread::Malformed);
+        }
+        if kind == PAYLOAD {
+            return Ok(&rest[4..rest.len().min(length)]);
+        }
+        rest = rest.get(length.next_multiple_of(4)..).ok_or(Unread::Cut)?;
+    }
+    Err(Unread::NotIp)
 }
 
 fn ethernet(frame: &[u8]) -> Result<&[u8], Unread> {
@@ -70,6 +106,8 @@ fn of_type(mut ether_type: u16, mut payload: &[u8]) -> Result<&[u8], Unread> {
     }
     match ether_type {
         ether_type::IPV4 | ether_type::IPV6 => Ok(payload),
+        // Version, code, session and length (RFC 2516, section 4).
+        ether_type::PPPOE => ppp(payload.get(6..).ok_or(Unread::Cut)?),
         _ => Err(Unread::NotIp),
     }
 }
@@ -91,14 +129,35 @@ pub(crate) fn in_gre(packet: &[u8]) -> Result<&[u8], Unread> {
     }
     let optional = CHECKSUM_KEY_SEQUENCE.iter().filter(|&&flag| flags & flag != 0).count();
     let payload = packet.get(4 + 4 * optional..).ok_or(Unread::Cut)?;
+    in_tunnel(protocol, payload)
+}
+
+/// What a tunnel carries that names it by an EtherType.
+fn in_tunnel(protocol: u16, payload: &[u8]) -> Result<&[u8], Unread> {
     if protocol == ether_type::BRIDGED_ETHERNET { ethernet(payload) } else { of_type(protocol, payload) }
 }
 
-/// The UDP port of VXLAN (RFC 7348, section 5).
-pub(crate) const VXLAN_PORT: u16 = 4789;
+/// The IP packet in the payload of a datagram to the port of a tunnel: VXLAN (RFC 7348, section 5, and the port of Linux
+/// before it) and Geneve (RFC 8926, section 3.3).
+pub(crate) fn in_datagram(port: u16, payload: &[u8]) -> Option<Result<&[u8], Unread>> {
+    match port {
+        4789 | 8472 => Some(in_vxlan(payload)),
+        6081 => Some(in_geneve(payload)),
+        _ => None,
+    }
+}
 
-/// The IP packet in the payload of a datagram to [`VXLAN_PORT`].
-pub(crate) fn in_vxlan(payload: &[u8]) -> Result<&[u8], Unread> {
+fn in_geneve(payload: &[u8]) -> Result<&[u8], Unread> {
+    const VERSION: u8 = 0xc0;
+    let &[first, _, high, low] = payload.first_chunk().ok_or(Unread::Cut)?;
+    if first & VERSION != 0 {
+        return Err(Unread::NotIp);
+    }
+    let options = usize::from(first & !VERSION) * 4;
+    in_tunnel(u16::from_be_bytes([high, low]), payload.get(8 + options..).ok_or(Unread::Cut)?)
+}
+
+fn in_vxlan(payload: &[u8]) -> Result<&[u8], Unread> {
     const NETWORK_IDENTIFIER_IS_VALID: u8 = 0x08;
     match payload.first() {
         Some(flags) if flags & NETWORK_IDENTIFIER_IS_VALID != 0 => ethernet(payload.get(8..).ok_or(Unread::Cut)?),

@@ -10,7 +10,7 @@ use subflow_wire::tcp::TcpSegment;
 use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 
 use crate::capture::Record;
-use crate::link_layer::{Unread, VXLAN_PORT, in_gre, in_vxlan, ip_packet, short};
+use crate::link_layer::{Unread, in_datagram, in_gre, ip_packet, short};
 
 /// A packet.
 #[derive(Clone, Debug)]
@@ -85,11 +85,12 @@ fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread
         bytes = match network.protocol {
             GRE => in_gre(network.payload)?,
             IPV4_IN_IP | IPV6_IN_IP => network.payload,
-            PROTOCOL_UDP if short(network.payload, 2) == Ok(VXLAN_PORT) => {
-                let payload = network.payload.get(UDP_HEADER_LENGTH..).ok_or(Unread::Cut)?;
-                match in_vxlan(payload) {
-                    Ok(inner) => inner,
-                    Err(_) => return Ok((bytes, network)),
+            PROTOCOL_UDP => {
+                let port = short(network.payload, 2).unwrap_or(0);
+                let payload = network.payload.get(UDP_HEADER_LENGTH..).unwrap_or_default();
+                match in_datagram(port, payload) {
+                    Some(Ok(inner)) => inner,
+                    _ => return Ok((bytes, network)),
                 }
             }
             _ => return Ok((bytes, network)),

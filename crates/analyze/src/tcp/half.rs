@@ -2,18 +2,15 @@
 //!
 //! Sequence numbers are extended to 64 bits: the low 32 bits are those of the segments.
 
-use std::collections::VecDeque;
-
 use subflow_wire::tcp::{SackBlock, TcpFlags, TcpSegment};
 
 use super::estimates::Estimates;
+use super::flight::Flight;
 use super::recovery::{Again, Cause, Evidence, Retransmissions};
 use super::rtt::RoundTrips;
 use crate::over_time::OverTime;
 use crate::ranges::Ranges;
 
-/// Segments in flight whose times are remembered, at most: acknowledgments may be missing from a capture.
-const MOST_IN_FLIGHT: usize = 65_536;
 /// The upper half of the first extended sequence number, so that earlier ones exist.
 const ORIGIN: u64 = 1 << 32;
 
@@ -69,21 +66,9 @@ pub(crate) struct Half {
     /// The largest segment.
     pub(crate) largest: u64,
     peer_window: Option<u64>,
-    in_flight: VecDeque<InFlight>,
-    /// When the newest of the segments that have arrived was sent (RFC 8985).
-    newest_arrived: u64,
+    in_flight: Flight,
     evidence: Evidence,
     last_look: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct InFlight {
-    end: u64,
-    time: u64,
-    /// When it was sent last.
-    last: u64,
-    is_again: bool,
-    is_sacked: bool,
 }
 
 impl Half {
@@ -170,16 +155,14 @@ impl Half {
         let is_known = start < self.next && (data_end == data || self.sent.known(data, data_end) > 0);
         if is_known && self.packets > 1 {
             self.retransmissions.bytes += data_end - data;
-            let before = self.in_flight.get(self.in_flight.partition_point(|sent| sent.end <= start));
-            let is_repeated = before.is_some_and(|sent| sent.is_again);
-            let is_overtaken = before.is_some_and(|sent| sent.last < self.newest_arrived);
+            let [is_repeated, is_overtaken] = self.in_flight.was(start);
             let next = self.next;
             let again =
                 Again { start, end, unacknowledged, next, value, can_be_probe, is_repeated, is_overtaken, time };
             let before = self.retransmissions;
             let cause = self.evidence.classify(&again, &self.round_trips, &mut self.retransmissions);
             self.estimates.sent_again(self.next, self.largest, [&before, &self.retransmissions]);
-            self.mark_again(start, end, time);
+            self.in_flight.sent_again(start, end, time);
             if self.sent.insert(data, data_end) == 0 && end <= self.next {
                 return Sending::Again(cause);
             }
@@ -198,10 +181,7 @@ impl Half {
     fn advance(&mut self, end: u64, is_data: bool, time: u64) {
         if end > self.next {
             self.next = end;
-            if self.in_flight.len() == MOST_IN_FLIGHT {
-                self.in_flight.pop_front();
-            }
-            self.in_flight.push_back(InFlight { end, time, last: time, is_again: false, is_sacked: false });
+            self.in_flight.sent(end, time);
         }
         if is_data {
             self.last_new = Some(time);
@@ -219,15 +199,6 @@ impl Half {
         self.over_time.in_flight(time, flight);
         if is_data && let Some(window) = self.estimates.sent_new(flight, self.round_trips.smoothed(), time) {
             self.over_time.window(time, window);
-        }
-    }
-
-    /// Karn's rule: what was sent twice gives no sample (RFC 6298, section 3).
-    fn mark_again(&mut self, start: u64, end: u64, time: u64) {
-        let first = self.in_flight.partition_point(|sent| sent.end <= start);
-        for sent in self.in_flight.range_mut(first..).take_while(|sent| sent.end <= end) {
-            sent.is_again = true;
-            sent.last = time;
         }
     }
 
@@ -264,49 +235,15 @@ impl Half {
             self.over_time.acknowledged(time, data_end - data_before);
         }
         let echo = segment.options.timestamps.map(|timestamps| timestamps.echo);
-        let has_original = self.sample(acknowledged, time);
-        self.evidence.progressed(acknowledged, echo, has_original, time);
+        let arrived = self.in_flight.acknowledged(acknowledged, self.round_trips.minimum, time);
+        self.add_round_trip(arrived.newest, time);
+        self.evidence.progressed(acknowledged, echo, arrived.has_original, time);
         self.estimates.progressed(acknowledged, time);
     }
 
-    /// A sample of the newest segment that is acknowledged now. As in Linux (`tcp_clean_rtx_queue`), segments that a SACK
-    /// block has covered gave theirs then, and there is none if one of them was sent twice. Returns whether
-    /// data that was sent once is acknowledged now.
-    fn sample(&mut self, acknowledged: u64, time: u64) -> bool {
-        let (mut newest, mut is_ambiguous, mut has_original) = (None, false, false);
-        while let Some(sent) = self.in_flight.front().filter(|sent| sent.end <= acknowledged) {
-            is_ambiguous |= sent.is_again && !sent.is_sacked;
-            has_original |= !sent.is_again && !sent.is_sacked;
-            newest = Some(sent.time).filter(|_| !sent.is_sacked).or(newest);
-            self.newest_arrived = self.newest_arrived.max(arrival(sent, self.round_trips.minimum, time));
-            self.in_flight.pop_front();
-        }
-        if let Some(sent) = newest.filter(|_| !is_ambiguous) {
-            self.add_round_trip(sent, time);
-        }
-        has_original
-    }
-
-    /// A sample of the newest segment that a block of a SACK covers now. Blocks grow at their ends.
-    fn sample_sacked(&mut self, start: u64, end: u64, time: u64) {
-        let behind = self.in_flight.partition_point(|sent| sent.end <= end);
-        let mut newest = None;
-        for sent in self.in_flight.range_mut(..behind).rev() {
-            if sent.end <= start || sent.is_sacked {
-                break;
-            }
-            sent.is_sacked = true;
-            self.newest_arrived = self.newest_arrived.max(arrival(sent, self.round_trips.minimum, time));
-            if !sent.is_again {
-                newest = newest.or(Some(sent.time));
-            }
-        }
-        if let Some(sent) = newest {
-            self.add_round_trip(sent, time);
-        }
-    }
-
-    fn add_round_trip(&mut self, sent: u64, time: u64) {
+    /// A sample of a segment that was sent at a time, if there is one.
+    fn add_round_trip(&mut self, sent: Option<u64>, time: u64) {
+        let Some(sent) = sent else { return };
         let sample = time.saturating_sub(sent);
         self.round_trips.add(sample);
         self.over_time.round_trip(time, sample);
@@ -326,7 +263,8 @@ impl Half {
         for &(start, end) in &ranges[usize::from(is_duplicate)..] {
             if end > acknowledged && end <= self.next {
                 self.evidence.sacked(end, time);
-                self.sample_sacked(start, end, time);
+                let newest = self.in_flight.sacked(start, end, self.round_trips.minimum, time);
+                self.add_round_trip(newest, time);
                 self.estimates.sacked(start.max(acknowledged), end);
             }
         }
@@ -369,12 +307,6 @@ impl Half {
         let reference = if self.first.is_some() { self.next.max(self.first.unwrap_or(0)) } else { 0 };
         if reference == 0 { ORIGIN | u64::from(sequence) } else { extend(reference, sequence) }
     }
-}
-
-/// When a segment that has arrived was sent, unless it is the first copy that has arrived (RFC 8985, section 6.2).
-fn arrival(sent: &InFlight, shortest: u64, time: u64) -> u64 {
-    let is_copy_too_new = sent.is_again && time.saturating_sub(sent.last) < shortest;
-    if is_copy_too_new { 0 } else { sent.last }
 }
 
 /// The number nearest to `reference` whose low 32 bits are `low`.

@@ -3,6 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what one end sent, and what of it was acknowledged | `half.rs` |
+//! | segments in flight, and their samples of the round-trip time | `flight.rs` |
 //! | why a segment was sent again | `recovery.rs` |
 //! | round-trip times | `rtt.rs` |
 //! | the congestion window, and time in which it was not used | `window.rs` |
@@ -10,6 +11,7 @@
 //! | all that is estimated | `estimates.rs` |
 
 mod estimates;
+mod flight;
 mod half;
 mod reaction;
 mod recovery;

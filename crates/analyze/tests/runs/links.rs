@@ -25,6 +25,19 @@ fn in_vxlan(frame: &[u8]) -> Vec<u8> {
     in_ipv4(17, &[&ports[..], &[8, 0, 0, 0, 0, 0, 7, 0], frame].concat())
 }
 
+/// Geneve (RFC 8926) with an option in UDP.
+fn in_geneve(frame: &[u8]) -> Vec<u8> {
+    let [high, low] = (20 + frame.len() as u16).to_be_bytes();
+    let header = [0xc0, 0, 0x17, 0xc1, high, low, 0, 0, 1, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 2, 3, 0];
+    in_ipv4(17, &[&header[..], frame].concat())
+}
+
+/// A packet that netfilter has logged: with an attribute before it, which is padded.
+fn nflog(packet: &[u8], bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    let attribute = |kind: u16, length: usize| [bytes(length as u16 + 4), bytes(kind)].concat();
+    [&[2, 0, 0, 7][..], &attribute(10, 2), b"a\0\0\0", &attribute(9, packet.len()), packet].concat()
+}
+
 /// What is in front of an IPv4 packet, by the name of the encapsulation and its link type (tcpdump.org/linktypes.html).
 fn encapsulated(packet: &[u8]) -> Vec<(&'static str, u32, Vec<u8>)> {
     let behind = |header: &[u8]| [header, packet].concat();
@@ -47,6 +60,12 @@ fn encapsulated(packet: &[u8]) -> Vec<(&'static str, u32, Vec<u8>)> {
         ("Ethernet in GRE", RAW, in_ipv4(47, &behind(&[&[0, 0, 0x65, 0x58][..], &ethernet(0x0800)].concat()))),
         ("IPv4 in IPv4", RAW, in_ipv4(4, packet)),
         ("VXLAN", ETHERNET, [ethernet(0x0800), in_vxlan(&behind(&ethernet(0x0800)))].concat()),
+        ("PPP", 9, behind(&[0xff, 3, 0, 0x21])),
+        ("PPP without address", 50, behind(&[0, 0x21])),
+        ("PPPoE", ETHERNET, behind(&[&ethernet(0x8864)[..], &[0x11, 0, 0, 7, 0, 0, 0, 0x21]].concat())),
+        ("NFLOG", 239, nflog(packet, u16::to_le_bytes)),
+        ("NFLOG, big-endian", 239, nflog(packet, u16::to_be_bytes)),
+        ("Geneve", ETHERNET, [ethernet(0x0800), in_geneve(&behind(&ethernet(0x0800)))].concat()),
         ("VXLAN with VLAN", RAW, in_vxlan(&behind(&[&ethernet(0x8100)[..], &[0, 5, 8, 0]].concat()))),
     ]
 }
