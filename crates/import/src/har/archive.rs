@@ -29,7 +29,8 @@ pub(super) struct PageEntry {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
     pub(super) started_date_time: String,
-    pub(super) time: f64,
+    /// Firefox writes none in some versions.
+    pub(super) time: Option<f64>,
     pub(super) request: Message,
     pub(super) response: Message,
     pub(super) timings: Timings,
@@ -74,7 +75,16 @@ pub(super) struct Timings {
     pub(super) dns: Option<f64>,
     pub(super) connect: Option<f64>,
     pub(super) ssl: Option<f64>,
+    pub(super) send: Option<f64>,
     pub(super) wait: Option<f64>,
+    pub(super) receive: Option<f64>,
+}
+
+impl Timings {
+    /// The time of the request: `ssl` is a part of `connect`.
+    fn sum(&self) -> f64 {
+        [self.blocked, self.dns, self.connect, self.send, self.wait, self.receive].map(positive).iter().sum()
+    }
 }
 
 /// A request with its times in seconds.
@@ -104,7 +114,7 @@ pub(super) fn seen<'a>(entries: &'a [Entry], notes: &mut Vec<String>) -> Result<
             continue;
         };
         let due = begin + (positive(entry.timings.blocked) + positive(entry.timings.dns)) / 1e3;
-        let end = begin + positive(Some(entry.time)) / 1e3;
+        let end = begin + positive(Some(entry.time.unwrap_or_else(|| entry.timings.sum()))) / 1e3;
         // Firefox writes the port of the server there, the same for all connections.
         let connection = entry.connection.as_deref().filter(|name| *name != port(&entry.request.url, host));
         seen.push(Seen { entry, host, connection, begin, due: due.min(end), end });

@@ -215,6 +215,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_request_without_a_time_takes_that_of_its_parts() {
+        let timeless = ["120", "60", "80"]
+            .iter()
+            .fold(HAR.to_owned(), |text, time| text.replace(&format!("\"time\": {time},"), "\"time\": null,"));
+        assert!(timeless.matches("null").count() == 3);
+        assert_eq!(read(&timeless).expect("it is an archive"), read(HAR).expect("it is an archive"));
+    }
+
+    #[test]
     fn there_are_at_most_so_many_requests() {
         let entry = r#"{"startedDateTime": "2024-05-01T10:00:00.000Z", "time": 5, "request": {"url": "http://a.org/"},
             "response": {"status": 200}, "timings": {"connect": 1}}"#;
