@@ -42,6 +42,21 @@ def test_a_capture_gives_the_tables_of_the_command(tmp_path: Path) -> None:
     assert "10.0.0.1:40000" in str(captures)
 
 
+def test_captures_of_one_host_are_given_as_a_list(tmp_path: Path) -> None:
+    whole = capture(10)
+    # A packet with data has 140 bytes and 16 of its record; its acknowledgment has 40 and 16.
+    half = 24 + 5 * (156 + 56)
+    parts = [tmp_path / "first.pcap", tmp_path / "second.pcap"]
+    parts[0].write_bytes(whole[:half])
+    parts[1].write_bytes(whole[:24] + whole[half:])
+    together = subflow.analyze([parts])
+    assert together.subflows["bytes"] == [1000]
+    assert any("are of one host" in note for note in together.notes)
+    assert subflow.analyze(parts).subflows["bytes"] == [1000]
+    with pytest.raises(ValueError, match="is empty"):
+        subflow.analyze([parts, []])
+
+
 def test_what_is_no_capture_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("nothing")

@@ -254,14 +254,18 @@ impl Compared {
         let rows = analysis["subflows"].as_array().expect("rows");
         self.exact("subflows", listed.len() as u64 + refused, rows.len() as u64);
         self.exact("retransmissions", count(&flow["retransmissions"]), count(&row["retransmissions"]));
-        if protocol != "sctp" {
-            self.exact("timeouts", count(&flow["timeouts"]), count(&row["timeouts"]));
-        }
+        self.exact("timeouts", count(&flow["timeouts"]), count(&row["timeouts"]));
         for (own, row) in listed.iter().zip(rows) {
             let name = own["name"].as_str().unwrap_or_default();
             let what = format!("retransmissions of {name}");
             let own_count = count(&own["retransmissions"]) + count(&own["copies"]);
             self.exact(&what, own_count, count(&row["retransmissions"]));
+            if protocol == "sctp" {
+                for (key, own_key) in [("fast", "fast"), ("after_timeout", "timeout")] {
+                    let own_count = own["retransmitted"][own_key].as_u64().unwrap_or(0);
+                    self.exact(&format!("{key} of {name}"), own_count, count(&row[key]));
+                }
+            }
             let [expected, found] = [own, row].map(|it| it["goodput_mbps"].as_f64().unwrap_or(0.0));
             if expected > 0.1 {
                 self.within_one_percent(&format!("goodput of {name}"), expected, found);
