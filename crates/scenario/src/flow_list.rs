@@ -104,7 +104,9 @@ fn hpcc<'t>(
     lines: impl Iterator<Item = (usize, &'t str)>,
 ) -> Result<Vec<ListedFlow>, LineError> {
     let mut flows = Vec::new();
-    for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+    // What follows the flows are notes, as in HPCC's own file.
+    let most = count.parse().unwrap_or(0);
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty()).take(most) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let wrong =
             || LineError::new(number, line, "source, destination, priority group, port, bytes, start in seconds");
@@ -190,7 +192,8 @@ mod tests {
             "Nodes 16\nConnections 2\n0->3 id 1 start 0 size 100000\n1->2 id 2 start 1000000000 size 5000 prio 1\n";
         let hpcc = "2\n0 3 3 100 100000 2.0\n1 2 3 100 5000 2.001\n";
         let csv = "# made\nfrom,to,bytes,start_s\n0,3,100000,0\n1,2,5000,0.001\n";
-        for text in [cm, hpcc, csv] {
+        let with_notes = &format!("{hpcc}\nFirst line: # of flows\n");
+        for text in [cm, hpcc, with_notes, csv] {
             assert_eq!(read(text), Ok(expected.clone()), "{text}");
         }
         assert_eq!(read("To,From\nh1,h2\n"), Ok(vec![flow(["h2", "h1"], None, None)]));
@@ -202,6 +205,7 @@ mod tests {
         assert_eq!(line("Nodes 4\nConnections 1\n0->1 id 1 trigger 5 size 100\n"), Err(3));
         assert_eq!(line("Nodes 4\nConnections 1\n0-1 size 100\n"), Err(3));
         assert_eq!(line("2\n0 1 3 100 1000 2.0\n"), Err(1), "one of two flows is missing");
+        assert_eq!(line("2\n0 1 3 100 1000 2.0\nnotes\n"), Err(3));
         assert_eq!(line("Nodes 4\nConnections 2\n0->1 size 100\n"), Err(2), "here, too");
         assert_eq!(line("Nodes 4\nConnections 1\n0->1 size 18446744073709551615\n"), Err(3));
         assert_eq!(line("1\n0 1 3 100 0 2.0\n"), Err(2));
