@@ -93,10 +93,12 @@ impl Flow {
         usize::from(self.ends[0] != source)
     }
 
-    /// Whether a segment begins another connection with the same addresses and ports.
+    /// Whether a segment begins another connection with the same addresses and ports: the end of this one may not have been
+    /// captured.
     pub(crate) fn is_replaced_by(&self, segment: &TcpSegment, from: usize) -> bool {
         let is_syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
-        is_syn && self.is_closed() && self.halves[from].initial_sequence() != Some(segment.sequence)
+        let is_other = self.halves[from].initial_sequence() != Some(segment.sequence);
+        is_syn && is_other && (self.is_closed() || self.halves[from].packets > 0)
     }
 
     /// Whether both ends have finished, or one has reset it.
@@ -173,5 +175,23 @@ impl Handshake {
     pub(crate) fn round_trip(&self) -> Option<u64> {
         let (Some(syn), Some(ack), false) = (self.syn, self.ack, self.is_repeated) else { return None };
         self.syn_ack.and_then(|_| ack.checked_sub(syn))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_syn_with_another_number_begins_another_connection_though_no_end_was_captured() {
+        let [client, server] = ["10.0.0.1:4000", "10.0.0.2:80"].map(|end| end.parse().expect("an address"));
+        let segment = |sequence: u32, flags: TcpFlags| TcpSegment { sequence, flags, ..Default::default() };
+        let syn = segment(7, TcpFlags::SYN);
+        let mut flow = Flow::new(client, server, &syn, 0);
+        flow.observe(0, &syn, 0);
+        assert!(!flow.is_replaced_by(&syn, 0), "it is sent again");
+        assert!(flow.is_replaced_by(&segment(9, TcpFlags::SYN), 0));
+        assert!(!flow.is_replaced_by(&segment(9, TcpFlags::SYN), 1), "the other end opens at the same time");
+        assert!(!flow.is_replaced_by(&segment(9, TcpFlags::SYN | TcpFlags::ACK), 1));
     }
 }
