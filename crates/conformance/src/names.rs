@@ -13,6 +13,8 @@ pub(crate) fn of_event(event: &Event) -> (&'static str, Option<&'static str>) {
         Event::Received => ("received", None),
         Event::Writable => ("writable", None),
         Event::PeerFinished => ("peer_finished", None),
+        Event::StreamBegun(_) => ("stream_begun", None),
+        Event::StreamCompleted(_) => ("stream_completed", None),
         Event::Acknowledged => ("acknowledged", None),
         Event::Closed(how) => ("closed", Some(of_end(*how))),
         Event::SubflowEstablished(_) => ("subflow_established", None),

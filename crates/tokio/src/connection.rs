@@ -96,6 +96,8 @@ impl Connection {
             Event::Received
             | Event::Writable
             | Event::Acknowledged
+            | Event::StreamBegun(_)
+            | Event::StreamCompleted(_)
             | Event::SubflowEstablished(_)
             | Event::SubflowClosed(_) => {}
         }

@@ -14,6 +14,10 @@ pub enum Event {
     Writable,
     /// The peer has ended its stream.
     PeerFinished,
+    /// The first bytes of a [further stream](crate::Endpoint::open_stream) can be read: its number.
+    StreamBegun(u64),
+    /// All of a further stream has arrived: its number.
+    StreamCompleted(u64),
     /// All data written and the end of the stream are acknowledged.
     Acknowledged,
     /// The connection is over.

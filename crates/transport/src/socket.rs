@@ -15,7 +15,7 @@ use crate::mptcp::{OpenRequest, PathRecord, Refused};
 use crate::notes::Noted;
 use crate::stream::Stream;
 use crate::tcp::{Closed, Connection, Ends};
-use crate::{Change, Event};
+use crate::{Change, Event, quic};
 
 /// A protocol as [`Endpoint`](crate::Endpoint) uses it, whose methods of the same names describe these. Each protocol
 /// implements it in its file `socket.rs`. The bodies here are for protocols that do not have what the method is about.
@@ -68,6 +68,17 @@ pub(crate) trait Socket: Sized {
     fn write(&mut self, bytes: u64) -> u64;
 
     fn finish(&mut self) {}
+
+    /// Opens a further stream, of a protocol that has several.
+    fn open_stream(&mut self, _priority: quic::Priority) -> Option<u64> {
+        None
+    }
+
+    fn write_on_stream(&mut self, _number: u64, _bytes: u64, _priority: quic::Priority) {}
+
+    fn received_on_stream(&self, _number: u64) -> Option<u64> {
+        None
+    }
 
     fn stop(&mut self) {}
 

@@ -197,7 +197,11 @@ impl EventLog {
             Event::SubflowClosed(ends) => self.write(at, event!("multipath:subflow_closed"), Some(ends), |_, _| {}),
             Event::FellBack => self.write(at, event!("multipath:fell_back"), None, |_, _| {}),
             Event::Acknowledged => self.write(at, event!("transport:all_acknowledged"), None, |_, _| {}),
-            Event::Received | Event::Writable | Event::PeerFinished => {}
+            Event::Received
+            | Event::Writable
+            | Event::PeerFinished
+            | Event::StreamBegun(_)
+            | Event::StreamCompleted(_) => {}
         }
     }
 

@@ -120,6 +120,23 @@ impl Endpoint {
         ask!(mut self.finish())
     }
 
+    /// Opens a further stream of a connection, beside the one that [`write`](Self::write) and its like are about, and returns
+    /// its number, from 1 on. `None` at the end that has accepted the connection, and of protocols with one stream.
+    pub fn open_stream(&mut self, priority: quic::Priority) -> Option<u64> {
+        ask!(mut self.open_stream(priority))
+    }
+
+    /// Writes `bytes` bytes on a further stream and ends it for this end. Both ends write on it, and read what arrives at
+    /// once: [`Event::StreamBegun`] and [`Event::StreamCompleted`] tell how far that is.
+    pub fn write_on_stream(&mut self, number: u64, bytes: u64, priority: quic::Priority) {
+        ask!(mut self.write_on_stream(number, bytes, priority))
+    }
+
+    /// Bytes that have arrived in order on a further stream; `None` before it is open, and once both ends have all of it.
+    pub fn received_on_stream(&self, number: u64) -> Option<u64> {
+        ask!(self.received_on_stream(number))
+    }
+
     /// Discards data that was written and not sent, and ends the stream.
     pub fn stop(&mut self) {
         ask!(mut self.stop())
@@ -198,7 +215,8 @@ impl Endpoint {
     }
 
     /// Calls `visit` with each range of the stream that was accepted of `packet`, the latest one, whose payloads are
-    /// described; and with the number of its chunk, of SCTP ([`TakenChunk`](sctp::TakenChunk)), or 0.
+    /// described; and with the number of its chunk, of SCTP ([`TakenChunk`](sctp::TakenChunk)), of its stream, of QUIC, or
+    /// 0. With several streams of QUIC ranges are places in the order in which all of their data was sent first.
     pub fn visit_taken(&self, packet: &Packet, visit: impl FnMut(u64, Range<u64>)) {
         ask!(self.visit_taken(packet, visit))
     }

@@ -6,6 +6,7 @@ use subflow_wire::quic::AckFrame;
 
 use super::error::TransportError;
 use super::recovery::{Delivery, Recovery};
+use super::send_stream::SendStream;
 use super::sent::{SentFrame, SentFrames, SentPacket};
 use super::space_id::SpaceId;
 use super::{Connection, MAIN_STREAM};
@@ -99,13 +100,12 @@ impl Connection {
         for &frame in frames {
             match frame {
                 SentFrame::Stream { stream, start, end, fin } => {
-                    if let Some(send) = self.streams.send_mut(stream) {
-                        send.on_lost(start..end, fin);
-                    }
+                    self.streams.change_send(stream, |send| send.on_lost(start..end, fin));
                 }
                 SentFrame::Crypto { start, end } => self.space_mut(id).crypto.on_lost(start, end),
                 SentFrame::Ack { .. } => {}
                 SentFrame::MaxData => self.streams.tell_again(None, false),
+                SentFrame::MaxStreams => (self.streams.owes_streams, self.streams.owes_news) = (true, true),
                 SentFrame::MaxStreamData(stream) => self.streams.tell_again(Some(stream), false),
                 SentFrame::ResetStream(stream) => self.streams.tell_again(Some(stream), true),
                 SentFrame::HandshakeDone => self.owes_handshake_done = true,
@@ -118,11 +118,11 @@ impl Connection {
         for &frame in frames {
             match frame {
                 SentFrame::Stream { stream, start, end, fin } => {
-                    if let Some(send) = self.streams.send_mut(stream) {
-                        let growth = send.on_acknowledged(start..end, fin);
-                        if growth > 0 && stream == MAIN_STREAM {
-                            self.stream.on_acknowledged(send.acknowledged());
-                        }
+                    let acknowledge = |send: &mut SendStream| (send.on_acknowledged(start..end, fin), send.acknowledged());
+                    match self.streams.change_send(stream, acknowledge) {
+                        Some((1.., acknowledged)) if stream == MAIN_STREAM => self.stream.on_acknowledged(acknowledged),
+                        Some((growth, _)) if stream != MAIN_STREAM => self.on_further_acknowledged(stream, growth),
+                        _ => {}
                     }
                 }
                 // Another path may have taken the place.
@@ -130,9 +130,8 @@ impl Connection {
                     self.space_mut(space).received.forget_through(largest);
                 }
                 SentFrame::ResetStream(stream) => {
-                    if let Some(send) = self.streams.send_mut(stream) {
-                        send.on_reset_acknowledged();
-                    }
+                    self.streams.change_send(stream, SendStream::on_reset_acknowledged);
+                    self.streams.retire(stream);
                 }
                 _ => {}
             }
@@ -170,7 +169,10 @@ impl Connection {
         let ends = self.paths[place].ends;
         for packet in lost {
             let data = packet.frames.iter().filter_map(|frame| match *frame {
-                SentFrame::Stream { stream: MAIN_STREAM, start, end, .. } => Some(start..end),
+                SentFrame::Stream { stream, start, end, .. } => {
+                    let place = self.streams.send(stream).map_or(start, |send| send.place_of(start));
+                    Some(place..place + (end - start))
+                }
                 _ => None,
             });
             let sent_at = packet.sent_at;

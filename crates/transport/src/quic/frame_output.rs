@@ -66,6 +66,7 @@ impl Connection {
             sent.extend(match &frame {
                 Frame::HandshakeDone => Some(SentFrame::HandshakeDone),
                 Frame::MaxData(_) => Some(SentFrame::MaxData),
+                Frame::MaxStreams { .. } => Some(SentFrame::MaxStreams),
                 Frame::MaxStreamData { stream, .. } => Some(SentFrame::MaxStreamData(*stream)),
                 Frame::ResetStream { stream, .. } => Some(SentFrame::ResetStream(*stream)),
                 Frame::NewConnectionId(new) => {
@@ -128,7 +129,7 @@ impl Connection {
             }
             let (start, end, fin) = (piece.range.start, piece.range.end, piece.fin);
             sent.push(SentFrame::Stream { stream, start, end, fin });
-            let payload = Payload { stream_offset: start, length, sum: 0 };
+            let payload = Payload { stream_offset: piece.place, length, sum: 0 };
             room = add(Frame::Stream(StreamFrame { stream, offset: start, fin, has_length, payload }), room, frames);
             if !has_length {
                 return;

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use subflow_quantity::Instant;
-use subflow_wire::quic::{ConnectionId, Direction, Frame, PacketHeader, QuicDatagram, QuicPacket, VERSION_1};
+use subflow_wire::quic::{
+    ConnectionId, Direction, Frame, PacketHeader, QuicDatagram, QuicPacket, StreamFrame, VERSION_1,
+};
 use subflow_wire::{Ecn, IpHeader};
 
 use super::error::TransportError;
@@ -11,7 +13,7 @@ use super::path::Path;
 use super::phase::Phase;
 use super::received::AckPolicy;
 use super::space_id::SpaceId;
-use super::{Connection, MAIN_STREAM};
+use super::{Connection, MAIN_STREAM, Taken};
 use crate::tcp::{Closed, Ends};
 
 impl Connection {
@@ -154,14 +156,7 @@ impl Connection {
 
     fn on_data_frame(&mut self, place: usize, frame: &Frame, now: Instant) -> Result<(), TransportError> {
         match frame {
-            Frame::Stream(stream) => {
-                let accepted = self.streams.accept(stream)?;
-                if let Some(taken) = accepted.taken {
-                    self.paths[place].counters.bytes_received += taken.end - taken.start;
-                    self.taken.push((stream.stream, taken));
-                }
-                self.on_readable(stream.stream, accepted.readable);
-            }
+            Frame::Stream(stream) => self.on_stream(place, stream)?,
             Frame::ResetStream { stream, final_size, .. } => self.streams.on_reset(*stream, *final_size)?,
             Frame::StopSending { stream, error_code } => self.streams.on_stop_sending(*stream, *error_code)?,
             Frame::MaxData(maximum) => self.streams.allow(*maximum),
@@ -192,16 +187,25 @@ impl Connection {
         Ok(())
     }
 
-    /// `bytes` more bytes of a stream can be read. Only the main stream has an application that may wait.
-    fn on_readable(&mut self, stream: subflow_wire::quic::StreamId, bytes: u64) {
-        if stream == MAIN_STREAM {
-            if bytes > 0 {
-                self.stream.on_received(bytes);
-            }
-            self.streams.set_read(stream, self.stream.bytes_read());
-        } else {
-            self.streams.set_read(stream, u64::MAX);
+    fn on_stream(&mut self, place: usize, frame: &StreamFrame) -> Result<(), TransportError> {
+        let stream = frame.stream;
+        let was_complete = stream != MAIN_STREAM && self.received_on(stream).is_some_and(|(_, is_complete)| is_complete);
+        let accepted = self.streams.accept(frame)?;
+        if let Some(range) = accepted.taken {
+            self.paths[place].counters.bytes_received += range.end - range.start;
+            let place = frame.payload.stream_offset + (range.start - frame.offset);
+            self.taken.push(Taken { stream, range, place });
         }
+        if stream != MAIN_STREAM {
+            self.on_further_readable(stream, accepted.readable, was_complete);
+            return Ok(());
+        }
+        // Only the main stream has an application that may wait.
+        if accepted.readable > 0 {
+            self.stream.on_received(accepted.readable);
+        }
+        self.streams.set_read(stream, self.stream.bytes_read());
+        Ok(())
     }
 }
 

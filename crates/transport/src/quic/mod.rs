@@ -17,6 +17,8 @@
 //! | paths: their state, opening and end, frames | `path.rs`, `path_control.rs`, `path_frames.rs`; `multipath.rs` |
 //! | the path of a packet, shared bottlenecks | `path_choice.rs`, `observation.rs` |
 //! | streams and flow control (2 to 4) | `streams.rs`, `stream_input.rs`, `send_stream.rs`, `receive_stream.rs`, `window.rs` |
+//! | priorities of streams (RFC 9218) | `priority.rs` |
+//! | streams beyond the first one, as an application uses them | `further_streams.rs`; one order of all data: `placement.rs` |
 //! | idle timeout, closing and errors (10, 20.1) | `close.rs`, `error.rs` |
 //! | what all endpoints can do | `socket.rs` |
 //!
@@ -31,6 +33,7 @@ mod connection_ids;
 mod crypto_stream;
 mod error;
 mod frame_output;
+mod further_streams;
 mod handshake;
 mod input;
 mod multipath;
@@ -41,6 +44,8 @@ mod path_choice;
 mod path_control;
 mod path_frames;
 mod phase;
+mod placement;
+mod priority;
 mod probe;
 mod receive_stream;
 mod received;
@@ -55,7 +60,6 @@ mod stream_input;
 mod streams;
 mod window;
 
-use core::ops::Range;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -65,7 +69,9 @@ use subflow_wire::quic::{ConnectionId, StreamId, TransportParameters};
 
 pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig};
 pub use error::TransportError;
+pub use further_streams::Taken;
 pub(crate) use handshake::may_open;
+pub use priority::Priority;
 pub use rtt::Rtt;
 
 use crate::notes::SctpNotes;
@@ -74,6 +80,7 @@ use crate::tcp::{Closed, Ends};
 use crate::{Event, RandomSource};
 use close::Idle;
 use connection_ids::{ConnectionIds, random_id};
+use further_streams::Further;
 use multipath::Multipath;
 use path::Path;
 use phase::Phase;
@@ -108,8 +115,10 @@ pub struct Connection {
     stream: Stream,
     /// Whether the client is to be told that the handshake is confirmed.
     owes_handshake_done: bool,
+    /// What the application has done on streams beyond the main one.
+    further: Further,
     /// The data that the latest datagram has brought.
-    taken: Vec<(StreamId, Range<u64>)>,
+    taken: Vec<Taken>,
     /// What loss recovery did, if that is noted.
     notes: Option<Box<SctpNotes>>,
     /// Reused: packets that an acknowledgment has delivered, and those that it has proved lost.
@@ -158,7 +167,7 @@ impl Connection {
         let original = random_id(&mut random);
         let mut connection = Self::new(config, (ends, addresses), [original; 2], random, now);
         connection.paths[0].amplification.is_validated = true;
-        connection.streams.open();
+        connection.streams.open(Priority::TURNS);
         connection.begin_handshake();
         connection
     }
@@ -205,6 +214,7 @@ impl Connection {
             streams: Streams::new(&config, false),
             stream: Stream::new(config.send_buffer),
             owes_handshake_done: false,
+            further: Further::default(),
             taken: Vec::new(),
             notes: None,
             scratch: Vec::new(),
@@ -255,35 +265,6 @@ impl Connection {
     /// How it ended, once it is over.
     pub fn ended(&self) -> Option<Closed> {
         self.phase.ended()
-    }
-
-    /// Opens a further stream. Drain the connection after writing.
-    pub fn open_stream(&mut self) -> StreamId {
-        self.streams.open()
-    }
-
-    /// Writes `bytes` bytes on a stream that is open; without the bound of a send buffer.
-    pub fn write_on(&mut self, stream: StreamId, bytes: u64) {
-        if let Some(send) = self.streams.send_mut(stream) {
-            send.write(bytes);
-        }
-    }
-
-    /// Ends a stream after the data written so far.
-    pub fn finish_stream(&mut self, stream: StreamId) {
-        if let Some(send) = self.streams.send_mut(stream) {
-            send.finish();
-        }
-    }
-
-    /// Bytes of a stream that have arrived in order, and whether that is all of it; `None` if it is not open.
-    pub fn received_on(&self, stream: StreamId) -> Option<(u64, bool)> {
-        self.streams.receive(stream).map(|receive| (receive.received(), receive.is_complete()))
-    }
-
-    /// The data of all streams that the latest datagram has brought.
-    pub fn taken_data(&self) -> &[(StreamId, Range<u64>)] {
-        &self.taken
     }
 
     /// Reports that both ends have sent and received everything, and closes the connection then.

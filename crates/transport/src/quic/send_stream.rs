@@ -3,6 +3,7 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
+use super::placement::Placement;
 use crate::interval_set::IntervalSet;
 
 /// Ranges that are acknowledged beyond the first byte that is not. One is at least a packet long, so that a window of
@@ -13,6 +14,8 @@ const MOST_RANGES: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) range: Range<u64>,
+    /// Its place in all that the connection has sent.
+    pub(super) place: u64,
     /// Whether the stream ends with it.
     pub(super) fin: bool,
     /// Whether it was sent before.
@@ -34,6 +37,7 @@ pub(super) struct SendStream {
     beyond: IntervalSet,
     /// What was lost, in the order in which that was found.
     lost: VecDeque<Range<u64>>,
+    placement: Placement,
     /// Bytes that the peer allows.
     maximum: u64,
     /// What the application does not send any more, with its error.
@@ -59,6 +63,7 @@ impl SendStream {
             acknowledged: 0,
             beyond: IntervalSet::new(MOST_RANGES),
             lost: VecDeque::new(),
+            placement: Placement::default(),
             maximum,
             reset: None,
         }
@@ -136,6 +141,17 @@ impl SendStream {
         !self.lost.is_empty() || self.new_bytes(credit) > 0 || self.owes_end()
     }
 
+    /// Whether it has anything to send, whatever the connection's credit.
+    #[inline]
+    pub(super) fn wants_to_send(&self) -> bool {
+        self.has_pending(u64::MAX)
+    }
+
+    /// The place of `offset` in all that the connection has sent.
+    pub(super) fn place_of(&self, offset: u64) -> u64 {
+        self.placement.of(offset).0
+    }
+
     /// Bytes to send again, and new ones with a `credit` of the connection.
     pub(super) fn pending_bytes(&self, credit: u64) -> (u64, u64) {
         let again = self.lost.iter().map(|range| range.end - range.start).sum();
@@ -159,11 +175,15 @@ impl SendStream {
         self.lost.front().map_or(self.next, |range| range.start)
     }
 
-    /// Takes what the next frame carries: at most `room` bytes, and at most `credit` new ones.
-    pub(super) fn take(&mut self, room: u64, credit: u64) -> Option<Piece> {
+    /// Takes what the next frame carries: at most `room` bytes, and at most `credit` new ones. The connection has sent `sent`
+    /// bytes on all streams.
+    pub(super) fn take(&mut self, room: u64, credit: u64, sent: u64) -> Option<Piece> {
         self.skip_acknowledged();
         if let Some(range) = self.lost.front_mut() {
             let end = self.beyond.first_within(range.clone()).map_or(range.end, |held| held.start);
+            // A frame has one place.
+            let (place, part_end) = self.placement.of(range.start);
+            let end = part_end.map_or(end, |part_end| part_end.min(end));
             let piece = range.start..end.min(range.start + room);
             if piece.is_empty() {
                 return None;
@@ -176,7 +196,7 @@ impl SendStream {
             let fin =
                 self.finished && piece.end == self.written && self.end == End::Unsent && self.next == self.written;
             self.mark_end_sent(fin);
-            return Some(Piece { range: piece, fin, is_retransmission: true });
+            return Some(Piece { range: piece, place, fin, is_retransmission: true });
         }
         let start = self.next;
         self.next += self.new_bytes(credit).min(room);
@@ -185,7 +205,8 @@ impl SendStream {
             return None;
         }
         self.mark_end_sent(fin);
-        Some(Piece { range: start..self.next, fin, is_retransmission: false })
+        self.placement.add(start, sent);
+        Some(Piece { range: start..self.next, place: sent, fin, is_retransmission: false })
     }
 
     fn mark_end_sent(&mut self, fin: bool) {
@@ -218,6 +239,7 @@ impl SendStream {
             self.beyond.insert(range);
         } else if range.end > before {
             self.acknowledged = self.beyond.advance(range.end);
+            self.placement.forget_below(self.acknowledged);
         }
         self.acknowledged - before
     }
@@ -241,7 +263,13 @@ mod tests {
     use super::*;
 
     fn piece(range: Range<u64>, fin: bool, is_retransmission: bool) -> Option<Piece> {
-        Some(Piece { range, fin, is_retransmission })
+        Some(Piece { place: range.start, range, fin, is_retransmission })
+    }
+
+    /// What is taken of the only stream of a connection.
+    fn take(stream: &mut SendStream, room: u64, credit: u64) -> Option<Piece> {
+        let sent = stream.sent();
+        stream.take(room, credit, sent)
     }
 
     fn written(bytes: u64) -> SendStream {
@@ -254,23 +282,23 @@ mod tests {
     fn the_end_goes_with_the_last_data_and_alone_if_that_was_sent_before() {
         let mut stream = written(250);
         stream.finish();
-        assert_eq!(stream.take(100, 1000), piece(0..100, false, false));
-        assert_eq!(stream.take(200, 1000), piece(100..250, true, false));
-        assert_eq!(stream.take(200, 1000), None);
+        assert_eq!(take(&mut stream, 100, 1000), piece(0..100, false, false));
+        assert_eq!(take(&mut stream, 200, 1000), piece(100..250, true, false));
+        assert_eq!(take(&mut stream, 200, 1000), None);
         let mut stream = written(50);
-        assert_eq!(stream.take(100, 1000), piece(0..50, false, false));
+        assert_eq!(take(&mut stream, 100, 1000), piece(0..50, false, false));
         stream.finish();
         assert!(stream.has_pending(0));
-        assert_eq!(stream.take(100, 0), piece(50..50, true, false));
+        assert_eq!(take(&mut stream, 100, 0), piece(50..50, true, false));
     }
 
     #[test]
     fn both_limits_of_flow_control_hold() {
         let mut stream = SendStream::new(120);
         stream.write(500);
-        assert_eq!(stream.take(1000, 70), piece(0..70, false, false));
-        assert_eq!(stream.take(1000, 70), piece(70..120, false, false));
-        assert_eq!((stream.take(1000, 70), stream.has_pending(70)), (None, false));
+        assert_eq!(take(&mut stream, 1000, 70), piece(0..70, false, false));
+        assert_eq!(take(&mut stream, 1000, 70), piece(70..120, false, false));
+        assert_eq!((take(&mut stream, 1000, 70), stream.has_pending(70)), (None, false));
         stream.allow(200);
         assert_eq!((stream.has_pending(0), stream.has_pending(1)), (false, true));
     }
@@ -279,14 +307,14 @@ mod tests {
     fn lost_data_is_sent_again_unless_it_was_acknowledged_meanwhile() {
         let mut stream = written(400);
         stream.finish();
-        (0..4).for_each(|n| assert_eq!(stream.take(100, 1000), piece(100 * n..100 * n + 100, n == 3, false)));
+        (0..4).for_each(|n| assert_eq!(take(&mut stream, 100, 1000), piece(100 * n..100 * n + 100, n == 3, false)));
         [0..100, 100..200].into_iter().for_each(|range| stream.on_lost(range, false));
         stream.on_lost(300..400, true);
         assert_eq!(stream.on_acknowledged(100..200, false), 0);
-        assert_eq!(stream.take(60, 0), piece(0..60, false, true));
+        assert_eq!(take(&mut stream, 60, 0), piece(0..60, false, true));
         assert_eq!(stream.next_offset(), 60);
-        assert_eq!(stream.take(60, 0), piece(60..100, false, true));
-        assert_eq!(stream.take(200, 0), piece(300..400, true, true));
+        assert_eq!(take(&mut stream, 60, 0), piece(60..100, false, true));
+        assert_eq!(take(&mut stream, 200, 0), piece(300..400, true, true));
         assert_eq!(stream.on_acknowledged(0..100, false), 200);
         assert_eq!(stream.on_acknowledged(300..400, true), 0);
         assert!(!stream.is_acknowledged());
@@ -297,7 +325,7 @@ mod tests {
     #[test]
     fn a_reset_stream_sends_nothing_more() {
         let mut stream = written(400);
-        stream.take(100, 1000);
+        take(&mut stream, 100, 1000);
         assert!(stream.reset(7) && !stream.reset(8));
         stream.on_lost(0..100, false);
         assert_eq!((stream.has_pending(1000), stream.reset_with()), (false, Some((7, 100))));

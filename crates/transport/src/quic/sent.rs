@@ -20,6 +20,8 @@ pub(super) enum SentFrame {
     Ack { space: SpaceId, path: u64, largest: u64 },
     /// The connection's window.
     MaxData,
+    /// The number of streams that the peer may open.
+    MaxStreams,
     /// A stream's window.
     MaxStreamData(StreamId),
     /// The end of a stream that is not completed.

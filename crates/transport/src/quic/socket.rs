@@ -10,7 +10,9 @@ use subflow_wire::{Body, PROTOCOL_UDP, Packet};
 
 use super::connection_ids::ConnectionIds;
 use super::multipath::Multipath;
-use super::{Connection, MAIN_STREAM};
+use super::further_streams::of_client;
+use super::send_stream::SendStream;
+use super::{Connection, MAIN_STREAM, Priority, Taken};
 use crate::figures::{Figures, PathState};
 use crate::mptcp::OpenRequest;
 use crate::notes::{Kept, Noted};
@@ -56,7 +58,7 @@ impl Socket for Connection {
     }
 
     fn write(&mut self, bytes: u64) -> u64 {
-        let acknowledged = self.bytes_acknowledged();
+        let acknowledged = self.streams.send(MAIN_STREAM).map_or(0, |send| send.acknowledged());
         let admitted = self.stream.admit(bytes, acknowledged);
         self.write_on(MAIN_STREAM, admitted);
         admitted
@@ -68,10 +70,15 @@ impl Socket for Connection {
     }
 
     fn stop(&mut self) {
-        if let Some(send) = self.streams.send_mut(MAIN_STREAM) {
-            self.stream.written -= send.discard_unsent();
+        for stream in self.streams.open_streams() {
+            let discarded = self.streams.change_send(stream, SendStream::discard_unsent).unwrap_or(0);
+            match stream {
+                MAIN_STREAM => self.stream.written -= discarded,
+                _ => self.further.written -= discarded,
+            }
+            self.finish_stream(stream);
         }
-        Socket::finish(self);
+        self.stream.finished = true;
     }
 
     fn abort(&mut self) {
@@ -91,8 +98,35 @@ impl Socket for Connection {
         self.streams.set_read(MAIN_STREAM, self.stream.read);
     }
 
+    fn bytes_written(&self) -> u64 {
+        self.stream.written + self.further.written
+    }
+
+    #[inline]
+    fn bytes_received(&self) -> u64 {
+        self.stream.received + self.further.received
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.stream.bytes_read() + self.further.received
+    }
+
     fn bytes_acknowledged(&self) -> u64 {
-        self.streams.send(MAIN_STREAM).map_or(0, |send| send.acknowledged())
+        self.streams.send(MAIN_STREAM).map_or(0, |send| send.acknowledged()) + self.further.acknowledged
+    }
+
+    fn open_stream(&mut self, priority: Priority) -> Option<u64> {
+        (!self.is_server).then(|| Self::open_stream(self, priority).index())
+    }
+
+    fn write_on_stream(&mut self, number: u64, bytes: u64, priority: Priority) {
+        self.set_priority(of_client(number), priority);
+        self.write_on(of_client(number), bytes);
+        self.finish_stream(of_client(number));
+    }
+
+    fn received_on_stream(&self, number: u64) -> Option<u64> {
+        self.received_on(of_client(number)).map(|(bytes, _)| bytes)
     }
 
     fn receive_window(&self) -> Option<u64> {
@@ -105,8 +139,9 @@ impl Socket for Connection {
     }
 
     fn visit_taken(&self, _packet: &Packet, mut visit: impl FnMut(u64, Range<u64>)) {
-        let of_main = self.taken.iter().filter(|(stream, _)| *stream == MAIN_STREAM);
-        of_main.for_each(|(_, range)| visit(0, range.clone()));
+        for Taken { stream, range, place } in &self.taken {
+            visit(stream.index(), *place..place + (range.end - range.start));
+        }
     }
 
     fn describe(&self, figures: &mut Figures) {
@@ -122,7 +157,7 @@ impl Socket for Connection {
     }
 
     fn visit_paths(&self, mut visit: impl FnMut(PathState)) {
-        let flight_of_main = self.streams.send(MAIN_STREAM).map_or(0, |send| send.sent() - send.acknowledged());
+        let unacknowledged = self.streams.sent_in_all().saturating_sub(Socket::bytes_acknowledged(self));
         for (place, path) in self.paths.iter().enumerate().filter(|(_, path)| path.sends()) {
             let of_controller = self.congestion.path(place);
             let in_flight = path.recovery.in_flight();
@@ -135,7 +170,7 @@ impl Socket for Connection {
                 ssthresh: (of_controller.ssthresh() < Path::INFINITE).then(|| of_controller.ssthresh().into()),
                 in_flight: in_flight.into(),
                 flight_size: match self.config.multipath {
-                    None => flight_of_main,
+                    None => unacknowledged,
                     Some(_) => u64::from(in_flight) * u64::from(self.full_payload()),
                 },
                 srtt: path.rtt.srtt(),

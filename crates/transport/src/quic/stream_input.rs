@@ -3,6 +3,7 @@
 use subflow_wire::quic::{Direction, Frame, StreamFrame, StreamId};
 
 use super::error::TransportError;
+use super::priority::Priority;
 use super::receive_stream::Accepted;
 use super::streams::{Stream, Streams};
 
@@ -14,24 +15,29 @@ impl Streams {
     /// It is beyond a limit, or contradicts what was received before.
     pub(super) fn accept(&mut self, frame: &StreamFrame) -> Result<Accepted, TransportError> {
         let range = frame.offset..frame.offset + u64::from(frame.payload.length);
-        let accepted = self.of_peer(frame.stream)?.receive.accept(range, frame.fin)?;
+        let Some(stream) = self.of_peer(frame.stream)? else { return Ok(Accepted::default()) };
+        let accepted = stream.receive.accept(range, frame.fin)?;
         self.window.count(accepted.growth)?;
         Ok(accepted)
     }
 
     /// The peer has ended a stream without its data.
     pub(super) fn on_reset(&mut self, id: StreamId, final_size: u64) -> Result<(), TransportError> {
-        let growth = self.of_peer(id)?.receive.on_reset(final_size)?;
+        let Some(stream) = self.of_peer(id)? else { return Ok(()) };
+        let growth = stream.receive.on_reset(final_size)?;
         self.window.count(growth)?;
         // What is never read must not fill the window.
         self.owes_news |= self.window.on_read(growth);
+        self.retire(id);
         Ok(())
     }
 
     /// The peer does not read a stream any more: its sending part is ended (section 3.5).
     pub(super) fn on_stop_sending(&mut self, id: StreamId, error_code: u64) -> Result<(), TransportError> {
-        let stream = self.of_peer(id)?;
-        if stream.send.reset(error_code) {
+        self.of_peer(id)?;
+        if self.change_send(id, |send| send.reset(error_code)) == Some(true)
+            && let Some(stream) = self.all.get_mut(&id)
+        {
             stream.owes_reset = true;
             self.owes_news = true;
         }
@@ -40,27 +46,31 @@ impl Streams {
 
     /// The peer allows `maximum` bytes on a stream.
     pub(super) fn allow_on(&mut self, id: StreamId, maximum: u64) -> Result<(), TransportError> {
-        self.of_peer(id)?.send.allow(maximum);
+        self.of_peer(id)?;
+        self.change_send(id, |send| send.allow(maximum));
         Ok(())
     }
 
-    /// A stream about which the peer has sent something. It opens its own by that (section 3.2).
-    fn of_peer(&mut self, id: StreamId) -> Result<&mut Stream, TransportError> {
+    /// A stream about which the peer has sent something; `None` if it is over. The peer opens its own by that, with all
+    /// before it (section 3.2).
+    fn of_peer(&mut self, id: StreamId) -> Result<Option<&mut Stream>, TransportError> {
         let is_own = id.is_by_server() == self.is_server;
         if id.direction() == Direction::Unidirectional {
             // This end takes none, and opens none.
             return Err(if is_own { TransportError::StreamState } else { TransportError::StreamLimit });
         }
-        if !self.all.contains_key(&id) {
-            if is_own {
-                return Err(TransportError::StreamState);
-            }
-            if id.index() >= self.most_of_peer {
-                return Err(TransportError::StreamLimit);
-            }
-            self.add(id);
+        if is_own && id.index() >= self.opened {
+            return Err(TransportError::StreamState);
         }
-        self.all.get_mut(&id).ok_or(TransportError::StreamState)
+        if !is_own && id.index() >= self.most_of_peer {
+            return Err(TransportError::StreamLimit);
+        }
+        while !is_own && self.opened_by_peer <= id.index() {
+            let next = StreamId::new(self.opened_by_peer, id.is_by_server(), Direction::Bidirectional);
+            self.opened_by_peer += 1;
+            self.add(next, Priority::TURNS);
+        }
+        Ok(self.all.get_mut(&id))
     }
 
     /// The application has read the first `total` bytes of a stream.
@@ -90,6 +100,9 @@ impl Streams {
         }
         if let Some(maximum) = self.window.take_maximum() {
             return Some(Frame::MaxData(maximum));
+        }
+        if self.owes_streams {
+            return Some(Frame::MaxStreams { direction: Direction::Bidirectional, maximum: self.raise_streams() });
         }
         for (&stream, state) in &mut self.all {
             if core::mem::take(&mut state.owes_maximum) {
@@ -162,23 +175,19 @@ mod tests {
     }
 
     #[test]
-    fn streams_with_data_take_turns() {
-        let mut streams = Streams::new(&Config::default(), false);
-        let ids = [streams.open(), streams.open()];
-        let peer = TransportParameters {
-            initial_max_data: 250,
-            initial_max_stream_data_bidi_remote: 1000,
-            initial_max_streams_bidi: 2,
-            ..TransportParameters::default()
-        };
-        streams.learn_limits(&peer);
-        ids.iter().for_each(|&id| streams.send_mut(id).expect("it is open").write(200));
-        let mut taken = Vec::new();
-        while let Some((id, _)) = streams.next_sender() {
-            let piece = streams.take(id, 100).expect("it has data");
-            taken.push((id, piece.range));
-        }
-        let [one, two] = ids;
-        assert_eq!(taken, [(one, 0..100), (two, 0..100), (one, 100..150)]);
+    fn a_stream_that_is_over_makes_room_for_another() {
+        let config = Config { streams: 2, ..Config::default() };
+        let mut streams = Streams::new(&config, true);
+        streams.learn_limits(&TransportParameters::default());
+        let id = |index| StreamId::new(index, false, Direction::Bidirectional);
+        let end = |index| StreamFrame { stream: id(index), fin: true, ..StreamFrame::default() };
+        // The second stream opens the main one as well, which stays.
+        assert!(streams.accept(&end(1)).is_ok() && streams.opened_by_peer == 2);
+        assert_eq!(streams.accept(&end(2)), Err(TransportError::StreamLimit));
+        streams.change_send(id(1), |send| send.on_acknowledged(0..0, true));
+        streams.retire(id(1));
+        assert_eq!(streams.take_news(), Some(Frame::MaxStreams { direction: Direction::Bidirectional, maximum: 3 }));
+        assert!(streams.accept(&end(1)).is_ok(), "a repetition is ignored");
+        assert!(streams.receive(id(1)).is_none() && streams.accept(&end(2)).is_ok());
     }
 }

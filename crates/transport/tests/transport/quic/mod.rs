@@ -4,6 +4,7 @@ mod handshake;
 mod mistakes;
 mod multipath;
 mod recovery;
+mod streams;
 mod transfer;
 mod wire;
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use subflow_quantity::Duration;
 use subflow_transport::Event;
-use subflow_transport::quic::{Config, MAIN_STREAM};
+use subflow_transport::quic::{Config, MAIN_STREAM, Priority};
 use subflow_transport::tcp::Closed;
 use subflow_wire::quic::StreamId;
 
@@ -97,7 +97,7 @@ fn several_streams_share_a_connection() {
     let mut wire = Wire::new(configs(), 5, Wire::lossy(3, 3));
     let streams: Vec<StreamId> = wire.with(CLIENT, |endpoint| {
         let quic = endpoint.as_quic_mut().expect("it speaks QUIC");
-        let streams: Vec<StreamId> = (0..5).map(|_| quic.open_stream()).collect();
+        let streams: Vec<StreamId> = (0..5).map(|_| quic.open_stream(Priority::default())).collect();
         for (&stream, bytes) in streams.iter().zip([70_000, 1, 0, 120_000, 4000]) {
             quic.write_on(stream, bytes);
             quic.finish_stream(stream);

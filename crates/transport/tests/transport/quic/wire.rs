@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
-use subflow_transport::quic::{CONNECTION_ID_LENGTH, Config, Connection};
+use subflow_transport::quic::{CONNECTION_ID_LENGTH, Config, Connection, Taken};
 use subflow_transport::{Endpoint, EndpointId, Event, Host};
 use subflow_wire::quic::{Frame, QuicDatagram, StreamId};
 use subflow_wire::{Body, Packet, PayloadBytes};
@@ -200,8 +200,9 @@ impl Wire {
             let with_data = frames.filter(|frame| frame.payload().is_some());
             for (frame, range) in with_data.zip(ranges) {
                 let Frame::Stream(stream) = frame else { continue };
-                let reaches = |(id, taken): &(StreamId, core::ops::Range<u64>)| {
-                    *id == stream.stream && (stream.offset..stream.offset + range.len() as u64).contains(&taken.start)
+                let reaches = |taken: &Taken| {
+                    let of_frame = stream.offset..stream.offset + range.len() as u64;
+                    taken.stream == stream.stream && of_frame.contains(&taken.range.start)
                 };
                 if quic.taken_data().iter().any(reaches) {
                     // A repetition may be shorter than what came before.
