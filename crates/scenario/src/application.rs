@@ -1,8 +1,9 @@
 //! What applications do with data: how they write it (in bursts), how they read it (at a rate, in pieces, with pauses),
-//! video that a player requests in chunks, and exchanges that wait for each other.
+//! video that a player requests in chunks, exchanges that wait for each other, and streams of QUIC.
 
 use subflow_policy::adaptation::Adaptation;
 use subflow_quantity::{Duration, Rate};
+use subflow_transport::quic::Priority;
 
 use crate::Period;
 
@@ -55,6 +56,17 @@ impl Reading {
         });
         until_pause.chain([self.buffer, unread]).min().unwrap_or(0)
     }
+}
+
+/// Data that a flow sends on a stream of its own (QUIC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedStream {
+    /// Bytes of it, above 0.
+    pub bytes: u64,
+    /// When it is written, after the flow begins to send.
+    pub at: Duration,
+    /// How important it is.
+    pub priority: Priority,
 }
 
 /// A video and its player.

@@ -9,11 +9,12 @@ use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Rate};
+use subflow_transport::quic::Priority;
 use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic, sctp, tcp};
 
-use crate::{InterfaceIndex, Period, PlannedExchange, Reading, SizeDistribution, Video, Writing};
+use crate::{InterfaceIndex, Period, PlannedExchange, PlannedStream, Reading, SizeDistribution, Video, Writing};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug)]
@@ -112,14 +113,25 @@ impl Flow {
                 let [request, response] = [video.request, video.largest()].map(SizeDistribution::Constant);
                 Some(ExchangeSizes { request, response, rng: rng() })
             }
-            Traffic::Bulk { .. } | Traffic::OnOff { .. } | Traffic::Exchanges(_) => None,
+            Traffic::Bulk { .. } | Traffic::OnOff { .. } | Traffic::Exchanges(_) | Traffic::Streams(_) => None,
         }
     }
 
+    /// The streams that it sends data on, if they are listed.
+    pub fn planned_streams(&self) -> Option<&Arc<[PlannedStream]>> {
+        if let Traffic::Streams(streams) = &self.traffic { Some(streams) } else { None }
+    }
+
+    /// Whether its data is on several streams, each of which is read in its own order.
+    pub fn has_streams(&self) -> bool {
+        matches!(self.traffic, Traffic::Streams(_) | Traffic::RequestResponse { streams: Some(_), .. })
+    }
+
     /// Whether data may be delivered before earlier data, or earlier data never (SCTP's unordered messages and partial
-    /// reliability).
+    /// reliability, several streams of QUIC).
     pub fn may_deliver_out_of_order(&self) -> bool {
-        self.protocol.sctp().is_some_and(|sctp| sctp.ends.from.message.unordered) || self.may_give_up()
+        let is_unordered = self.protocol.sctp().is_some_and(|sctp| sctp.ends.from.message.unordered);
+        is_unordered || self.may_give_up() || self.has_streams()
     }
 
     /// Its congestion control, which both ends have; `None` for UDP.
@@ -337,7 +349,11 @@ pub enum Traffic {
         every: Option<Period>,
         /// An exchange that takes longer is late.
         deadline: Option<Duration>,
+        /// If each exchange has a stream of its own (QUIC): the priority of its messages.
+        streams: Option<Priority>,
     },
+    /// Pieces of data, each on a stream of its own, from [`Flow::from`] to [`Flow::to`]. Of QUIC.
+    Streams(Arc<[PlannedStream]>),
     /// Chunks of a video, which a player at [`Flow::from`] requests one after the other over one connection. Not for UDP.
     Video(Video),
     /// The exchanges of a list, each as soon as those have ended that it waits for, of this flow or of others. Responses

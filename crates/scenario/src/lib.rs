@@ -66,7 +66,7 @@ use subflow_network::RoutingConfig;
 pub use subflow_policy::catalogue::Description;
 use subflow_quantity::Duration;
 
-pub use application::{Pause, PauseBegin, PlannedExchange, Prerequisite, Reading, Video, Writing};
+pub use application::{Pause, PauseBegin, PlannedExchange, PlannedStream, Prerequisite, Reading, Video, Writing};
 pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, Traffic};

@@ -19,8 +19,8 @@ impl ProtocolName {
         Choice::new("mptcp", Self::Mptcp, "one connection over several subflows").source("RFC 8684"),
         Choice::new("sctp", Self::Sctp, "one association over one path, or with cmt over several at once")
             .source("RFC 9260"),
-        Choice::new("quic", Self::Quic, "one stream of a connection over one path").source("RFC 9000"),
-        Choice::new("mpquic", Self::Mpquic, "one stream of a QUIC connection over several paths")
+        Choice::new("quic", Self::Quic, "a connection over one path").source("RFC 9000"),
+        Choice::new("mpquic", Self::Mpquic, "a QUIC connection over several paths")
             .source("draft-ietf-quic-multipath-21"),
         Choice::new("udp", Self::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
     ];
@@ -35,6 +35,16 @@ impl ProtocolName {
             Self::Mpquic => &["path_manager", "bottleneck", "coupling", "subflows", "quic"],
             Self::Tcp | Self::Udp => &[],
         }
+    }
+
+    /// Its name in a scenario.
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|choice| choice.value == self).map_or("", |choice| choice.description.name)
+    }
+
+    /// Whether its connections may have several streams that an application uses.
+    pub(crate) const fn has_streams(self) -> bool {
+        matches!(self, Self::Quic | Self::Mpquic)
     }
 
     /// Whether it has no algorithms and takes no keys of other protocols.

@@ -78,6 +78,10 @@ impl Stream {
                 let messages = planned.len() as u128;
                 vec![stream(&from, &to, Some(requests), messages), stream(&to, &from, Some(responses), messages)]
             }
+            Traffic::Streams(planned) => {
+                let payload = planned.iter().map(|it| u128::from(it.bytes)).sum();
+                vec![stream(&from, &to, Some(payload), planned.len() as u128)]
+            }
             &Traffic::OnOff { rate, packet, on, off } => {
                 let payload = carried(&Service::Rate(rate), active(scenario, flow)) as f64 * share(on, off);
                 let bytes = with_headers(payload as u128, 0, u64::from(packet), UDP_HEADERS);

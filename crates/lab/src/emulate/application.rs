@@ -68,7 +68,7 @@ impl Side<'_> {
             _ if !may_send => Ok(()),
             Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
             Traffic::RequestResponse { count, think, .. } => self.send_requests(&stream, count, think),
-            Traffic::OnOff { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => Ok(()),
+            Traffic::OnOff { .. } | Traffic::Video(_) | Traffic::Exchanges(_) | Traffic::Streams(_) => Ok(()),
         };
         if outcome.is_ok() {
             self.wait_for_acknowledgments(&stream);
@@ -112,7 +112,7 @@ impl Side<'_> {
         let outcome = match self.flow.flow.traffic {
             Traffic::RequestResponse { .. } => self.send_responses(&stream),
             Traffic::Bulk { bytes } => self.read_bulk(&stream, bytes),
-            Traffic::OnOff { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => Ok(()),
+            Traffic::OnOff { .. } | Traffic::Video(_) | Traffic::Exchanges(_) | Traffic::Streams(_) => Ok(()),
         };
         self.finish(&stream, outcome)
     }

@@ -15,12 +15,19 @@ pub(crate) enum Act {
         /// Bytes of the request.
         bytes: u64,
     },
-    /// It has read the first byte of a response.
+    /// It writes data on a stream of its own.
+    StreamWritten {
+        /// The number of the stream, from 1, which is that of an exchange in results.
+        number: u64,
+        /// Bytes of it.
+        bytes: u64,
+    },
+    /// It has read the first byte of a response, or of a stream.
     FirstByte {
         /// The number of the exchange.
         number: u64,
     },
-    /// It has read all of a response.
+    /// It has read all of a response, or of a stream.
     ExchangeCompleted {
         /// The number of the exchange.
         number: u64,
@@ -49,6 +56,11 @@ impl EventLog {
         match *act {
             Act::RequestSent { number, bytes } => {
                 self.write(at, event!("application:request_sent"), None, |line, _| {
+                    line.number(member!("exchange"), number).number(member!("bytes"), bytes);
+                });
+            }
+            Act::StreamWritten { number, bytes } => {
+                self.write(at, event!("application:stream_written"), None, |line, _| {
                     line.number(member!("exchange"), number).number(member!("bytes"), bytes);
                 });
             }

@@ -2,6 +2,7 @@
 //! requests the exchanges take until its end; and how long requests have waited for their responses, for what acts on
 //! the flow during the run.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use subflow_quantity::{Duration, Instant};
@@ -12,6 +13,9 @@ use subflow_scenario::{Exchange, ExchangeSizes};
 pub(super) struct Dialogue {
     sizes: ExchangeSizes,
     current: Exchange,
+    /// The number of the current one, from 1, and those before it that were passed over, by number.
+    number: u64,
+    passed: BTreeMap<u64, Exchange>,
     /// Bytes of all requests, up to and with the current one.
     asked: u64,
 }
@@ -20,7 +24,7 @@ impl Dialogue {
     /// Before the first exchange.
     pub(super) fn new(mut sizes: ExchangeSizes) -> Self {
         let current = sizes.draw();
-        Self { sizes, current, asked: current.request }
+        Self { sizes, current, number: 1, passed: BTreeMap::new(), asked: current.request }
     }
 
     /// The exchange under way, or the next one.
@@ -36,7 +40,22 @@ impl Dialogue {
     /// Goes on to the next exchange.
     pub(super) fn advance(&mut self) {
         self.current = self.sizes.draw();
+        self.number += 1;
         self.asked = self.asked.saturating_add(self.current.request);
+    }
+
+    /// The sizes of exchange `number`, counted from 1. Each may be asked for once, in any order.
+    pub(super) fn of_number(&mut self, number: u64) -> Exchange {
+        if let Some(passed) = self.passed.remove(&number) {
+            return passed;
+        }
+        while self.number < number {
+            self.passed.insert(self.number, self.current);
+            self.advance();
+        }
+        let exchange = self.current;
+        self.advance();
+        exchange
     }
 }
 
@@ -78,10 +97,29 @@ impl ExchangeClock {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::Scenario;
+    use subflow_scenario::file::Document;
+
     use super::*;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_number_whatever_the_order() {
+        let text = "[hosts]\na = ['x']\nb = ['x']\n[links.l]\nbetween = ['a', 'b']\nrate = '1 Gbit/s'\n\
+                    [flows.f]\nfrom = 'a'\nto = 'b'\nrequests = { response = { uniform = ['1 B', '1 MB'] } }\n";
+        let document = Document::parse(Path::new("sizes.toml"), text.to_owned()).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
+        let mut sizes = scenario.flows[0].exchange_sizes(1).expect("it has requests");
+        let mut dialogue = Dialogue::new(sizes.clone());
+        let drawn: Vec<Exchange> = (0..6).map(|_| sizes.draw()).collect();
+        let asked: Vec<Exchange> = [3, 1, 2, 6, 4, 5].map(|number| dialogue.of_number(number)).into();
+        assert_eq!(asked, [2, 0, 1, 5, 3, 4].map(|place: usize| drawn[place]));
+        assert!(dialogue.passed.is_empty());
     }
 
     #[test]

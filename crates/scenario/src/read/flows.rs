@@ -10,6 +10,7 @@ use super::reliability;
 use super::sizes;
 use super::stacks::Stacks;
 use super::strays::refuse_strays;
+use super::streams;
 use super::topology::Topology;
 use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
@@ -162,7 +163,7 @@ impl FlowReader<'_> {
             protocol: self.protocols.protocol(kind, &section, Connected { from, to, addresses })?,
             traffic: traffic::read(
                 &section,
-                kind.is_udp().then(|| largest_datagram(addresses[1])),
+                (kind, kind.is_udp().then(|| largest_datagram(addresses[1]))),
                 sizes.as_ref(),
                 self.traces,
             )?,
@@ -172,6 +173,7 @@ impl FlowReader<'_> {
             send_after,
             stop,
         };
+        streams::refuse_slow_readers(&flow, &section)?;
         reliability::refuse_what_cannot_end(&flow, &section, self.protocols.stacks)?;
         let numbers = Numbers::read(&section, sizes, self.run.duration, start)?;
         Ok(ReadFlow { flow, port_place, numbers })

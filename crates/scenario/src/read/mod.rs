@@ -27,6 +27,7 @@ mod shape;
 mod sizes;
 mod stacks;
 mod strays;
+mod streams;
 mod switches;
 mod timeline;
 mod topology;

@@ -16,7 +16,7 @@ pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks:
         Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => {
             refuse_exchanges_that_wait_forever(flow, ends, section, stacks)
         }
-        Traffic::Bulk { .. } | Traffic::OnOff { .. } => Ok(()),
+        Traffic::Bulk { .. } | Traffic::OnOff { .. } | Traffic::Streams(_) => Ok(()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a flow sends (`send`, `on_off`, `requests`, `video` or `exchanges`), and how it is written (`write`) and read
+//! What a flow sends (`send`, `on_off`, `requests`, `streams`, `video` or `exchanges`), and how it is written (`write`) and read
 //! (`read`).
 
 use std::net::IpAddr;
@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use subflow_quantity::Duration;
 
 use super::Traces;
-use super::{exchanges, sizes, video};
+use super::{exchanges, sizes, streams, video};
 use crate::file::{Field, Problem, Section, Value};
+use crate::protocol_name::ProtocolName;
 use crate::size_table::MOST_BYTES;
 use crate::{Pause, PauseBegin, Period, Reading, SizeDistribution, Traffic, Writing, schema};
 
@@ -28,18 +29,18 @@ const LEAST_BETWEEN_BURSTS: Duration = Duration::from_micros(1);
 /// one: the amount is its mean then.
 pub(super) fn read(
     section: &Section<'_>,
-    largest: Option<u64>,
+    (protocol, largest): (ProtocolName, Option<u64>),
     sizes: Option<&SizeDistribution>,
     traces: &Traces,
 ) -> Result<Traffic, Problem> {
     let given: Vec<_> =
-        ["send", "on_off", "requests", "video", "exchanges"].iter().filter_map(|key| section.given(key)).collect();
+        ["send", "on_off", "requests", "streams", "video", "exchanges"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
         return Err(second
             .problem("found two kinds of traffic, expected one")
             .label("one too many")
             .also(first.place(), "the other one")
-            .help("a flow has one of send, on_off, requests, video and exchanges"));
+            .help("a flow has one of send, on_off, requests, streams, video and exchanges"));
     }
     if let Some(largest) = largest {
         return match (section.given("on_off"), given.first()) {
@@ -61,12 +62,15 @@ pub(super) fn read(
     if let Some(field) = section.given("exchanges") {
         return exchanges::read(&field).map(Traffic::Exchanges);
     }
+    if let Some(field) = section.given("streams") {
+        return streams::read(&field, protocol).map(Traffic::Streams);
+    }
     match (section.given("on_off"), section.given("requests"), section.given("send")) {
         (Some(field), ..) => Err(field
             .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as they can")
             .label("not over this protocol")
             .help("use send, requests, video or exchanges, or protocol = \"udp\"")),
-        (None, Some(field), _) => requests(&field, traces),
+        (None, Some(field), _) => requests(&field, protocol, traces),
         (None, None, Some(field)) => match sizes {
             Some(sizes) => Ok(Traffic::Bulk { bytes: Some(sizes.mean()) }),
             None => bulk(&field),
@@ -98,7 +102,7 @@ fn on_off(field: &Field<'_>, largest: u64) -> Result<Traffic, Problem> {
     Ok(Traffic::OnOff { rate, packet: packet as u32, on, off: period(&section.value("off"))? })
 }
 
-fn requests(field: &Field<'_>, traces: &Traces) -> Result<Traffic, Problem> {
+fn requests(field: &Field<'_>, protocol: ProtocolName, traces: &Traces) -> Result<Traffic, Problem> {
     let section = field.section(&schema::REQUESTS)?;
     if let (Some(_), Some(second)) = (section.given("think"), section.given("every")) {
         return Err(second
@@ -114,6 +118,7 @@ fn requests(field: &Field<'_>, traces: &Traces) -> Result<Traffic, Problem> {
         think: period(&section.value("think"))?,
         every,
         deadline: section.given("deadline").map(|deadline| deadline.positive_duration()).transpose()?,
+        streams: streams::of_requests(&section, protocol)?,
     })
 }
 
@@ -141,7 +146,7 @@ pub(super) fn period(field: &Field<'_>) -> Result<Period, Problem> {
 /// How the application of the flow in `section` writes a transfer, if not all at once.
 pub(super) fn writing(section: &Section<'_>) -> Result<Option<Writing>, Problem> {
     let Some(field) = section.given("write") else { return Ok(None) };
-    if let Some(other) = ["requests", "video", "on_off", "exchanges"].iter().find_map(|key| section.given(key)) {
+    if let Some(other) = ["requests", "streams", "video", "on_off", "exchanges"].iter().find_map(|key| section.given(key)) {
         return Err(field
             .problem("found bursts of a flow whose traffic has times of its own, expected a flow with send")
             .label("not with this traffic")

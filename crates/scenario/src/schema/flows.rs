@@ -20,7 +20,7 @@ pub(crate) const FAMILIES: [Choice<Family>; 2] =
 /// `[flows.NAME]`.
 pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "[flows.NAME]",
-    doc: "One connection. At most one of `send`, `on_off`, `requests` and `video` sets its traffic; without them TCP, \
+    doc: "One connection. At most one of `send`, `on_off`, `requests`, `streams`, `video` and `exchanges` sets its traffic; without them TCP, \
           MPTCP, SCTP and QUIC, over one path or several, send without end. UDP needs `on_off`.",
     fields: vec![
         required(
@@ -88,11 +88,17 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         optional(
             "send",
             "a size such as \"100 MB\", \"unlimited\", or a table",
-            "'unlimited' unless on_off, requests, video or exchanges is given",
+            "'unlimited' unless on_off, requests, streams, video or exchanges is given",
             "the amount to send, as fast as possible; a table is a distribution of sizes",
         ),
         optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
         optional("requests", "a table", "none", "requests and responses, in sequence"),
+        optional(
+            "streams",
+            "a list of tables",
+            "none",
+            "data on several streams of a connection, with priorities (QUIC, MPQUIC)",
+        ),
         optional(
             "video",
             "a table",

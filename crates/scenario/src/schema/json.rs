@@ -8,7 +8,7 @@ use super::form::{Form, forms};
 use super::{
     AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, EXCHANGE, FLOW, FieldSchema, HOST, INTERFACE, JITTER,
     LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER,
-    ROUTING, SCHEDULER, SIZES, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, WRITE, reference,
+    ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, WRITE, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
@@ -41,6 +41,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("after", &AFTER),
         ("on_off", &ON_OFF),
         ("requests", &REQUESTS),
+        ("streams", &STREAM),
         ("video", &VIDEO),
         ("exchanges", &EXCHANGE),
         ("write", &WRITE),

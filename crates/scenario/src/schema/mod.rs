@@ -37,7 +37,9 @@ pub(crate) use topology::{
     REORDER, TOKEN_BUCKET,
 };
 
-pub(crate) use traffic::{EXCHANGE, ON_OFF, PAUSE, PERIOD, READ, REQUESTS, SIZES, VIDEO, WRITE};
+pub(crate) use traffic::{
+    EXCHANGE, ON_OFF, PAUSE, PERIOD, READ, REQUEST_STREAMS, REQUESTS, RequestStreams, SIZES, STREAM, VIDEO, WRITE,
+};
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
@@ -65,6 +67,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &SUBFLOW,
         &ON_OFF,
         &REQUESTS,
+        &STREAM,
         &VIDEO,
         &EXCHANGE,
         &WRITE,

@@ -1,11 +1,12 @@
-//! What flows send, how it is written and how it is read: `on_off`, `requests`, `video`, `exchanges`, `write`, `read`,
-//! sizes and periods.
+//! What flows send, how it is written and how it is read: `on_off`, `requests`, `streams`, `video`, `exchanges`, `write`,
+//! `read`, sizes and periods.
 
 use std::sync::LazyLock;
 
 use subflow_policy::adaptation::Adaptation;
+use subflow_policy::catalogue::Choice;
 
-use crate::table::{Default, TableSchema, optional, required, value, word};
+use crate::table::{Default, FieldSchema, TableSchema, optional, required, value, word};
 
 /// `on_off = { … }`.
 pub(crate) static ON_OFF: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
@@ -44,8 +45,57 @@ pub(crate) static REQUESTS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema
             "the time from a request to the end of its response after which an exchange is late; results have the share \
              in time",
         ),
+        word("streams", &REQUEST_STREAMS, Default::of("'one'"), "over which streams of the connection exchanges go"),
+        urgency(),
+        incremental(),
     ],
 });
+
+/// An element of `streams`.
+pub(crate) static STREAM: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "an element of flows.NAME.streams",
+    doc: "Data on a stream of its own, or on `count` of them, of a connection of QUIC. Each stream is read in its own order, \
+          so that what is missing of one holds up no other. Results have each as an exchange, numbered in the order of \
+          the list.",
+    fields: vec![
+        required("send", "a size above zero", "the amount to send on the stream"),
+        value("count", "a whole number from 1 to 10000", "1", "the number of streams of this kind"),
+        value("at", "a duration", "'0 s'", "when it is written, from the beginning of the flow's data"),
+        urgency(),
+        incremental(),
+    ],
+});
+
+fn urgency() -> FieldSchema {
+    value(
+        "urgency",
+        "a whole number from 0 to 7",
+        "3",
+        "which data goes first where all cannot, the smaller the earlier (RFC 9218, section 4.1); on streams alone",
+    )
+}
+
+fn incremental() -> FieldSchema {
+    value(
+        "incremental",
+        "true or false",
+        "false",
+        "whether streams with the same urgency take turns, packet by packet (RFC 9218, section 4.2); otherwise they are sent \
+         one after the other, before those that take turns",
+    )
+}
+
+/// Over which streams of a connection requests go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestStreams {
+    One,
+    Each,
+}
+
+pub(crate) const REQUEST_STREAMS: [Choice<RequestStreams>; 2] = [
+    Choice::new("one", RequestStreams::One, "all over one, so that responses come in the order of their requests"),
+    Choice::new("each", RequestStreams::Each, "each over its own, as in HTTP/3 (QUIC, MPQUIC)").source("RFC 9114"),
+];
 
 /// `video = { … }`.
 pub(crate) static VIDEO: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {

@@ -9,7 +9,7 @@ use crate::results::{ExchangeResult, Exchanges};
 use crate::statistics::{DurationSummary, share};
 
 /// All exchanges of a flow in one run. Responses come in the order of their requests, unless [`ExchangeLog::bring_forward`]
-/// says otherwise.
+/// says otherwise, or each has a stream of its own.
 #[derive(Debug, Default)]
 pub(crate) struct ExchangeLog {
     /// Those that are complete.
@@ -19,6 +19,9 @@ pub(crate) struct ExchangeLog {
     /// The times of those that are complete.
     durations: DurationSummary,
 }
+
+/// How long an exchange took, and when the one was asked for that is waited for next, if there is one.
+pub(crate) type Completed = (Duration, Option<Instant>);
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
@@ -56,13 +59,29 @@ impl ExchangeLog {
     }
 
     /// The next response is complete. Returns how long it took, and when the request after it was made, if it was.
-    pub(crate) fn complete(&mut self, now: Instant) -> Option<(Duration, Option<Instant>)> {
+    pub(crate) fn complete(&mut self, now: Instant) -> Option<Completed> {
         let mut record = self.open.pop_front()?;
         record.complete_at = Some(now);
         let duration = now - record.asked_at;
         self.durations.add(duration);
         self.complete.push(record);
         Some((duration, self.open.front().map(|next| next.asked_at)))
+    }
+
+    /// The first byte of the response to request `number` has arrived, whatever came before.
+    pub(crate) fn on_first_byte_of(&mut self, number: u64, now: Instant) {
+        if let Some(record) = self.open.iter_mut().find(|record| record.number == number) {
+            record.first_byte_at.get_or_insert(now);
+        }
+    }
+
+    /// The response to request `number` is complete, whatever came before. Returns its sizes and what
+    /// [`complete`](Self::complete) does.
+    pub(crate) fn complete_number(&mut self, number: u64, now: Instant) -> Option<(Exchange, Completed)> {
+        let place = self.open.iter().position(|record| record.number == number)?;
+        self.bring_forward(place, 0);
+        let sizes = self.open.front()?.sizes;
+        Some((sizes, self.complete(now)?))
     }
 
     /// The sizes of the exchange whose response comes next, and whether its first byte has arrived.
@@ -151,5 +170,20 @@ mod tests {
         let first_bytes: Vec<_> = log.results(3, None, at(300)).map(|exchange| exchange.first_byte_s).collect();
         assert_eq!(first_bytes, [Some(0.02), Some(0.14), None, None]);
         assert_eq!((log.completed(), log.asked()), (2, 4));
+    }
+
+    #[test]
+    fn on_streams_of_their_own_responses_are_complete_in_any_order() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut log = ExchangeLog::default();
+        (1..4).for_each(|number| log.ask(at(10 * number), Exchange { request: 100, response: 1000 * number }));
+        log.on_first_byte_of(3, at(40));
+        log.on_first_byte_of(1, at(45));
+        let sizes = Exchange { request: 100, response: 3000 };
+        assert_eq!(log.complete_number(3, at(50)), Some((sizes, (Duration::from_millis(20), Some(at(10))))));
+        assert_eq!(log.complete_number(3, at(50)), None);
+        assert!(log.complete_number(1, at(60)).is_some());
+        let listed: Vec<_> = log.results(0, None, at(100)).map(|it| (it.number, it.first_byte_s, it.end_s)).collect();
+        assert_eq!(listed, [(3, Some(0.04), Some(0.05)), (1, Some(0.045), Some(0.06)), (2, None, None)]);
     }
 }

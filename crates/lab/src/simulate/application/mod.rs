@@ -5,6 +5,7 @@
 //! | beginning and end of a flow, bulk transfers, and what calls the rest | here |
 //! | requests and responses | `requests.rs`; the record of each exchange: `exchange_log.rs` |
 //! | a video player | `player.rs` |
+//! | exchanges and data on streams of their own | `streams.rs` |
 //! | exchanges that wait for each other | `script.rs`; those of other flows: `crate::simulate::page` |
 //! | datagrams at a rate | `datagrams.rs` |
 //! | an application that reads at its own pace | `reader.rs` |
@@ -16,6 +17,7 @@ mod player;
 mod reader;
 mod requests;
 mod script;
+mod streams;
 mod writer;
 
 use std::net::SocketAddr;
@@ -38,6 +40,7 @@ pub(crate) use reader::Reader;
 pub(crate) use reader::{Pace, Turn};
 use requests::Requests;
 use script::Script;
+use streams::{Announced, StreamPlan};
 pub(crate) use writer::Writer;
 
 /// The application at both ends of a flow, and the state of its traffic.
@@ -56,6 +59,8 @@ pub(crate) struct Application {
     requests: Option<Requests>,
     /// Its exchanges, if they are listed and wait for each other.
     script: Option<Script>,
+    /// Its streams, if they are listed.
+    streams: Option<StreamPlan>,
     /// What reads its data, if that is not read at once.
     reader: Option<Reader>,
     /// The bytes of messages that did not fit in the send buffer, at each end.
@@ -93,10 +98,12 @@ impl Application {
         let rng = stream(seed, &format!("flow {}", flow.name));
         let player = flow.video().cloned().map(Player::new);
         let requests = flow.exchange_sizes(seed).map(|sizes| Requests::new(sizes, player));
+        let streams = flow.planned_streams().map(|planned| StreamPlan::new(planned));
         Self {
             flow,
             requests,
             script: None,
+            streams,
             timer,
             connect,
             rng,
@@ -123,7 +130,8 @@ impl Application {
     /// Its exchanges so far, if it has any.
     pub(crate) fn exchanges(&self) -> Option<&ExchangeLog> {
         let planned = self.script.as_ref().map(|script| &script.log);
-        planned.or_else(|| self.requests.as_ref().map(|requests| &requests.log))
+        let of_streams = || self.streams.as_ref().map(|streams| &streams.log);
+        planned.or_else(of_streams).or_else(|| self.requests.as_ref().map(|requests| &requests.log))
     }
 
     /// Its exchanges are listed; `responder` is the timer of the far end.
@@ -168,6 +176,7 @@ impl Application {
                 Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
                 Traffic::RequestResponse { .. } | Traffic::Video(_) => self.send_request(nodes, network),
                 Traffic::Exchanges(_) => self.send_due_requests(nodes, network),
+                Traffic::Streams(_) => self.write_due_streams(nodes, network),
                 Traffic::Bulk { bytes } => self.begin_bulk(nodes, network, bytes),
             },
             Stage::Stopped => {}
@@ -228,7 +237,7 @@ impl Application {
             Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
             Traffic::Bulk { bytes } if self.flow.send_after.is_zero() => self.begin_bulk(nodes, network, bytes),
             Traffic::Bulk { .. } => self.sleep_until(network, Some(self.sends_from())),
-            Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_) => {
+            Traffic::RequestResponse { .. } | Traffic::Video(_) | Traffic::Exchanges(_) | Traffic::Streams(_) => {
                 self.sleep_until(network, None);
             }
         }
@@ -283,6 +292,7 @@ impl Application {
         let awaited = match self.flow.traffic {
             Traffic::Bulk { bytes } => bytes,
             Traffic::Exchanges(_) => self.script.as_ref().and_then(Script::awaited_request),
+            _ if self.flow.has_streams() => None,
             _ => self.requests.as_ref().map(Requests::asked),
         };
         if let Some(total) = awaited {
@@ -303,13 +313,19 @@ impl Application {
     ) {
         let connecting = self.from == Some(endpoint) && node == self.flow.from.host;
         match event {
-            Event::Established if connecting => match &mut self.script {
-                Some(script) => {
+            Event::Established if connecting => {
+                if let Some(script) = &mut self.script {
                     script.is_established = true;
-                    self.send_due_requests(nodes, network);
                 }
-                None => self.begin_requests(nodes, network),
-            },
+                if let Some(streams) = &mut self.streams {
+                    streams.is_established = true;
+                }
+                match self.flow.traffic {
+                    Traffic::Exchanges(_) => self.send_due_requests(nodes, network),
+                    Traffic::Streams(_) => self.write_due_streams(nodes, network),
+                    _ => self.begin_requests(nodes, network),
+                }
+            }
             Event::Writable => {
                 let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 match self.flow.traffic {
@@ -326,6 +342,14 @@ impl Application {
                 self.read(nodes, network, Arrival { node, endpoint, connecting });
             }
             Event::Received => self.on_received(nodes, network, Arrival { node, endpoint, connecting }),
+            Event::StreamBegun(number) => {
+                let at = Arrival { node, endpoint, connecting };
+                self.on_stream(nodes, network, at, Announced { number, is_complete: false });
+            }
+            Event::StreamCompleted(number) => {
+                let at = Arrival { node, endpoint, connecting };
+                self.on_stream(nodes, network, at, Announced { number, is_complete: true });
+            }
             Event::PeerFinished if !connecting => {
                 self.complete_if_abandoned(network.now());
                 nodes.transport_mut(node).endpoint_mut(endpoint).finish();
@@ -364,7 +388,7 @@ impl Application {
                 true => self.on_planned_response(nodes, network, at),
                 false => self.on_planned_request(nodes, network),
             },
-            Traffic::Bulk { .. } | Traffic::OnOff { .. } => {}
+            Traffic::Bulk { .. } | Traffic::OnOff { .. } | Traffic::Streams(_) => {}
         }
     }
 

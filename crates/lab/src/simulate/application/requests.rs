@@ -8,6 +8,7 @@ use subflow_scenario::{Exchange, ExchangeSizes, Period, Traffic};
 
 use super::exchange_log::ExchangeLog;
 use super::player::{Next, Playback, Player};
+use super::streams::write_on_new_stream;
 use super::{Application, Arrival};
 use crate::event_log::Act;
 use crate::simulate::dialogue::{Dialogue, ExchangeClock};
@@ -54,6 +55,11 @@ impl Requests {
         }
     }
 
+    /// The sizes of exchange `number`, at the end that answers; the numbers may come in any order.
+    pub(super) fn sizes_of(&mut self, number: u64) -> Exchange {
+        self.answering.of_number(number)
+    }
+
     /// The end of the next request in the stream of requests.
     pub(super) fn asked(&self) -> u64 {
         self.answering.asked()
@@ -78,9 +84,9 @@ impl Application {
 
     /// Sends the next request, and sets the timer for the one after it if that waits for no response.
     pub(super) fn send_request(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (count, every) = match self.flow.traffic {
-            Traffic::RequestResponse { count, every, .. } => (count, every),
-            _ => (None, None),
+        let (count, every, streams) = match self.flow.traffic {
+            Traffic::RequestResponse { count, every, streams, .. } => (count, every, streams),
+            _ => (None, None, None),
         };
         let (Some(requests), Some(endpoint)) = (&mut self.requests, self.from) else { return };
         let (now, node) = (network.now(), self.flow.from.host);
@@ -90,14 +96,18 @@ impl Application {
         };
         let is_first = requests.log.next().is_none();
         requests.log.ask(now, sizes);
-        let (number, awaited) = (requests.log.asked(), requests.awaited());
+        let number = requests.log.asked();
+        let awaited = requests.awaited().filter(|_| streams.is_none());
         if let Some(clock) = requests.clock.as_ref().filter(|_| is_first) {
             clock.ask(now);
         }
         if let Some(total) = awaited.filter(|_| is_first) {
             self.await_bytes(nodes, (node, endpoint), true, total);
         }
-        self.write_message(nodes.transport_mut(node).endpoint_mut(endpoint), true, sizes.request);
+        match streams {
+            Some(priority) => write_on_new_stream(nodes, (node, endpoint), sizes.request, priority),
+            None => self.write_message(nodes.transport_mut(node).endpoint_mut(endpoint), true, sizes.request),
+        }
         nodes.record_act(now, (node, endpoint), || Act::RequestSent { number, bytes: sizes.request });
         let next = every.filter(|_| count != Some(number)).map(|every| now + self.draw(every));
         self.sleep_until(network, next);
@@ -124,10 +134,6 @@ impl Application {
 
     /// The first byte of a response has arrived, or its last one.
     pub(super) fn on_response(&mut self, nodes: &mut Nodes, network: &mut Network, at: Arrival) {
-        let (count, think, every) = match self.flow.traffic {
-            Traffic::RequestResponse { count, think, every, .. } => (count, think, every),
-            _ => (None, Period::Constant(Duration::ZERO), None),
-        };
         let Some(requests) = &mut self.requests else { return };
         let Some((Exchange { response, .. }, has_begun)) = requests.log.next() else { return };
         let (now, number) = (network.now(), requests.log.completed() + 1);
@@ -145,7 +151,7 @@ impl Application {
         }
         let awaited = requests.awaited();
         let playback = requests.player.as_mut().map(|player| player.on_chunk(now, response, duration));
-        let is_last = count == Some(number) || requests.player.as_ref().is_some_and(Player::has_all);
+        let has_all = requests.player.as_ref().is_some_and(Player::has_all);
         let act = Act::ExchangeCompleted { number, bytes: response, started_at: now - duration };
         nodes.record_act(now, (at.node, at.endpoint), || act);
         match playback {
@@ -156,8 +162,23 @@ impl Application {
             Some(Playback::Same) | None => {}
         }
         self.await_next(nodes, at, awaited);
-        if is_last {
-            self.completed_at = Some(now);
+        self.go_on(nodes, network, at, (number, has_all));
+    }
+
+    /// So many exchanges are complete, with `has_all` all that a player needs: the next request goes, or the flow is complete.
+    pub(super) fn go_on(
+        &mut self,
+        nodes: &mut Nodes,
+        network: &mut Network,
+        at: Arrival,
+        (completed, has_all): (u64, bool),
+    ) {
+        let (count, think, every) = match self.flow.traffic {
+            Traffic::RequestResponse { count, think, every, .. } => (count, think, every),
+            _ => (None, Period::Constant(Duration::ZERO), None),
+        };
+        if count == Some(completed) || has_all {
+            self.completed_at = Some(network.now());
             nodes.transport_mut(at.node).endpoint_mut(at.endpoint).finish();
         } else if every.is_none() {
             let pause = self.draw(think);

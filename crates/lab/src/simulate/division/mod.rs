@@ -124,8 +124,9 @@ fn graph(scenario: &Scenario, options: &RunOptions) -> Graph {
         let ends = [flow.from.host, flow.to.host];
         graph.add_flow(ends);
         let waits = flow.planned_exchanges().is_some();
+        let is_read_by_both = flow.video().is_some() || flow.planned_streams().is_some();
         // Their application acts at both ends at the same time.
-        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() || flow.video().is_some() || waits {
+        if joins_ends || flow.protocol.is_udp() || flow.may_give_up() || is_read_by_both || waits {
             graph.join(ends);
         }
         if waits {

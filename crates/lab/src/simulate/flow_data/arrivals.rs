@@ -195,7 +195,7 @@ impl DataRecord {
         if !self.is_unordered && front.start > self.readable {
             return None;
         }
-        let missing = match self.chunks.is_empty() {
+        let missing = match self.chunks.is_empty() && !self.is_unordered {
             true => Some(front),
             false => self.segments.iter().find(|segment| !segment.has_arrived()),
         };

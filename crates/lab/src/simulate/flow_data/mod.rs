@@ -8,6 +8,7 @@
 //! | many packets recorded at a time | `batch.rs` |
 //! | ranges that cannot be read yet | `segments.rs` |
 //! | SCTP's chunks | `chunks.rs` |
+//! | streams of QUIC | `streams.rs` |
 //! | the data in a packet | `transmissions.rs` |
 //! | the subflows | `subflows.rs` |
 //! | distributions of delays | `delays.rs` |
@@ -18,12 +19,14 @@ mod chunks;
 mod delays;
 mod record;
 mod segments;
+mod streams;
 mod subflows;
 #[cfg(test)]
 mod tests;
 mod transmissions;
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Flow;
@@ -39,6 +42,7 @@ pub(super) use subflows::FourTuple;
 
 use crate::event_log::Sending;
 use chunks::Undelivered;
+use streams::StreamArrivals;
 use transmissions::{Transmission, for_each_range, forward_tsn, four_tuple};
 
 /// The record of a flow's data, and the node that sends it.
@@ -49,6 +53,8 @@ pub(super) struct FlowData {
     steps: Option<Vec<Step>>,
     /// If messages are delivered out of order.
     undelivered: Option<Undelivered>,
+    /// If its data is on several streams.
+    streams: Option<StreamArrivals>,
     /// What the packet that arrived last has changed.
     arrivals: Vec<Arrival>,
 }
@@ -95,7 +101,8 @@ impl FlowData {
             sender: flow.data_sender(),
             record: DataRecord::new(is_unordered),
             steps: later.then(Vec::new),
-            undelivered: is_unordered.then(Undelivered::default),
+            undelivered: (is_unordered && !flow.has_streams()).then(Undelivered::default),
+            streams: flow.has_streams().then(StreamArrivals::default),
             arrivals: Vec::new(),
         }
     }
@@ -171,6 +178,19 @@ impl FlowData {
     fn find_arrivals(&mut self, packet: &Packet, endpoint: &Endpoint) {
         let arrivals = &mut self.arrivals;
         if matches!(packet.body, Body::Udp(_)) {
+            return;
+        }
+        if let Some(streams) = &mut self.streams {
+            let mut numbers = BTreeSet::new();
+            endpoint.visit_taken(packet, |number, data| {
+                streams.insert(number, data.clone());
+                arrivals.push(Arrival::Taken { data, readable: 0 });
+                numbers.insert(number);
+            });
+            for number in numbers {
+                let readable = endpoint.received_on_stream(number);
+                streams.take(number, readable, |data| arrivals.push(Arrival::Delivered(data)));
+            }
             return;
         }
         if let Some(undelivered) = &mut self.undelivered {
