@@ -50,6 +50,7 @@
 //! [`sctp::Association`] an SCTP association, and a [`quic::Connection`] a QUIC connection.
 
 mod change;
+mod delivery_rate;
 pub mod edge;
 mod endpoint;
 mod ends;

@@ -98,7 +98,6 @@ impl ProtocolReader<'_> {
     ) -> Result<PerEnd<Arc<quic::Config>>, Problem> {
         let default = &self.stacks.profile(ends.from.host).stack.quic.congestion;
         let congestion = algorithms::congestion(section, default, self.custom)?;
-        refuse_rate_based(section, &congestion, "QUIC")?;
         let config = |end: InterfaceIndex| {
             let stack = self.stacks.stack(section, end.host)?;
             let congestion = stack.switched(&congestion);

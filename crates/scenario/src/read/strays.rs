@@ -24,7 +24,7 @@ const NOT_WITH_UDP: &[&str] = &[
     "send_after",
 ];
 
-/// Rejects a congestion control that is computed from delivery rates, which SCTP and QUIC do not measure.
+/// Rejects a congestion control that is computed from delivery rates, which SCTP does not measure.
 ///
 /// # Errors
 ///

@@ -37,6 +37,13 @@ fn sending() -> Vec<Switch<Stack>> {
              has its own (RFC 9002, section 7.7)",
         ),
         switch(
+            "ecn",
+            flag(),
+            |s| &mut s.quic.ecn,
+            "whether packets are sent as capable of ECN, and marks reduce the window, as long as acknowledgments report the \
+             codepoints that were sent (RFC 9000, section 13.4)",
+        ),
+        switch(
             "packet_threshold",
             whole(1..=1000),
             |s| &mut s.quic.packet_threshold,
@@ -103,6 +110,12 @@ fn limits() -> Vec<Switch<Stack>> {
             "how many bytes beyond those read the peer may send on a stream",
         ),
         switch(
+            "streams",
+            whole(1..=1_000_000),
+            |s| &mut s.quic.streams,
+            "how many bidirectional streams the peer may have open at a time",
+        ),
+        switch(
             "send_buffer",
             unlimited_or(size("a size", BUFFER)),
             |s| &mut s.quic.send_buffer,
@@ -136,8 +149,8 @@ fn whole_milliseconds(notation: Notation<Duration>) -> Notation<Duration> {
 pub(crate) static TABLE: LazyLock<TableSchema> = LazyLock::new(|| {
     table(
         "[quic], [hosts.NAME.quic], [flows.NAME.quic]",
-        "Switches of QUIC, with the same priorities as those of TCP. A flow's data is one stream of a connection, over \
-         one path with the protocol quic and over several with mpquic.",
+        "Switches of QUIC, with the same priorities as those of TCP. A flow's data is one stream of a connection unless it \
+         says otherwise (`streams`, `requests`), over one path with the protocol quic and over several with mpquic.",
         &SWITCHES,
         &profiles::default().stack,
     )

@@ -2,9 +2,10 @@
 
 use subflow_policy::congestion::RecoveryState;
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::quic::AckFrame;
+use subflow_wire::quic::{AckFrame, EcnCounts};
 
 use super::error::TransportError;
+use super::path::Path;
 use super::recovery::{Delivery, Recovery};
 use super::send_stream::SendStream;
 use super::sent::{SentFrame, SentFrames, SentPacket};
@@ -24,8 +25,15 @@ impl Connection {
             return Err(TransportError::ProtocolViolation);
         }
         let (una, nxt) = (ack.largest + 1, space.next_number());
+        let raises = space.sent.largest_acknowledged().is_none_or(|largest| ack.largest > largest);
         let mut newly = core::mem::take(&mut self.scratch);
-        self.space_mut(id).sent.acknowledge(ack, &mut newly);
+        match id {
+            SpaceId::Data(place) => {
+                let Path { space, recovery, .. } = &mut self.paths[usize::from(place)];
+                space.sent.acknowledge(ack, &mut newly, recovery.rate.as_deref_mut());
+            }
+            SpaceId::Initial | SpaceId::Handshake => self.space_mut(id).sent.acknowledge(ack, &mut newly, None),
+        }
         if let Some(latest) = newly.iter().max_by_key(|packet| packet.number) {
             let rtt = (latest.number == ack.largest).then(|| now.since(latest.sent_at));
             if let Some(sample) = rtt {
@@ -34,7 +42,9 @@ impl Connection {
                 self.note_rtt(id.path(), sample);
             }
             let (packets, latest_sent_at) = (newly.len() as u32, latest.sent_at);
-            self.on_delivery(id, Delivery { now, packets, latest_sent_at, rtt, una, nxt });
+            let capable = newly.iter().filter(|packet| packet.is_capable).count() as u32;
+            let delivery = Delivery { now, packets, latest_sent_at, rtt, ecn: (raises, capable), una, nxt };
+            self.on_delivery(id, delivery, ack.ecn);
             self.observe(id.path(), rtt, now);
         }
         newly.drain(..).for_each(|packet| self.on_packet_acknowledged(&packet.frames));
@@ -57,19 +67,38 @@ impl Connection {
         Duration::from_millis(self.peer.max_ack_delay)
     }
 
-    fn on_delivery(&mut self, id: SpaceId, delivery: Delivery) {
+    fn on_delivery(&mut self, id: SpaceId, delivery: Delivery, counts: Option<EcnCounts>) {
         let place = id.path();
         let before = self.recovery_state(place);
         let path = &mut self.paths[place];
         let ack = path.recovery.on_acknowledged(&mut self.congestion, &delivery, &path.rtt);
         self.note_state(place, before);
         let lost = self.detect_lost(id, false, delivery.now);
+        let ce = self.take_marks(id, &delivery, counts);
+        let unit_bytes = self.datagram_size();
         let path = &mut self.paths[place];
-        path.recovery.on_delivered(&mut self.congestion, ack, lost);
+        path.recovery.on_delivered(&mut self.congestion, (ack, lost, ce), (unit_bytes, path.rtt.min()));
         // A client does not know from Initial packets alone that the server has validated its address.
         if self.is_server || id != SpaceId::Initial {
             path.recovery.probe_count = 0;
         }
+    }
+
+    /// What an acknowledgment says of ECN: how many packets more were marked.
+    fn take_marks(&mut self, id: SpaceId, delivery: &Delivery, counts: Option<EcnCounts>) -> u32 {
+        let (raises, capable) = delivery.ecn;
+        let recovery = &mut self.paths[id.path()].recovery;
+        if !id.is_data() || !raises || !recovery.ecn.is_on() {
+            return 0;
+        }
+        let marked = recovery.ecn.on_acknowledged(capable, counts);
+        if marked > 0 {
+            let before = self.recovery_state(id.path());
+            let recovery = &mut self.paths[id.path()].recovery;
+            recovery.on_marked(&mut self.congestion, delivery.latest_sent_at, delivery.now);
+            self.note_state(id.path(), before);
+        }
+        marked.min(u64::from(u32::MAX)) as u32
     }
 
     /// Finds lost packets of a packet number space, and returns their number.
@@ -118,7 +147,8 @@ impl Connection {
         for &frame in frames {
             match frame {
                 SentFrame::Stream { stream, start, end, fin } => {
-                    let acknowledge = |send: &mut SendStream| (send.on_acknowledged(start..end, fin), send.acknowledged());
+                    let acknowledge =
+                        |send: &mut SendStream| (send.on_acknowledged(start..end, fin), send.acknowledged());
                     match self.streams.change_send(stream, acknowledge) {
                         Some((1.., acknowledged)) if stream == MAIN_STREAM => self.stream.on_acknowledged(acknowledged),
                         Some((growth, _)) if stream != MAIN_STREAM => self.on_further_acknowledged(stream, growth),

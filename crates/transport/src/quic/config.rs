@@ -28,6 +28,9 @@ pub struct Config {
     pub initial_window: u32,
     /// Whether packets are spaced by the pacing rate (RFC 9002, section 7.7).
     pub pacing: bool,
+    /// Whether packets are sent as capable of ECN, as long as the path and the peer treat them rightly (RFC 9000, section
+    /// 13.4).
+    pub ecn: bool,
     /// Later packets acknowledged after which a packet is lost (RFC 9002, section 6.1.1: 3).
     pub packet_threshold: u64,
     /// The RTT before the first sample (RFC 9002, section 6.2.2: 333 ms).
@@ -104,6 +107,7 @@ impl Default for Config {
             mtu: 1500,
             initial_window: 10,
             pacing: true,
+            ecn: false,
             packet_threshold: 3,
             initial_rtt: Duration::from_millis(333),
             ack_eliciting_threshold: 2,

@@ -13,7 +13,7 @@
 //! | packets that leave (12, 13.2, 14) | `output.rs`; their frames: `frame_output.rs` |
 //! | acknowledgments (13.2) | `received.rs` |
 //! | packets in flight and loss detection (RFC 9002, section 6) | `sent.rs`, `ack_input.rs`, `probe.rs`; RTT: `rtt.rs` |
-//! | congestion control (RFC 9002, section 7) | `recovery.rs` |
+//! | congestion control (RFC 9002, section 7) | `recovery.rs`; ECN (13.4): `ecn.rs`; delivery rates: `crate::delivery_rate` |
 //! | paths: their state, opening and end, frames | `path.rs`, `path_control.rs`, `path_frames.rs`; `multipath.rs` |
 //! | the path of a packet, shared bottlenecks | `path_choice.rs`, `observation.rs` |
 //! | streams and flow control (2 to 4) | `streams.rs`, `stream_input.rs`, `send_stream.rs`, `receive_stream.rs`, `window.rs` |
@@ -24,13 +24,14 @@
 //!
 //! Windows count packets: an algorithm of [`subflow_policy::congestion`] sees a packet as TCP's segment, under the rules of
 //! RFC 9002. Not supported: 0-RTT, Retry, migration, DATAGRAM, unidirectional streams, path MTU discovery
-//! (the path carries [`Config::mtu`]), key updates, sending with ECN.
+//! (the path carries [`Config::mtu`]), key updates.
 
 mod ack_input;
 mod close;
 pub mod config;
 mod connection_ids;
 mod crypto_stream;
+mod ecn;
 mod error;
 mod frame_output;
 mod further_streams;

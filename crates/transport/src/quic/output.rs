@@ -37,6 +37,10 @@ impl Connection {
         let ends = self.paths[place].ends;
         let datagram = datagram_of(packet);
         (datagram.source_port, datagram.destination_port) = (ends.local.port(), ends.remote.port());
+        let ecn = &mut self.paths[place].recovery.ecn;
+        if ecn.is_on() {
+            ecn.begin_packet(self.handshake_spaces.iter().any(Space::is_open));
+        }
         let spare = datagram.packets.drain(..).next().map(|packet| packet.frames).unwrap_or_default();
         match &self.phase {
             Phase::Closing { .. } => self.fill_with_close(place, datagram, now),
@@ -51,6 +55,10 @@ impl Connection {
         path.counters.datagrams_sent += 1;
         self.idle.on_sent(is_eliciting, now);
         packet.ip = ends.ip_header();
+        let ecn = &mut self.paths[place].recovery.ecn;
+        if ecn.is_on() {
+            packet.ip.ecn = ecn.on_sent();
+        }
         true
     }
 
@@ -173,8 +181,11 @@ impl Connection {
         let packet = QuicPacket { header, frames };
         if packet.is_ack_eliciting() {
             let size = self.datagram_size();
-            self.space_mut(id).sent.push(number, sent, now);
-            self.paths[id.path()].recovery.on_sent(&mut self.congestion, packet.length(), size, now);
+            let recovery = &mut self.paths[id.path()].recovery;
+            let is_capable = id.is_data() && recovery.ecn.marks();
+            let snapshot = if id.is_data() { recovery.snapshot(number, &mut self.congestion, now) } else { None };
+            recovery.on_sent(&mut self.congestion, packet.length(), size, now);
+            self.space_mut(id).sent.push((number, sent, is_capable), snapshot, now);
         }
         Some(packet)
     }

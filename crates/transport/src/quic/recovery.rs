@@ -1,12 +1,16 @@
 //! Congestion control (RFC 9002, section 7), probe timeouts and pacing of a path: the state that its packet number spaces
 //! share. The controller is that of all paths.
 
-use subflow_policy::congestion::{Ack, Controller, DeliverySample, Loss, Outstanding, Pacer, RecoveryState, Timeout};
+use subflow_policy::congestion::{
+    Ack, Controller, DeliverySample, Loss, Outstanding, Pacer, RateSample, RecoveryState, Timeout,
+};
 use subflow_quantity::{Duration, Instant};
 
 use super::Rtt;
 use super::config::Config;
+use super::ecn::Ecn;
 use super::sent::Losses;
+use crate::delivery_rate::{RateEstimator, Snapshot};
 
 /// The time of persistent congestion, in probe timeouts (section 7.6.1).
 const PERSISTENT_CONGESTION_THRESHOLD: u64 = 3;
@@ -22,8 +26,12 @@ pub(super) struct Recovery {
     began_at: Option<Instant>,
     /// Whether the application, not the window or pacing, limits what is sent.
     is_application_limited: bool,
-    /// Packets delivered.
+    /// Packets delivered, and packets considered lost.
     delivered: u64,
+    lost: u64,
+    /// For congestion controls that take delivery rates.
+    pub(super) rate: Option<Box<RateEstimator>>,
+    pub(super) ecn: Ecn,
     /// Probe timeouts since the last acknowledgment.
     pub(super) probe_count: u32,
     last_sent_at: Instant,
@@ -38,6 +46,8 @@ pub(super) struct Delivery {
     /// When the latest of them was sent.
     pub(super) latest_sent_at: Instant,
     pub(super) rtt: Option<Duration>,
+    /// Whether the highest number acknowledged has grown, and how many of them are capable of ECN.
+    pub(super) ecn: (bool, u32),
     /// The number of the highest packet acknowledged, plus one, and that of the next packet.
     pub(super) una: u64,
     pub(super) nxt: u64,
@@ -54,6 +64,9 @@ impl Recovery {
             began_at: None,
             is_application_limited: true,
             delivered: 0,
+            lost: 0,
+            rate: None,
+            ecn: Ecn::new(config.ecn),
             probe_count: 0,
             last_sent_at: now,
         }
@@ -64,6 +77,9 @@ impl Recovery {
         let paced = paced || controller.needs_pacing();
         if paced {
             self.pacer = Pacer::ON;
+        }
+        if controller.takes_rate_samples() {
+            self.rate = Some(Box::new(RateEstimator::new(false, now)));
         }
         controller.establish(self.path, paced, now);
     }
@@ -87,7 +103,11 @@ impl Recovery {
     /// Whether the window and pacing let a packet leave at `now`.
     #[inline]
     pub(super) fn admits(&mut self, controller: &Controller, now: Instant) -> bool {
-        let admits = self.in_flight < self.window(controller) && self.pacer.admits(now);
+        let has_room = self.in_flight < self.window(controller);
+        if !has_room && self.rate.is_some() {
+            self.note_held_back(controller);
+        }
+        let admits = has_room && self.pacer.admits(now);
         self.is_application_limited &= admits;
         admits
     }
@@ -96,6 +116,32 @@ impl Recovery {
     #[inline]
     pub(super) fn on_nothing_to_send(&mut self, controller: &Controller) {
         self.is_application_limited = self.in_flight < self.window(controller);
+        let until = self.delivered + u64::from(self.in_flight);
+        if let Some(rate) = self.rate.as_deref_mut().filter(|_| self.is_application_limited) {
+            rate.limit_until(until);
+        }
+    }
+
+    /// Congestion control itself keeps the path from sending: what it sends now is application-limited.
+    fn note_held_back(&mut self, controller: &Controller) {
+        let until = self.delivered + u64::from(self.in_flight);
+        if let Some(rate) = self.rate.as_deref_mut().filter(|_| controller.holds_back(self.path)) {
+            rate.limit_until(until);
+        }
+    }
+
+    /// The snapshot of packet `number` of application data, which is about to be sent, if rates are measured.
+    #[inline]
+    pub(super) fn snapshot(&mut self, number: u64, controller: &mut Controller, now: Instant) -> Option<Snapshot> {
+        let (delivered, is_alone) = (self.delivered, self.in_flight == 0);
+        let rate = self.rate.as_deref_mut()?;
+        if is_alone {
+            if rate.is_limited() {
+                controller.on_restart(self.path, now);
+            }
+            rate.on_sent_alone(now);
+        }
+        Some(rate.snapshot(number, delivered))
     }
 
     /// A packet of `bytes` bytes that elicits an acknowledgment is sent; a full one has `unit_bytes` of data.
@@ -147,24 +193,57 @@ impl Recovery {
     }
 
     /// Ends what [`on_acknowledged`](Self::on_acknowledged) began, after `lost` packets were found lost.
-    pub(super) fn on_delivered(&self, controller: &mut Controller, ack: Ack, lost: u32) {
+    pub(super) fn on_delivered(
+        &mut self,
+        controller: &mut Controller,
+        (ack, lost, ce): (Ack, u32, u32),
+        (unit_bytes, min_rtt): (u32, Option<Duration>),
+    ) {
+        let rate = self.take_rate_sample(&ack, unit_bytes, min_rtt);
         let sample = DeliverySample {
             ack,
             delivered: self.delivered,
             lost,
             in_flight: self.in_flight,
-            ce: 0,
+            ce,
             advanced: true,
             progress: true,
             window_limited: !self.is_application_limited,
-            rate: None,
+            rate,
         };
         controller.on_delivered(self.path, &sample);
+    }
+
+    fn take_rate_sample(&mut self, ack: &Ack, unit_bytes: u32, min_rtt: Option<Duration>) -> Option<RateSample> {
+        let rate = self.rate.as_deref_mut()?;
+        let taken = rate.take(ack.acked, self.delivered, min_rtt.unwrap_or(Duration::ZERO), ack.now);
+        Some(RateSample {
+            delivered: taken.delivered,
+            prior_delivered: taken.prior_delivered,
+            interval: taken.interval,
+            application_limited: taken.application_limited,
+            // A single packet waits for the peer's delay of acknowledgments, whatever its size.
+            ack_delayed: ack.acked == 1 && taken.prior_delivered + 1 == self.delivered,
+            lost: self.lost,
+            delivered_at: rate.delivered_at(),
+            departure: self.pacer.departure(),
+            unit_bytes,
+        })
+    }
+
+    /// The peer reports marks of packets up to one that was sent at `sent_at`: the window is reduced once per round trip
+    /// (section 7.1).
+    pub(super) fn on_marked(&mut self, controller: &mut Controller, sent_at: Instant, now: Instant) {
+        if self.began_at.is_none_or(|began_at| sent_at > began_at) {
+            self.began_at = Some(now);
+            controller.on_mark(self.path, &Loss { now, in_flight: self.in_flight, by_timer: false });
+        }
     }
 
     /// Packets are lost: the window is reduced once per round trip.
     pub(super) fn on_lost(&mut self, controller: &mut Controller, losses: &Losses, by_timer: bool, now: Instant) {
         self.in_flight -= losses.packets;
+        self.lost += u64::from(losses.packets);
         if self.began_at.is_none_or(|began_at| losses.latest_sent_at > began_at) {
             self.began_at = Some(now);
             controller.enter_recovery(self.path, &Loss { now, in_flight: self.in_flight, by_timer });

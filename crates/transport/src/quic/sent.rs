@@ -8,6 +8,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::quic::{AckFrame, StreamId};
 
 use super::space_id::SpaceId;
+use crate::delivery_rate::{RateEstimator, Snapshot};
 
 /// What a packet carried that is sent again, in a new frame, if the packet is lost (RFC 9000, section 13.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub(super) struct SentPacket {
     pub(super) number: u64,
     pub(super) sent_at: Instant,
     pub(super) frames: SentFrames,
+    /// Whether it is capable of ECN.
+    pub(super) is_capable: bool,
     /// Whether it is still in flight. Others are kept while an earlier one is.
     is_outstanding: bool,
 }
@@ -59,6 +62,8 @@ pub(super) struct SentPacket {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentPackets {
     packets: VecDeque<SentPacket>,
+    /// What was delivered when each of them was sent, where rates are measured.
+    snapshots: VecDeque<Snapshot>,
     outstanding: u32,
     largest_acknowledged: Option<u64>,
     /// When the last packet was sent that elicits an acknowledgment.
@@ -79,9 +84,15 @@ pub(super) struct Losses {
 }
 
 impl SentPackets {
-    /// A packet that elicits an acknowledgment is sent.
-    pub(super) fn push(&mut self, number: u64, frames: SentFrames, sent_at: Instant) {
-        self.packets.push_back(SentPacket { number, sent_at, frames, is_outstanding: true });
+    /// A packet that elicits an acknowledgment is sent; with a snapshot, if rates are measured.
+    pub(super) fn push(
+        &mut self,
+        (number, frames, is_capable): (u64, SentFrames, bool),
+        snapshot: Option<Snapshot>,
+        sent_at: Instant,
+    ) {
+        self.packets.push_back(SentPacket { number, sent_at, frames, is_capable, is_outstanding: true });
+        self.snapshots.extend(snapshot);
         self.outstanding += 1;
         self.last_sent_at = Some(sent_at);
     }
@@ -110,14 +121,24 @@ impl SentPackets {
         self.loss_time
     }
 
-    /// Takes the packets that `ack` newly acknowledges, from the highest range downwards.
-    pub(super) fn acknowledge(&mut self, ack: &AckFrame, newly: &mut Vec<SentPacket>) {
+    /// Takes the packets that `ack` newly acknowledges, from the highest range downwards. `rate` measures rates, if any
+    /// does.
+    pub(super) fn acknowledge(
+        &mut self,
+        ack: &AckFrame,
+        newly: &mut Vec<SentPacket>,
+        mut rate: Option<&mut RateEstimator>,
+    ) {
         self.largest_acknowledged = self.largest_acknowledged.max(Some(ack.largest));
         let Some(first) = self.packets.front().map(|packet| packet.number) else { return };
         for (start, end) in ack.acknowledged().take_while(|&(_, end)| end >= first) {
             let from = self.packets.partition_point(|packet| packet.number < start);
-            for packet in self.packets.range_mut(from..).take_while(|packet| packet.number <= end) {
+            let acknowledged = self.packets.range_mut(from..).take_while(|packet| packet.number <= end);
+            for (place, packet) in (from..).zip(acknowledged) {
                 if packet.is_outstanding {
+                    if let (Some(rate), Some(snapshot)) = (&mut rate, self.snapshots.get(place)) {
+                        rate.on_delivered(*snapshot, packet.sent_at);
+                    }
                     packet.is_outstanding = false;
                     self.outstanding -= 1;
                     let frames = core::mem::take(&mut packet.frames);
@@ -173,6 +194,7 @@ impl SentPackets {
     /// Forgets all packets, and returns how many were in flight.
     pub(super) fn discard(&mut self) -> u32 {
         self.packets.clear();
+        self.snapshots.clear();
         self.loss_time = None;
         core::mem::take(&mut self.outstanding)
     }
@@ -180,6 +202,7 @@ impl SentPackets {
     fn trim(&mut self) {
         while self.packets.front().is_some_and(|packet| !packet.is_outstanding) {
             self.packets.pop_front();
+            self.snapshots.pop_front();
         }
     }
 }
@@ -195,14 +218,14 @@ mod tests {
     /// Ten packets, one each 10 ms.
     fn ten() -> SentPackets {
         let mut sent = SentPackets::default();
-        (0..10).for_each(|n| sent.push(n, SentFrames::new(), ms(10 * n)));
+        (0..10).for_each(|n| sent.push((n, SentFrames::new(), false), None, ms(10 * n)));
         sent
     }
 
     fn acknowledge(sent: &mut SentPackets, ranges: &[(u64, u64)]) -> Vec<u64> {
         let ack = AckFrame::of_ranges(ranges.iter().copied()).expect("there are ranges");
         let mut newly = Vec::new();
-        sent.acknowledge(&ack, &mut newly);
+        sent.acknowledge(&ack, &mut newly, None);
         newly.iter().map(|packet| packet.number).collect()
     }
 

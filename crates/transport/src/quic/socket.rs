@@ -176,7 +176,7 @@ impl Socket for Connection {
                 srtt: path.rtt.srtt(),
                 bytes_acknowledged: None,
                 pacing_rate: rate.flatten(),
-                model: None,
+                model: self.congestion.model(place, outstanding.unit_bytes),
             });
         }
     }

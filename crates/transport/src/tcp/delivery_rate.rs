@@ -1,9 +1,5 @@
-//! Samples of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation-02; Linux `tcp_rate.c`).
-//!
-//! Each segment is sent with a snapshot of what was delivered until then. When it is delivered, the snapshot tells how
-//! much was delivered while it was in flight, and in which time: that since the last delivery before it was sent, or the
-//! time in which as much was sent, if that is longer. A sample is *application-limited* if, when the segment was sent,
-//! the sender had had nothing to send and what it had sent before was not yet delivered.
+//! Samples of the delivery rate ([`RateEstimator`]): each segment of the retransmission queue has a snapshot, of its last
+//! transmission.
 //!
 //! Only connections whose congestion control [takes samples](Controller::takes_rate_samples) keep snapshots.
 
@@ -15,42 +11,24 @@ use subflow_quantity::{Duration, Instant};
 use super::Connection;
 use super::ack_input::AckFindings;
 use super::sent_queue::SentQueue;
+use crate::delivery_rate::{RateEstimator, RateTaken, Snapshot};
 
-/// What was delivered when a segment was sent last.
+/// The snapshot of a segment.
 #[derive(Clone, Copy, Debug)]
-struct Snapshot {
-    /// The end of the segment, as an offset.
-    end: u64,
-    /// Segments delivered, and the time of the last delivery.
-    delivered: u64,
-    delivered_at: Instant,
-    /// When the segment was sent whose delivery was the last one.
-    first_sent_at: Instant,
-    application_limited: bool,
+struct OfSegment {
+    snapshot: Snapshot,
     /// The segment was delivered: it is part of a sample.
     is_used: bool,
 }
 
-/// The snapshot of the segment that was sent last of those that an acknowledgment delivers.
-#[derive(Clone, Copy, Debug)]
-struct Newest {
-    snapshot: Snapshot,
-    sent_at: Instant,
-}
-
-/// The state of the estimator (the names of the draft are `C.delivered_time`, `C.first_sent_time`, `C.app_limited`).
+/// The estimator with the snapshots of outstanding segments.
 #[derive(Clone, Debug)]
 pub(super) struct DeliveryRate {
     /// Of the segments of the retransmission queue, in its order.
-    snapshots: VecDeque<Snapshot>,
+    snapshots: VecDeque<OfSegment>,
     /// Identifier of the first one there.
     head: u32,
-    delivered_at: Instant,
-    first_sent_at: Instant,
-    /// The rate is application-limited until more segments than this are delivered.
-    limited_until: Option<u64>,
-    /// Of the acknowledgment that is being processed.
-    newest: Option<Newest>,
+    estimator: RateEstimator,
     /// The peer has discarded what it had acknowledged selectively: until that is repaired, samples would count it
     /// twice.
     is_in_doubt: bool,
@@ -59,22 +37,15 @@ pub(super) struct DeliveryRate {
 impl DeliveryRate {
     /// Before the first segment, at `now`. With `is_limited` the application had nothing to send until then.
     pub(super) fn new(is_limited: bool, now: Instant) -> Self {
-        Self {
-            snapshots: VecDeque::new(),
-            head: 0,
-            delivered_at: now,
-            first_sent_at: now,
-            limited_until: is_limited.then_some(0),
-            newest: None,
-            is_in_doubt: false,
-        }
+        let estimator = RateEstimator::new(is_limited, now);
+        Self { snapshots: VecDeque::new(), head: 0, estimator, is_in_doubt: false }
     }
 
     /// A new segment that ends at `end` is sent after `delivered` ones were delivered; `is_alone`: nothing else is
     /// outstanding.
     pub(super) fn on_sent(&mut self, end: u64, is_alone: bool, delivered: u64, now: Instant) {
         if is_alone {
-            (self.delivered_at, self.first_sent_at) = (now, now);
+            self.estimator.on_sent_alone(now);
         }
         self.snapshots.push_back(self.snapshot(end, delivered));
     }
@@ -82,19 +53,12 @@ impl DeliveryRate {
     /// Segment `id` is sent again.
     pub(super) fn on_sent_again(&mut self, id: u32, delivered: u64) {
         let place = self.place(id);
-        let end = self.snapshots[place].end;
+        let end = self.snapshots[place].snapshot.order;
         self.snapshots[place] = self.snapshot(end, delivered);
     }
 
-    fn snapshot(&self, end: u64, delivered: u64) -> Snapshot {
-        Snapshot {
-            end,
-            delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            application_limited: self.limited_until.is_some(),
-            is_used: false,
-        }
+    fn snapshot(&self, end: u64, delivered: u64) -> OfSegment {
+        OfSegment { snapshot: self.estimator.snapshot(end, delivered), is_used: false }
     }
 
     fn place(&self, id: u32) -> usize {
@@ -104,8 +68,7 @@ impl DeliveryRate {
     /// Segment `id`, sent at `sent_at`, was selectively acknowledged.
     pub(super) fn on_sacked(&mut self, id: u32, sent_at: Instant) {
         let place = self.place(id);
-        let snapshot = self.snapshots[place];
-        self.use_snapshot(snapshot, sent_at);
+        self.use_snapshot(self.snapshots[place], sent_at);
         self.snapshots[place].is_used = true;
     }
 
@@ -117,11 +80,9 @@ impl DeliveryRate {
         }
     }
 
-    fn use_snapshot(&mut self, snapshot: Snapshot, sent_at: Instant) {
-        let is_newer = |newest: Newest| (sent_at, snapshot.end) > (newest.sent_at, newest.snapshot.end);
-        if !snapshot.is_used && self.newest.is_none_or(is_newer) {
-            self.newest = Some(Newest { snapshot, sent_at });
-            self.first_sent_at = sent_at;
+    fn use_snapshot(&mut self, OfSegment { snapshot, is_used }: OfSegment, sent_at: Instant) {
+        if !is_used {
+            self.estimator.on_delivered(snapshot, sent_at);
         }
     }
 
@@ -130,8 +91,9 @@ impl DeliveryRate {
         self.head = sent.head_id();
         let before = core::mem::take(&mut self.snapshots);
         let of = |end: u64| {
-            let whole = before.partition_point(|snapshot| snapshot.end < end);
-            before.get(whole).map(|snapshot| Snapshot { end, ..*snapshot })
+            let whole = before.partition_point(|known| known.snapshot.order < end);
+            let known = before.get(whole)?;
+            Some(OfSegment { snapshot: known.snapshot.with_order(end), ..*known })
         };
         self.snapshots = sent.ids().filter_map(|id| of(sent.get(id).end)).collect();
     }
@@ -143,39 +105,12 @@ impl DeliveryRate {
 
     /// The application has nothing to send until `segments` are delivered.
     fn limit_until(&mut self, segments: u64) {
-        self.limited_until = Some(segments);
+        self.estimator.limit_until(segments);
     }
 
-    /// The interval, if it is valid, of a sample that ends at `now` with `acked` segments delivered by one acknowledgment,
-    /// `delivered` in all.
-    fn take(&mut self, acked: u32, delivered: u64, min_rtt: Duration, now: Instant) -> Taken {
-        if self.limited_until.is_some_and(|until| delivered > until) {
-            self.limited_until = None;
-        }
-        if acked > 0 {
-            self.delivered_at = now;
-        }
-        let Some(Newest { snapshot, sent_at }) = self.newest.take() else { return Taken::default() };
-        let sending = sent_at.since(snapshot.first_sent_at);
-        let acknowledging = now.since(snapshot.delivered_at);
-        let interval = sending.max(acknowledging);
-        Taken {
-            delivered: delivered.saturating_sub(snapshot.delivered),
-            prior_delivered: snapshot.delivered,
-            // A shorter one comes from retransmissions whose originals were delivered.
-            interval: (interval >= min_rtt).then_some(interval),
-            application_limited: snapshot.application_limited,
-        }
+    fn take(&mut self, acked: u32, delivered: u64, min_rtt: Duration, now: Instant) -> RateTaken {
+        self.estimator.take(acked, delivered, min_rtt, now)
     }
-}
-
-/// What the estimator knows of a sample.
-#[derive(Clone, Copy, Debug, Default)]
-struct Taken {
-    delivered: u64,
-    prior_delivered: u64,
-    interval: Option<Duration>,
-    application_limited: bool,
 }
 
 impl Connection {
@@ -204,7 +139,7 @@ impl Connection {
             application_limited: taken.application_limited,
             ack_delayed,
             lost: self.sent.lost_total(),
-            delivered_at: rate.delivered_at,
+            delivered_at: rate.estimator.delivered_at(),
             departure: self.pacer.departure(),
             unit_bytes: self.size.mss_without_reserve(),
         })
@@ -232,7 +167,7 @@ impl Connection {
     /// The connection begins to send while nothing is in flight: congestion control learns it if the application had had
     /// nothing to send.
     pub(super) fn note_restart(&self, now: Instant, cc: &mut Controller) {
-        if self.delivery_rate.as_deref().is_some_and(|rate| rate.limited_until.is_some()) {
+        if self.delivery_rate.as_deref().is_some_and(|rate| rate.estimator.is_limited()) {
             cc.on_restart(self.path, now);
         }
     }
@@ -257,7 +192,7 @@ mod tests {
     }
 
     /// Delivered, prior delivered, milliseconds, application-limited.
-    fn shown(taken: Taken) -> (u64, u64, Option<u64>, bool) {
+    fn shown(taken: RateTaken) -> (u64, u64, Option<u64>, bool) {
         (taken.delivered, taken.prior_delivered, taken.interval.map(Duration::as_millis), taken.application_limited)
     }
 
@@ -335,7 +270,8 @@ mod tests {
         }
         assert!(sent.cut(5));
         rate.on_cut(&sent);
-        let parts: Vec<_> = rate.snapshots.iter().map(|snapshot| (snapshot.end, snapshot.delivered)).collect();
+        let parts: Vec<_> =
+            rate.snapshots.iter().map(|known| (known.snapshot.order, known.snapshot.delivered)).collect();
         assert_eq!(parts, [(4, 1), (9, 2), (14, 2), (18, 3)]);
     }
 }
