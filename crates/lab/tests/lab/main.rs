@@ -14,6 +14,7 @@ mod laws;
 mod middleboxes;
 mod queues;
 mod quic;
+mod quic_streams;
 mod readers;
 mod sctp;
 mod threads;

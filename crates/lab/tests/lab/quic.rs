@@ -9,9 +9,10 @@ use subflow_scenario::file::Document;
 
 /// A flow over a link of 20 Mbit/s with an RTT of 40 ms.
 fn run(duration: u32, link: &str, flow: &str, seed: u64) -> RunResult {
+    let queue = if link.contains("queue") { "" } else { "queue = '80 packets'" };
     let text = format!(
         "duration = '{duration} s'\n[hosts]\na = ['x']\nb = ['x']\n\
-         [links.l]\nbetween = ['a', 'b']\nrate = '20 Mbit/s'\ndelay = '20 ms'\nqueue = '80 packets'\n{link}\n\
+         [links.l]\nbetween = ['a', 'b']\nrate = '20 Mbit/s'\ndelay = '20 ms'\n{queue}\n{link}\n\
          [flows.f]\nfrom = 'a'\nto = 'b'\n{flow}\n"
     );
     let document = Document::parse(Path::new("quic.toml"), text).expect("TOML");
@@ -105,4 +106,34 @@ fn a_transfer_outlasts_the_failure_of_a_path() {
     assert_eq!((flow.bytes_delivered, flow.ended), (30_000_000, Some("gracefully")));
     assert!(flow.timeouts > 0, "{flow:?}");
     assert!(flow.completion_s.is_some_and(|seconds| seconds < 20.0), "{:?}", flow.completion_s);
+}
+
+#[test]
+fn bbr_fills_the_link_as_with_tcp_and_keeps_the_queue_as_short() {
+    for congestion in ["bbr", "bbr3"] {
+        let run = |protocol: &str| run(20, "", &format!("protocol = '{protocol}'\ncongestion = '{congestion}'"), 1);
+        let (tcp, quic) = (run("tcp"), run("quic"));
+        let ratio = quic.flows[0].goodput_mbps / tcp.flows[0].goodput_mbps;
+        assert!((0.97..1.01).contains(&ratio), "{congestion}: {ratio} of {} Mbit/s", tcp.flows[0].goodput_mbps);
+        let queue = |run: &RunResult| run.links[0].up.mean_queue_packets;
+        assert!(queue(&quic) < queue(&tcp) + 10.0, "{congestion}: {} packets, {} with TCP", queue(&quic), queue(&tcp));
+    }
+}
+
+#[test]
+fn marks_reduce_windows_instead_of_losses() {
+    // The threshold of 5 ms is 8 packets; a window of the path is 67.
+    let marking = "queue = { discipline = 'codel', limit = '1000 packets', target = '1 s', ce_threshold = '5 ms' }";
+    let run = |congestion: &str, ecn: bool| {
+        let flow = format!("protocol = 'quic'\ncongestion = '{congestion}'\nquic = {{ ecn = {ecn} }}");
+        run(20, marking, &flow, 1)
+    };
+    for congestion in ["reno", "dctcp"] {
+        let (with, without) = (run(congestion, true), run(congestion, false));
+        let (flow, link) = (&with.flows[0], &with.links[0].up);
+        assert!(link.marks > 5 && link.drops == 0 && flow.subflows[0].retransmissions == 0, "{congestion}: {link:?}");
+        assert!(link.mean_queue_packets < 20.0 && link.utilisation > 0.85, "{congestion}: {link:?}");
+        let unmarked = &without.links[0].up;
+        assert!(unmarked.marks == 0 && unmarked.mean_queue_packets > 50.0, "{congestion}: {unmarked:?}");
+    }
 }

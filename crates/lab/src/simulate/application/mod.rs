@@ -98,7 +98,7 @@ impl Application {
         let rng = stream(seed, &format!("flow {}", flow.name));
         let player = flow.video().cloned().map(Player::new);
         let requests = flow.exchange_sizes(seed).map(|sizes| Requests::new(sizes, player));
-        let streams = flow.planned_streams().map(|planned| StreamPlan::new(planned));
+        let streams = flow.planned_streams().map(StreamPlan::new);
         Self {
             flow,
             requests,
