@@ -26,6 +26,7 @@ impl BulkProtocol {
     pub const ALL: &'static [Self] = &[
         Self { name: "tcp", summary: "With NewReno", keys: "protocol = \"tcp\"\ncongestion = \"reno\"" },
         Self { name: "sctp", summary: "With the window of RFC 9260", keys: "protocol = \"sctp\"" },
+        Self { name: "quic", summary: "With NewReno, paced", keys: "protocol = \"quic\"\ncongestion = \"reno\"" },
     ];
 
     /// The protocol of this name.
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_scenario_is_valid_at_any_size() {
-        let [tcp, sctp] = BulkProtocol::ALL else { panic!("there are two") };
+        let [tcp, sctp, ..] = BulkProtocol::ALL else { panic!("there are three") };
         for (flows, protocol) in [(1, tcp), (10, sctp), (1000, tcp)] {
             let scenario = Dumbbell { flows, duration_s: 60, protocol, ack_every: None }.scenario();
             let scenario = scenario.expect("a valid scenario");
@@ -156,7 +157,7 @@ mod tests {
             let result = Dumbbell { flows: 2, duration_s: 2, protocol, ack_every }.run(&|| None).expect("it runs");
             result.cost.packet_hops as f64 / result.delivered_packets as f64
         };
-        let [tcp, sctp] = BulkProtocol::ALL else { panic!("there are two") };
+        let [tcp, sctp, ..] = BulkProtocol::ALL else { panic!("there are three") };
         assert!(hops(tcp, None) > 5.8 && hops(tcp, Some(2)) < 5.0 && hops(tcp, Some(8)) < 4.0);
         assert!(hops(sctp, Some(1)) > 5.8 && hops(sctp, None) < 5.0);
     }

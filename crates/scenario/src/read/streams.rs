@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn other_protocols_have_one_stream() {
         for protocol in ["tcp", "mptcp", "sctp"] {
-            for traffic in ["streams = [{ send = \"1 kB\" }]", "requests = { response = \"1 kB\", streams = \"each\" }"] {
+            for traffic in ["streams = [{ send = \"1 kB\" }]", "requests = { response = \"1 kB\", streams = \"each\" }"]
+            {
                 let said = read_with(protocol, traffic).expect_err("it has one stream");
                 assert!(said.contains(&format!("{protocol} has one stream")), "{said}");
             }

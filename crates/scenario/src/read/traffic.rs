@@ -33,8 +33,10 @@ pub(super) fn read(
     sizes: Option<&SizeDistribution>,
     traces: &Traces,
 ) -> Result<Traffic, Problem> {
-    let given: Vec<_> =
-        ["send", "on_off", "requests", "streams", "video", "exchanges"].iter().filter_map(|key| section.given(key)).collect();
+    let given: Vec<_> = ["send", "on_off", "requests", "streams", "video", "exchanges"]
+        .iter()
+        .filter_map(|key| section.given(key))
+        .collect();
     if let [first, second, ..] = &given[..] {
         return Err(second
             .problem("found two kinds of traffic, expected one")
@@ -146,7 +148,9 @@ pub(super) fn period(field: &Field<'_>) -> Result<Period, Problem> {
 /// How the application of the flow in `section` writes a transfer, if not all at once.
 pub(super) fn writing(section: &Section<'_>) -> Result<Option<Writing>, Problem> {
     let Some(field) = section.given("write") else { return Ok(None) };
-    if let Some(other) = ["requests", "streams", "video", "on_off", "exchanges"].iter().find_map(|key| section.given(key)) {
+    if let Some(other) =
+        ["requests", "streams", "video", "on_off", "exchanges"].iter().find_map(|key| section.given(key))
+    {
         return Err(field
             .problem("found bursts of a flow whose traffic has times of its own, expected a flow with send")
             .label("not with this traffic")

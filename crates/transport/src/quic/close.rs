@@ -156,6 +156,9 @@ impl Connection {
             Phase::Handshaking | Phase::Established(_) => {}
         }
         let idle = self.idle_time();
+        if self.paths.len() == 1 && !self.in_handshake() {
+            return self.path_timeout(0).into_iter().chain(idle).chain(self.path_manager_time()).min();
+        }
         let handshake_acks = self.handshake_spaces.iter().map(|space| space.received.due_at());
         let paths = (0..self.paths.len()).map(|place| self.path_timeout(place));
         let timers = paths.chain([idle, self.path_manager_time()]).flatten().min();

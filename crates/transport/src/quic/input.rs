@@ -33,7 +33,9 @@ impl Connection {
         let place = self.place_of_datagram(ip, datagram, now);
         let path = &mut self.paths[place];
         path.counters.datagrams_received += 1;
-        path.amplification.received += u64::from(datagram.length());
+        if !path.amplification.is_validated {
+            path.amplification.received += u64::from(datagram.length());
+        }
         for packet in &datagram.packets {
             if !self.phase.is_open() {
                 return;
@@ -189,7 +191,8 @@ impl Connection {
 
     fn on_stream(&mut self, place: usize, frame: &StreamFrame) -> Result<(), TransportError> {
         let stream = frame.stream;
-        let was_complete = stream != MAIN_STREAM && self.received_on(stream).is_some_and(|(_, is_complete)| is_complete);
+        let was_complete =
+            stream != MAIN_STREAM && self.received_on(stream).is_some_and(|(_, is_complete)| is_complete);
         let accepted = self.streams.accept(frame)?;
         if let Some(range) = accepted.taken {
             self.paths[place].counters.bytes_received += range.end - range.start;

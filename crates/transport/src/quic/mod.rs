@@ -270,14 +270,16 @@ impl Connection {
 
     /// Reports that both ends have sent and received everything, and closes the connection then.
     fn report_progress(&mut self) {
+        let has_all = self.streams.receive(MAIN_STREAM).is_some_and(|receive| receive.is_complete());
+        if !has_all && !self.stream.finished {
+            return;
+        }
         let Some(send) = self.streams.send(MAIN_STREAM) else { return };
         self.stream.on_acknowledged(send.acknowledged());
         if self.stream.finished && send.is_acknowledged() && self.phase.take_all_acknowledged() {
             self.stream.emit(Event::Acknowledged);
         }
-        if self.streams.receive(MAIN_STREAM).is_some_and(|receive| receive.is_complete())
-            && self.phase.take_peer_finished()
-        {
+        if has_all && self.phase.take_peer_finished() {
             self.stream.emit(Event::PeerFinished);
         }
         if self.phase.is_confirmed() && self.streams.are_over() {

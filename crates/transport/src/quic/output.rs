@@ -24,8 +24,38 @@ const LEAST_ROOM: u32 = 64;
 const LEAST_SAMPLED: u32 = 4;
 
 impl Connection {
+    /// Whether a packet may be sent at `now`. If not, what building one would change has been changed.
+    #[inline]
+    pub(super) fn may_have_packet(&mut self, now: Instant) -> bool {
+        // Where one path and one packet number space are left, which is most of the time, all is seen without a packet.
+        let is_settled = self.phase.is_established() && self.paths.len() == 1 && !self.in_handshake();
+        let path = &mut self.paths[0];
+        if !is_settled || !path.sends() || path.amplification.is_limited() {
+            return true;
+        }
+        if path.space.probes > 0 || path.space.received.due_at().is_some_and(|at| at <= now) {
+            return true;
+        }
+        let has_frames = self.has_frames(SpaceId::of_path(0), Load::Data);
+        let recovery = &mut self.paths[0].recovery;
+        if !has_frames {
+            recovery.on_nothing_to_send(&self.congestion);
+            return false;
+        }
+        recovery.admits(&self.congestion, now)
+    }
+
+    /// Whether packets of the handshake may still be sent.
+    #[inline]
+    pub(super) fn in_handshake(&self) -> bool {
+        self.handshake_spaces.iter().any(Space::is_open)
+    }
+
     /// Writes the next packet to send to `packet`, and returns whether there was one.
     pub(crate) fn transmit(&mut self, now: Instant, packet: &mut Packet) -> bool {
+        if !self.may_have_packet(now) {
+            return false;
+        }
         let (place, load) = match &self.phase {
             Phase::Handshaking | Phase::Established(_) => match self.next_path(now) {
                 Some(next) => next,
@@ -39,7 +69,8 @@ impl Connection {
         (datagram.source_port, datagram.destination_port) = (ends.local.port(), ends.remote.port());
         let ecn = &mut self.paths[place].recovery.ecn;
         if ecn.is_on() {
-            ecn.begin_packet(self.handshake_spaces.iter().any(Space::is_open));
+            let in_handshake = self.handshake_spaces.iter().any(Space::is_open);
+            ecn.begin_packet(in_handshake);
         }
         let spare = datagram.packets.drain(..).next().map(|packet| packet.frames).unwrap_or_default();
         match &self.phase {
@@ -51,7 +82,9 @@ impl Connection {
         }
         let is_eliciting = datagram.packets.iter().any(QuicPacket::is_ack_eliciting);
         let path = &mut self.paths[place];
-        path.amplification.sent += u64::from(datagram.length());
+        if !path.amplification.is_validated {
+            path.amplification.sent += u64::from(datagram.length());
+        }
         path.counters.datagrams_sent += 1;
         self.idle.on_sent(is_eliciting, now);
         packet.ip = ends.ip_header();
@@ -81,10 +114,13 @@ impl Connection {
         if self.paths[place].id > 0 {
             return self.fill_on_further_path((place, load), datagram, spare, now);
         }
-        let has_handshake = self.handshake_spaces.iter().any(Space::is_open);
+        if !self.in_handshake() {
+            let size = self.datagram_size();
+            datagram.packets.extend(self.build((SpaceId::of_path(0), load), size, spare, now));
+            return;
+        }
         // The path is known to carry the least size only.
-        let size = if has_handshake { LEAST_INITIAL } else { self.datagram_size() };
-        let (mut room, mut spare, mut has_initial) = (size, Some(spare), false);
+        let (mut room, mut spare, mut has_initial) = (LEAST_INITIAL, Some(spare), false);
         for id in SpaceId::OF_INITIAL_PATH {
             if room < LEAST_ROOM || !self.space(id).is_open() {
                 continue;
@@ -173,10 +209,13 @@ impl Connection {
         if frames.is_empty() {
             return None;
         }
-        let length = encoded.length() + frames.iter().map(Frame::length).sum::<u32>();
-        if length < LEAST_SAMPLED {
-            frames.push(Frame::Padding(LEAST_SAMPLED - length));
+        let mut length = frames.iter().map(Frame::length).sum::<u32>();
+        if encoded.length() + length < LEAST_SAMPLED {
+            let padding = LEAST_SAMPLED - length - encoded.length();
+            frames.push(Frame::Padding(padding));
+            length += padding;
         }
+        length += header.length() + TAG_LENGTH;
         self.space_mut(id).advance();
         let packet = QuicPacket { header, frames };
         if packet.is_ack_eliciting() {
@@ -184,7 +223,7 @@ impl Connection {
             let recovery = &mut self.paths[id.path()].recovery;
             let is_capable = id.is_data() && recovery.ecn.marks();
             let snapshot = if id.is_data() { recovery.snapshot(number, &mut self.congestion, now) } else { None };
-            recovery.on_sent(&mut self.congestion, packet.length(), size, now);
+            recovery.on_sent(&mut self.congestion, length, size, now);
             self.space_mut(id).sent.push((number, sent, is_capable), snapshot, now);
         }
         Some(packet)

@@ -59,12 +59,10 @@ mod tests {
         placement.add(0, 50);
         placement.add(60, 110);
         placement.add(100, 250);
-        assert_eq!([0, 99, 100, 130].map(|offset| placement.of(offset)), [
-            (50, Some(100)),
-            (149, Some(100)),
-            (250, None),
-            (280, None)
-        ]);
+        assert_eq!(
+            [0, 99, 100, 130].map(|offset| placement.of(offset)),
+            [(50, Some(100)), (149, Some(100)), (250, None), (280, None)]
+        );
         placement.forget_below(99);
         assert_eq!(placement.parts.len(), 2);
         placement.forget_below(100);

@@ -58,7 +58,20 @@ impl Connection {
     }
 
     /// When the loss detection timer of the path at `place` expires.
+    #[inline]
     pub(super) fn loss_detection_time(&self, place: usize) -> Option<Instant> {
+        if place == 0 && self.in_handshake() {
+            return self.loss_detection_time_in_handshake(place);
+        }
+        // Only packets of one number space are in flight.
+        let Path { rtt, recovery, space, .. } = &self.paths[place];
+        space.sent.loss_time().or_else(|| {
+            let timeout = recovery.backed_off(rtt.probe_timeout() + self.max_ack_delay());
+            space.sent.last_sent_at().map(|at| at + timeout)
+        })
+    }
+
+    fn loss_detection_time_in_handshake(&self, place: usize) -> Option<Instant> {
         self.loss_time(place).or_else(|| self.probe_time(place)).map(|(at, _)| at)
     }
 

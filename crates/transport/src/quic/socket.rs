@@ -9,8 +9,8 @@ use subflow_wire::quic::ConnectionId;
 use subflow_wire::{Body, PROTOCOL_UDP, Packet};
 
 use super::connection_ids::ConnectionIds;
-use super::multipath::Multipath;
 use super::further_streams::of_client;
+use super::multipath::Multipath;
 use super::send_stream::SendStream;
 use super::{Connection, MAIN_STREAM, Priority, Taken};
 use crate::figures::{Figures, PathState};
@@ -37,6 +37,11 @@ impl Socket for Connection {
 
     fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool {
         self.transmit(now, packet)
+    }
+
+    #[inline]
+    fn may_transmit(&mut self, now: Instant) -> bool {
+        self.may_have_packet(now)
     }
 
     fn handle_timeout(&mut self, now: Instant) {

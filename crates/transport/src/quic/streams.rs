@@ -321,7 +321,8 @@ mod tests {
 
     #[test]
     fn more_urgent_streams_go_first_and_those_without_turns_one_after_the_other() {
-        let order: Vec<u64> = sent(&[(4, true), (3, false), (3, false), (3, true)], 1000).iter().map(|it| it.0).collect();
+        let order: Vec<u64> =
+            sent(&[(4, true), (3, false), (3, false), (3, true)], 1000).iter().map(|it| it.0).collect();
         assert_eq!(order, [1, 1, 2, 2, 3, 3, 0, 0]);
     }
 
