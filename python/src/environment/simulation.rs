@@ -89,7 +89,7 @@ impl Simulation {
             Traffic::RequestResponse { count, .. } => (true, count.is_some()),
             Traffic::Video(video) => (true, video.chunks().is_some()),
             // The agent's reward follows one clock of exchanges, which come one after the other.
-            Traffic::Exchanges(_) => (false, true),
+            Traffic::Exchanges(_) | Traffic::Streams(_) => (false, true),
             Traffic::Bulk { bytes } => (false, bytes.is_some()),
             Traffic::OnOff { .. } => (false, false),
         };

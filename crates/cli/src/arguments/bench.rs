@@ -14,7 +14,7 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Benchmark {
-    /// Bulk TCP or SCTP flows through one bottleneck of 100 Mbit/s
+    /// Bulk TCP, SCTP or QUIC flows through one bottleneck of 100 Mbit/s
     Dumbbell(Dumbbell),
     /// MPTCP connections between all hosts of a fat tree of 1 Gbit/s
     FatTree(FatTree),

@@ -64,22 +64,20 @@ fn a_stream_is_written_at_its_time() {
 fn on_streams_of_their_own_responses_do_not_wait_for_each_other() {
     let requests = |streams: &str| {
         let traffic = format!(
-            "requests = {{ response = '20 kB', every = '20 ms', count = 500, streams = '{streams}', deadline = '150 ms' }}"
+            "requests = {{ response = '2 kB', every = '8 ms', count = 1000, streams = '{streams}', deadline = '150 ms' }}"
         );
-        run("quic", "2 %", &traffic, &RunOptions { series: true, ..RunOptions::default() })
+        run("quic", "0.5 %", &traffic, &RunOptions { series: true, ..RunOptions::default() })
     };
     let (one, each) = (requests("one"), requests("each"));
     for run in [&one, &each] {
-        assert_eq!((run.exchanges.len(), run.flows[0].ended), (500, Some("gracefully")));
-        assert_eq!(run.flows[0].bytes_delivered, 10_000_000);
+        assert_eq!((run.exchanges.len(), run.flows[0].ended), (1000, Some("gracefully")));
+        assert_eq!(run.flows[0].bytes_delivered, 2_000_000);
     }
     let in_order = |run: &RunResult| ends(run).windows(2).all(|pair| pair[0].0 < pair[1].0);
     assert!(in_order(&one) && !in_order(&each));
-    let figures = |run: &RunResult| run.flows[0].exchanges.clone().expect("it has exchanges");
-    let (one_ms, each_ms) = (figures(&one).mean_ms, figures(&each).mean_ms);
-    assert!(each_ms < one_ms, "{each_ms:?} ms against {one_ms:?}");
     let waited = |run: &RunResult| run.flows[0].reassembly_delay.as_ref().expect("it was recorded").mean_ms;
-    assert!(waited(&each) < waited(&one), "{:?} against {:?}", waited(&each), waited(&one));
+    // Only the two packets of a response wait for each other.
+    assert!(waited(&each) < waited(&one) / 4.0, "{:?} against {:?}", waited(&each), waited(&one));
 }
 
 #[test]

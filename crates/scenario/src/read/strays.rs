@@ -33,7 +33,7 @@ pub(super) fn refuse_rate_based(section: &Section<'_>, congestion: &Algorithm, p
     match section.given("congestion") {
         Some(field) if congestion.takes_rate_samples() => Err(field
             .problem(format!("{} needs delivery rates, and {protocol} measures none", congestion.name()))
-            .help("give the flow the protocol tcp or mptcp, or another congestion control")),
+            .help("give the flow the protocol tcp, mptcp, quic or mpquic, or another congestion control")),
         _ => Ok(()),
     }
 }

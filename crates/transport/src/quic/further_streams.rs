@@ -1,12 +1,36 @@
-//! The streams beyond the main one, as an application uses them: those that the client has opened, by their numbers.
+//! The streams beyond the main one, as an application uses them: those that the client has opened, by their numbers, and
+//! priorities (RFC 9218, sections 4 and 10).
 
 use core::ops::Range;
 
 use subflow_wire::quic::{Direction, StreamId};
 
-use super::priority::Priority;
 use super::{Connection, MAIN_STREAM};
 use crate::Event;
+
+/// How important the data of a stream is to its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Priority {
+    /// From 0 to 7; the smaller, the earlier. Data of a more urgent stream goes first.
+    pub urgency: u8,
+    /// Whether the receiver uses parts of the data: streams with the same urgency take turns, packet by packet. Otherwise
+    /// they are sent one after the other, in the order of their identifiers, and before those that take turns.
+    pub incremental: bool,
+}
+
+impl Priority {
+    /// The least urgent.
+    pub const MOST: u8 = 7;
+    /// That of a stream of which nothing is said, with turns.
+    pub(super) const TURNS: Self = Self { urgency: 3, incremental: true };
+}
+
+impl Default for Priority {
+    /// That of RFC 9218, section 4.
+    fn default() -> Self {
+        Self { urgency: 3, incremental: false }
+    }
+}
 
 /// Data that the latest datagram has brought.
 #[derive(Clone, Debug, PartialEq, Eq)]

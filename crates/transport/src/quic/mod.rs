@@ -17,8 +17,7 @@
 //! | paths: their state, opening and end, frames | `path.rs`, `path_control.rs`, `path_frames.rs`; `multipath.rs` |
 //! | the path of a packet, shared bottlenecks | `path_choice.rs`, `observation.rs` |
 //! | streams and flow control (2 to 4) | `streams.rs`, `stream_input.rs`, `send_stream.rs`, `receive_stream.rs`, `window.rs` |
-//! | priorities of streams (RFC 9218) | `priority.rs` |
-//! | streams beyond the first one, as an application uses them | `further_streams.rs`; one order of all data: `placement.rs` |
+//! | streams beyond the first one, as an application uses them; priorities (RFC 9218) | `further_streams.rs`; one order of all data: `placement.rs` |
 //! | idle timeout, closing and errors (10, 20.1) | `close.rs`, `error.rs` |
 //! | what all endpoints can do | `socket.rs` |
 //!
@@ -46,7 +45,6 @@ mod path_control;
 mod path_frames;
 mod phase;
 mod placement;
-mod priority;
 mod probe;
 mod receive_stream;
 mod received;
@@ -70,9 +68,8 @@ use subflow_wire::quic::{ConnectionId, StreamId, TransportParameters};
 
 pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig};
 pub use error::TransportError;
-pub use further_streams::Taken;
+pub use further_streams::{Priority, Taken};
 pub(crate) use handshake::may_open;
-pub use priority::Priority;
 pub use rtt::Rtt;
 
 use crate::notes::SctpNotes;

@@ -3,7 +3,7 @@
 use subflow_wire::quic::{Direction, Frame, StreamFrame, StreamId};
 
 use super::error::TransportError;
-use super::priority::Priority;
+use super::further_streams::Priority;
 use super::receive_stream::Accepted;
 use super::streams::{Stream, Streams};
 

@@ -7,7 +7,7 @@ use subflow_wire::quic::{Direction, StreamId, TransportParameters};
 
 use super::MAIN_STREAM;
 use super::config::Config;
-use super::priority::{Priority, Rank};
+use super::further_streams::Priority;
 use super::receive_stream::ReceiveStream;
 use super::send_stream::{Piece, SendStream};
 use super::window::Window;
@@ -31,6 +31,13 @@ impl Stream {
     fn is_over(&self) -> bool {
         self.send.is_acknowledged() && self.receive.is_complete()
     }
+}
+
+/// The place of a stream in the order in which data is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    priority: Priority,
+    id: StreamId,
 }
 
 /// All streams of a connection that are not over. The main stream stays.

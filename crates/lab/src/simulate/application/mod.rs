@@ -2,14 +2,14 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | beginning and end of a flow, bulk transfers, and what calls the rest | here |
+//! | beginning and end of a flow, and what calls the rest | here |
 //! | requests and responses | `requests.rs`; the record of each exchange: `exchange_log.rs` |
 //! | a video player | `player.rs` |
 //! | exchanges and data on streams of their own | `streams.rs` |
 //! | exchanges that wait for each other | `script.rs`; those of other flows: `crate::simulate::page` |
 //! | datagrams at a rate | `datagrams.rs` |
 //! | an application that reads at its own pace | `reader.rs` |
-//! | an application that writes in bursts | `writer.rs` |
+//! | bulk transfers, at once or in bursts | `writer.rs` |
 
 mod datagrams;
 mod exchange_log;
@@ -88,9 +88,6 @@ enum Stage {
     Running,
     Stopped,
 }
-
-/// Bytes written by a bulk transfer without an end.
-const ENDLESS: u64 = u64::MAX / 8;
 
 impl Application {
     /// The application of `flow` in the run with `seed`; `connect` configures its connecting end (`None` for UDP).
@@ -248,29 +245,6 @@ impl Application {
         Instant::ZERO + self.flow.sends_from()
     }
 
-    /// Writes the first data of a transfer, or its next burst.
-    fn begin_bulk(&mut self, nodes: &mut Nodes, network: &mut Network, bytes: Option<u64>) {
-        let now = network.now();
-        if let Some(writing) = &self.flow.write {
-            self.writer.get_or_insert_with(|| Writer::new(writing.clone(), now)).advance(now, &mut self.rng);
-        }
-        if let Some(endpoint) = self.from {
-            self.write_bulk(nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint), bytes);
-        }
-        let next_burst = self.writer.as_ref().filter(|writer| writer.due() < bytes.unwrap_or(ENDLESS));
-        let next_burst = next_burst.map(Writer::next_at);
-        self.sleep_until(network, next_burst);
-    }
-
-    fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
-        let total = bytes.unwrap_or(ENDLESS);
-        let due = self.writer.as_ref().map_or(total, |writer| writer.due().min(total));
-        let written = socket.bytes_written();
-        if written + socket.write(due - written) == total && bytes.is_some() {
-            socket.finish();
-        }
-    }
-
     /// Writes a message of `bytes` bytes after the rest of earlier ones.
     fn write_message(&mut self, socket: &mut Endpoint, connecting: bool, bytes: u64) {
         let owed = &mut self.owed[usize::from(!connecting)];
@@ -355,14 +329,6 @@ impl Application {
                 nodes.transport_mut(node).endpoint_mut(endpoint).finish();
             }
             _ => {}
-        }
-    }
-
-    /// Completes a transfer whose last byte was abandoned: it is complete when the sender reports this.
-    fn complete_if_abandoned(&mut self, now: Instant) {
-        let is_whole = matches!(self.flow.traffic, Traffic::Bulk { bytes: Some(_) }) && self.stage == Stage::Running;
-        if is_whole && self.flow.may_give_up() {
-            self.completed_at.get_or_insert(now);
         }
     }
 
