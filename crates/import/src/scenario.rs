@@ -1,11 +1,7 @@
 //! A network as the text of a scenario.
 
-use std::path::Path;
-
 use subflow_quantity::{Duration, Packets, Rate};
 use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
-use subflow_scenario::file::Document;
-use subflow_scenario::sweep::Plan;
 
 use crate::names::Names;
 use crate::network::counted;
@@ -61,23 +57,12 @@ pub fn scenario(network: &Network, choices: &Choices) -> Result<Imported, Import
 
 /// The text of a scenario with its notes as comments. Fails if the reader of scenarios does not accept it.
 pub(crate) fn checked(builder: &ScenarioBuilder, notes: Vec<String>) -> Result<Imported, ImportError> {
-    let comments: String = notes.iter().map(|note| format!("# - {}\n", note.replace('\n', " "))).collect();
-    let text = format!("# Written by `subflow import`.\n{comments}\n{}", builder.text());
-    let read = Document::parse(Path::new("imported.toml"), text.clone()).map(Plan::read);
-    let refused = match read {
-        Ok(Ok(_)) => None,
-        Ok(Err(problems)) => problems.first.first().map(|problem| problem.in_one_line()),
-        Err(problem) => Some(problem.in_one_line()),
-    };
-    match refused {
-        None => Ok(Imported { text, notes }),
-        Some(problem) => {
-            let message = format!("no scenario can be made of the file: {problem}");
-            Err(ImportError::new(
-                message,
-                "--scale makes all rates smaller; --rate and --delay are for what the file lacks",
-            ))
-        }
+    match builder.text_with_notes("Written by `subflow import`.", &notes) {
+        Ok(text) => Ok(Imported { text, notes }),
+        Err(problem) => Err(ImportError::new(
+            format!("no scenario can be made of the file: {problem}"),
+            "--scale makes all rates smaller; --rate and --delay are for what the file lacks",
+        )),
     }
 }
 

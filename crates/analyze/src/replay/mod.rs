@@ -18,8 +18,6 @@ use std::path::Path;
 
 use subflow_quantity::{Duration, Rate};
 use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
-use subflow_scenario::file::Document;
-use subflow_scenario::sweep::Plan;
 
 use crate::{Analysis, SubflowRow};
 use flows::{Chosen, Flows};
@@ -97,18 +95,9 @@ pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
     }
     notes.extend(flows.notes().iter().cloned());
     builder = builder.duration(milliseconds(end * SPARE + LEAST_SPARE_S));
-    let comments: String = notes.iter().map(|note| format!("# - {note}\n")).collect();
-    let text = format!(
-        "# Written by `subflow analyze --scenario`. What was inferred, and what was not:\n{comments}\n{}",
-        builder.text()
-    );
-    match Document::parse(Path::new("replay.toml"), text.clone()).map(Plan::read) {
-        Ok(Ok(_)) => Ok(Replay { text, notes }),
-        Ok(Err(problems)) => {
-            Err(ReplayError::Refused(problems.first.first().map(|it| it.in_one_line()).unwrap_or_default()))
-        }
-        Err(problem) => Err(ReplayError::Refused(problem.in_one_line())),
-    }
+    let heading = "Written by `subflow analyze --scenario`. What was inferred, and what was not:";
+    let text = builder.text_with_notes(heading, &notes).map_err(ReplayError::Refused)?;
+    Ok(Replay { text, notes })
 }
 
 /// A run is longer than the capture, so that slower connections are complete, too.

@@ -192,6 +192,22 @@ impl ScenarioBuilder {
         document.to_string()
     }
 
+    /// The text of a file that a program wrote of something else, with a heading and notes as comments before it.
+    ///
+    /// # Errors
+    ///
+    /// It is no good scenario: the first problem, in one line.
+    pub fn text_with_notes(&self, heading: &str, notes: &[String]) -> Result<String, String> {
+        let comments: String = notes.iter().map(|note| format!("# - {}\n", note.replace('\n', " "))).collect();
+        let text = format!("# {heading}\n{comments}\n{}", self.text());
+        let file = PathBuf::from(format!("{}.toml", self.name));
+        match Document::parse(&file, text.clone()).map(Plan::read) {
+            Ok(Ok(_)) => Ok(text),
+            Ok(Err(Problems { first, .. })) => Err(first.first().map(Problem::in_one_line).unwrap_or_default()),
+            Err(problem) => Err(problem.in_one_line()),
+        }
+    }
+
     /// The scenario as a document, which can be changed further. Names and swept paths that were added twice are an
     /// error, as they are in a file.
     pub fn document(&self) -> Result<Document, Problem> {
