@@ -4,6 +4,7 @@ use subflow_quantity::Duration;
 
 use super::ends::{HostEnd, Ports};
 use super::groups::Numbers;
+use super::path_products::Outgoing;
 use super::protocols::{ProtocolReader, source_port};
 use super::reachability::{Connected, Islands};
 use super::reliability;
@@ -54,7 +55,9 @@ pub(super) fn read(
         problems.add(field.problem("there is no flow, expected at least one"));
     }
     let islands = Islands::of(topology.routers.len(), &topology.links);
-    let reader = FlowReader { topology, traces, protocols: ProtocolReader { topology, stacks, islands, custom }, run };
+    let outgoing = Outgoing::of(topology);
+    let protocols = ProtocolReader { topology, outgoing, stacks, islands, custom };
+    let reader = FlowReader { topology, traces, protocols, run };
     let mut ports = Ports::default();
     // A flow with problems has an index, too: it keeps its port.
     let mut index = 0;

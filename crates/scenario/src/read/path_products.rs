@@ -5,6 +5,7 @@
 //! its slowest link. Paths that leave by the same interface count once, with the highest of their rates. Rates and delays
 //! are those at the beginning: neither the timeline nor queues change the product.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -24,6 +25,13 @@ pub(super) struct PathProduct {
     pub(super) round_trip: Duration,
 }
 
+/// The links that leave each node, which all flows have in common.
+pub(super) struct Outgoing<'t> {
+    topology: &'t Topology,
+    /// With the other end and the name; listed when a flow first asks for them.
+    links: OnceCell<BTreeMap<Attachment, Vec<(Attachment, &'t LinkConfig, &'t str)>>>,
+}
+
 /// The way from one interface to another.
 #[derive(Clone, Copy)]
 struct Way<'a> {
@@ -37,16 +45,16 @@ struct Way<'a> {
 impl PathProduct {
     /// That of the paths from any of `from` to any of `to`; `field` has the buffer.
     pub(super) fn of(
-        topology: &Topology,
+        outgoing: &Outgoing<'_>,
         from: &[InterfaceIndex],
         to: &[InterfaceIndex],
         field: &Field<'_>,
     ) -> Result<Self, Problem> {
         let mut rates = BTreeMap::<InterfaceIndex, u64>::new();
         let mut round_trip = Duration::ZERO;
-        let back: Vec<_> = to.iter().map(|&start| ways(topology, start)).collect();
+        let back: Vec<_> = to.iter().map(|&start| outgoing.ways(start)).collect();
         for &start in from {
-            let there = ways(topology, start);
+            let there = outgoing.ways(start);
             for (end, back) in to.iter().zip(&back) {
                 let (Some(there), Some(back)) = (there.get(end), back.get(&start)) else { continue };
                 if let Some(link) = there.varies {
@@ -56,7 +64,7 @@ impl PathProduct {
                         .help("give the buffer in bytes"));
                 }
                 if there.slowest == u64::MAX {
-                    let [start, end] = [start, *end].map(|interface| topology.interface_name(interface));
+                    let [start, end] = [start, *end].map(|interface| outgoing.topology.interface_name(interface));
                     return Err(field
                         .problem(format!("no link on the way from {start} to {end} has a rate"))
                         .label("a product of rate and delay")
@@ -78,38 +86,51 @@ impl PathProduct {
     }
 }
 
-/// The ways with the least delay from an interface to each other one (Dijkstra's algorithm). Hosts do not forward.
-fn ways(topology: &Topology, start: InterfaceIndex) -> BTreeMap<InterfaceIndex, Way<'_>> {
-    let mut links = BTreeMap::<Attachment, Vec<(Attachment, &LinkConfig, &str)>>::new();
-    for link in topology.links.iter() {
-        let [first, second] = link.ends;
-        links.entry(first).or_default().push((second, &link.up, &link.name));
-        links.entry(second).or_default().push((first, &link.down, &link.name));
+impl<'t> Outgoing<'t> {
+    pub(super) fn of(topology: &'t Topology) -> Self {
+        Self { topology, links: OnceCell::new() }
     }
-    let (mut known, mut found) = (BTreeMap::new(), BTreeMap::new());
-    let start = Attachment::Interface(start);
-    let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start, u64::MAX, None))]);
-    while let Some(Reverse((delay, at, slowest, varies))) = next.pop() {
-        if known.insert(at, delay).is_some() {
-            continue;
-        }
-        if let Attachment::Interface(interface) = at
-            && at != start
-        {
-            found.insert(interface, Way { delay, varies, slowest });
-            continue;
-        }
-        for &(end, config, name) in links.get(&at).into_iter().flatten().filter(|(end, ..)| !known.contains_key(end)) {
-            let (rate, varies) = match &config.service {
-                Service::Rate(rate) => (rate.bits_per_second(), varies),
-                Service::TokenBucket(bucket) => (bucket.rate.bits_per_second(), varies),
-                Service::Unlimited => (u64::MAX, varies),
-                Service::Trace(_) => (u64::MAX, varies.or(Some(name))),
-            };
-            next.push(Reverse((delay.saturating_add(config.delay), end, slowest.min(rate), varies)));
-        }
+
+    fn from(&self, node: Attachment) -> &[(Attachment, &'t LinkConfig, &'t str)] {
+        let links = self.links.get_or_init(|| {
+            let mut links = BTreeMap::<_, Vec<_>>::new();
+            for link in self.topology.links.iter() {
+                let [first, second] = link.ends;
+                links.entry(first).or_default().push((second, &link.up, link.name.as_str()));
+                links.entry(second).or_default().push((first, &link.down, link.name.as_str()));
+            }
+            links
+        });
+        links.get(&node).map_or(&[], Vec::as_slice)
     }
-    found
+
+    /// The ways with the least delay from an interface to each other one (Dijkstra's algorithm). Hosts do not forward.
+    fn ways(&self, start: InterfaceIndex) -> BTreeMap<InterfaceIndex, Way<'t>> {
+        let (mut known, mut found) = (BTreeMap::new(), BTreeMap::new());
+        let start = Attachment::Interface(start);
+        let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start, u64::MAX, None))]);
+        while let Some(Reverse((delay, at, slowest, varies))) = next.pop() {
+            if known.insert(at, delay).is_some() {
+                continue;
+            }
+            if let Attachment::Interface(interface) = at
+                && at != start
+            {
+                found.insert(interface, Way { delay, varies, slowest });
+                continue;
+            }
+            for &(end, config, name) in self.from(at).iter().filter(|(end, ..)| !known.contains_key(end)) {
+                let (rate, varies) = match &config.service {
+                    Service::Rate(rate) => (rate.bits_per_second(), varies),
+                    Service::TokenBucket(bucket) => (bucket.rate.bits_per_second(), varies),
+                    Service::Unlimited => (u64::MAX, varies),
+                    Service::Trace(_) => (u64::MAX, varies.or(Some(name))),
+                };
+                next.push(Reverse((delay.saturating_add(config.delay), end, slowest.min(rate), varies)));
+            }
+        }
+        found
+    }
 }
 
 #[cfg(test)]

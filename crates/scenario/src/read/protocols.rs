@@ -1,5 +1,6 @@
 //! The protocol of a flow, with the configuration of each of its ends: `[flows.NAME]`.
 
+use core::cell::Cell;
 use core::cmp::Ordering;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic};
 
 use super::algorithms;
-use super::path_products::PathProduct;
+use super::path_products::{Outgoing, PathProduct};
 use super::reachability::{Connected, Islands, number_of_paths};
 use super::stacks::Stacks;
 use super::strays::refuse_rate_based;
@@ -26,6 +27,7 @@ use crate::{CustomAlgorithms, InterfaceIndex, Mptcp, PerEnd, Protocol, Quic, Sct
 /// Reads the protocols of flows; nodes and stacks have been read before.
 pub(super) struct ProtocolReader<'a> {
     pub(super) topology: &'a Topology,
+    pub(super) outgoing: Outgoing<'a>,
     pub(super) stacks: &'a Stacks<'a>,
     pub(super) islands: Islands,
     pub(super) custom: &'a CustomAlgorithms,
@@ -153,8 +155,12 @@ impl ProtocolReader<'_> {
         end: InterfaceIndex,
         (from, to): (&[InterfaceIndex], &[InterfaceIndex]),
     ) -> Result<Arc<Stack>, Problem> {
+        // Both buffers may be in products of the same paths.
+        let known = Cell::new(None);
         self.stacks.stack_with_buffers(section, end.host, |products, field| {
-            let PathProduct { rate, round_trip } = PathProduct::of(self.topology, from, to, field)?;
+            let product = known.get().map_or_else(|| PathProduct::of(&self.outgoing, from, to, field), Ok)?;
+            known.set(Some(product));
+            let PathProduct { rate, round_trip } = product;
             let bytes = products.bytes(rate, round_trip);
             BUFFER.contains(&bytes).then_some(bytes).ok_or_else(|| {
                 let (found, [least, most]) =
