@@ -5,7 +5,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the columns of measurements | `measurements.rs`; configurations of them: `configuration.rs` |
-//! | what is measured of a run, and a flow beside the kernel's | `comparison.rs`; what a failing path costs: `outage.rs` |
+//! | what is measured of a run, a flow beside the kernel's, and what a failing path costs | `comparison.rs` |
 //! | how the claims are checked | `checks.rs`, `distributions.rs` |
 
 mod checks;
@@ -13,7 +13,6 @@ mod comparison;
 mod configuration;
 mod distributions;
 mod measurements;
-mod outage;
 mod report;
 
 use std::path::Path;
