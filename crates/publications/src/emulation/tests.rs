@@ -6,7 +6,7 @@ use subflow_lab::results::RealTime;
 
 use super::measurement::ATTEMPTS;
 use super::*;
-use crate::study::{self, Code, Folder, Linux, OnKernel};
+use crate::study::{self, Code, Folder, Linux};
 
 /// A publication with an item that runs on Linux, and one that does not.
 fn invented() -> Study {
@@ -27,7 +27,8 @@ fn invented() -> Study {
         routers: Routers::Simulated,
         case: |_| "one flow".to_owned(),
         quantities: goodput,
-        findings: OnKernel::Own(|_| Vec::new()),
+        sample: <[f64]>::to_vec,
+        further_findings: |_| Vec::new(),
     };
     let code = Code { linux: Some(linux), ..Code::default() };
     Study::new(Folder::of_files("invented", FILES), code).expect("a good folder")

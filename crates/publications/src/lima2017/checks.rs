@@ -1,20 +1,13 @@
 //! Findings that take more than a criterion: the long transfer, and our scheduler against the best of the others.
 
-use subflow_lab::statistics::{Interval, mean, mean_interval};
+use subflow_lab::statistics::{Interval, mean};
 use subflow_report::Measured;
 
-use super::adaptive::{self, FAR_PCT, NEAR_PCT};
-use super::interfaces::PAYLOAD_OF_FIGURE_9;
-use super::measure::{INTERFACE, INTERFACES, List, SHOWN};
-use super::{CONGESTION, SECONDS, SECONDS_ITEM, TRANSFER, full};
-use crate::study::{Check, Claim, Outcome, Results, Row, all_hold, is_between};
+use super::schedulers::{self, FAR_PCT, NEAR_PCT};
+use super::{CONGESTION, SECONDS, TRANSFER, full};
+use crate::study::{Check, Claim, Outcome, Results, Row};
 
-pub(super) const CHECKS: [(&str, Check); 4] = [
-    ("long transfer", long_transfer),
-    ("interface of figure 9", interface_of_figure_9),
-    ("nothing is sent again", nothing_is_sent_again),
-    ("near the best", near_the_best),
-];
+pub(super) const CHECKS: [(&str, Check); 2] = [("long transfer", long_transfer), ("near the best", near_the_best)];
 
 /// The thesis does not say which congestion control its figure 9 shows: one that loses nothing and takes about as long.
 fn long_transfer(measured: &Results, _: &Claim) -> Option<Outcome> {
@@ -43,56 +36,8 @@ fn transfer_time(row: &Row) -> Option<(f64, Option<Interval>)> {
 /// How long the transfer of figure 9 took, in seconds.
 const FIGURE_9_S: f64 = 72.4;
 
-/// The cells of figure 9 whose congestion control goes by losses: wVegas leaves nothing unused.
-fn by_loss(measured: &Results) -> Option<Vec<(&'static str, &Row)>> {
-    let cells = ["lia", "olia", "balia"].map(|cc| Some((cc, full(measured, SECONDS_ITEM, 0, cc, "ll")?)));
-    cells.into_iter().collect()
-}
-
-/// The sum over the seconds of figure 9, in each run.
-fn sums(row: &Row, list: List) -> Vec<f64> {
-    let sum = |run: &Vec<f64>| (0..SHOWN).map(|second| run.get(list.place(second)).copied().unwrap_or(0.0)).sum();
-    row.runs.iter().map(sum).collect()
-}
-
-/// Whether the link with 100 Mbit/s carries what figure 9 shows: as much on average as in one of its seconds.
-fn interface_of_figure_9(measured: &Results, _: &Claim) -> Option<Outcome> {
-    let printed = PAYLOAD_OF_FIGURE_9.map(|bytes| bytes * 8e-6);
-    let least = printed.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = printed.iter().copied().fold(0.0, f64::max);
-    let (mut verdicts, mut figures, mut first) = (Vec::new(), Vec::new(), None);
-    for (cc, row) in by_loss(measured)? {
-        let payload: Vec<f64> = sums(row, List::Payload).iter().map(|sum| sum / SHOWN as f64).collect();
-        let interval = mean_interval(&payload, 0.95);
-        let own = mean(&payload)?;
-        let of_all: f64 = (0..INTERFACES).map(|interface| row.mean(INTERFACE + interface)).sum();
-        let share = row.mean(INTERFACE + INTERFACES - 1) / of_all * 100.0;
-        figures.push(format!("{cc} {own:.1}, {share:.1} % of all"));
-        verdicts.push(interval.and_then(|ends| is_between((ends.low, ends.high), &(least..=most))));
-        first.get_or_insert((own, interval));
-    }
-    let (own, interval) = first?;
-    let evidence = format!("Mbit/s on the link with 100 Mbit/s: {}", figures.join("; "));
-    Some(Outcome::new(all_hold(verdicts, true), Measured::new(own, interval, "Mbit/s"), evidence))
-}
-
-/// The retransmissions decide: duplicate acknowledgments are known of all subflows together, and figure 9 is of five.
-fn nothing_is_sent_again(measured: &Results, _: &Claim) -> Option<Outcome> {
-    let (mut figures, mut repeated) = (Vec::new(), 0.0);
-    for (cc, row) in by_loss(measured)? {
-        let [again, acks] = [List::Retransmissions, List::DuplicateAcks].map(|list| mean(&sums(row, list)));
-        figures.push(format!("{cc} {:.1} and {:.1}", again?, acks?));
-        repeated += again? / 3.0;
-    }
-    let evidence = format!(
-        "segments sent again on the link with 100 Mbit/s, and duplicate ACKs of all 25 subflows, in {SHOWN} s: {}",
-        figures.join("; ")
-    );
-    Some(Outcome::new(Some(repeated == 0.0), Measured::new(repeated, None, "segments"), evidence))
-}
-
 fn near_the_best(measured: &Results, _: &Claim) -> Option<Outcome> {
-    let contests = adaptive::contests(measured);
+    let contests = schedulers::contests(measured);
     let near = contests.iter().filter(|contest| contest.gap_pct() <= NEAR_PCT).count();
     let below = contests.iter().filter(|contest| contest.gap_pct() > FAR_PCT).count();
     let worst = contests.iter().max_by(|a, b| a.gap_pct().total_cmp(&b.gap_pct()))?;

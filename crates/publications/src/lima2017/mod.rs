@@ -1,11 +1,9 @@
 //! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. The experiments are in
 //! `papers/lima2017/`.
 
-mod adaptive;
 mod checks;
-mod interfaces;
 mod measure;
-mod properties;
+mod schedulers;
 
 use std::sync::LazyLock;
 
@@ -13,7 +11,7 @@ use serde_json::Value;
 
 use crate::Routers;
 use crate::emulation::Quantity;
-use crate::study::{Code, Linux, OnKernel, Own, Results, Row, Study};
+use crate::study::{Code, Linux, Own, Results, Row, Slices, Study};
 use measure::{GOODPUT, SECONDS};
 
 /// The thesis.
@@ -21,9 +19,10 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         measure: Some(measure::measure),
         checks: &checks::CHECKS,
+        slices: Some(Slices::Beside(measure::slices)),
         own: Some(|results| Own {
-            readable: adaptive::readable(results),
-            figures: [interfaces::figures(results), adaptive::figures(results)].concat(),
+            readable: schedulers::readable(results),
+            figures: schedulers::figures(results),
             ..Own::default()
         }),
         linux: Some(Linux {
@@ -39,7 +38,8 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
                     of: |result| result.flows[0].goodput_mbps,
                 }]
             },
-            findings: OnKernel::Claims(|goodput| vec![goodput[0], f64::NAN, f64::NAN]),
+            sample: |goodput| vec![goodput[0], f64::NAN, f64::NAN],
+            further_findings: |_| Vec::new(),
         }),
         ..Code::default()
     };

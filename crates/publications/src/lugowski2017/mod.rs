@@ -8,7 +8,7 @@ use subflow_report::{Axis, Bars, Figure, Measured, Table};
 
 use crate::Routers;
 use crate::emulation::Quantity;
-use crate::study::{Cell, Claim, Code, Linux, OnKernel, Outcome, Own, Results, Row, Sample, Study};
+use crate::study::{Cell, Claim, Code, Linux, Outcome, Own, Results, Row, Sample, Study};
 
 /// The thesis.
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
@@ -23,7 +23,8 @@ pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
             routers: Routers::Simulated,
             case: |cell| format!("{} Mbit/s, {}", cell.text("capacity_mbps"), cell.text("case")),
             quantities,
-            findings: OnKernel::Claims(|goodput| goodput[..2].to_vec()),
+            sample: |goodput| goodput[..2].to_vec(),
+            further_findings: |_| Vec::new(),
         }),
         ..Code::default()
     };

@@ -9,7 +9,7 @@ use subflow_lab::results::RunResult;
 use subflow_lab::statistics::{jain_index, mean};
 
 use crate::Routers;
-use crate::study::{Code, Linux, OnKernel, Sample, Study};
+use crate::study::{Code, Linux, Sample, Study};
 
 /// The paper.
 pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
@@ -19,7 +19,8 @@ pub(crate) static MULTIFLOW2016: LazyLock<Study> = LazyLock::new(|| {
             routers: Routers::OpenVSwitch,
             case: |cell| format!("{}, {}", cell.text("case"), cell.text("mode")),
             quantities: on_linux::quantities,
-            findings: OnKernel::Own(on_linux::findings),
+            sample: <[f64]>::to_vec,
+            further_findings: on_linux::findings,
         }),
         ..Code::default()
     };

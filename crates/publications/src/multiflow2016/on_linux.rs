@@ -1,7 +1,8 @@
 //! The experiments with Open vSwitch in place of the routers, and the kernel's MPTCP on the hosts.
 
 use subflow_lab::results::RunResult;
-use subflow_report::{Finding, Measured as Figure};
+use subflow_lab::statistics::mean;
+use subflow_report::Finding;
 
 use super::{AFTER, GOODPUT, MULTIFLOW2016, STALL, SURVIVED, after_cut};
 use crate::emulation::{Measured, Quantity};
@@ -40,62 +41,17 @@ fn all(result: &RunResult) -> f64 {
     result.flows.iter().map(|flow| flow.goodput_mbps).sum()
 }
 
-/// What real switches tell about the paper's claims.
+/// What no check of a claim says: how the kinds of runs of ECMP by flow compare with the simulator's.
 pub(super) fn findings(measured: &[Measured]) -> Vec<Finding> {
-    let at = |item: &str, case: &str| {
-        let found = |m: &&Measured| m.emulation.cell.item == item && m.emulation.case == case;
-        measured.iter().find(found)
-    };
-    let ahead = |statement: &str, item: &str, case: &str, [first, second]: [&str; 2]| {
-        let pair = [first, second].map(|mode| at(item, &format!("{case}, {mode}")));
-        let [Some(a), Some(b)] = pair else { return None };
-        let [of_a, of_b] = [a, b].map(|m| m.emulated(0));
-        let evidence = format!("{first} {}, {second} {} Mbit/s", values(&of_a), values(&of_b));
-        // The runs of both lie apart, or it is undecided.
-        let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = |of: &[f64]| of.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let verdict = match () {
-            () if of_a.is_empty() || of_b.is_empty() => None,
-            () if least(&of_a) > most(&of_b) => Some(true),
-            () if most(&of_a) < least(&of_b) => Some(false),
-            () => None,
-        };
-        Some(Finding::new(statement, verdict, evidence))
-    };
-    let of_paper = [
-        (
-            "On switches, fat tree, 10 MB: ECMP by flow (9.29 Mbit/s) is ahead of MultiFlow (8.54).",
-            "fat-tree",
-            ["ecmp-flow", "multiflow"],
-        ),
-        ("On switches, ring, 10 MB: MultiFlow is ahead of ECMP by flow.", "ring", ["multiflow", "ecmp-flow"]),
-    ];
-    let mut findings: Vec<Finding> =
-        of_paper.into_iter().filter_map(|(statement, item, modes)| ahead(statement, item, "10 MB", modes)).collect();
-    let statement = "On switches, 8 pairs at once: MultiFlow, whose ties are the same for every connection, is behind \
-                     ECMP by flow.";
-    findings.extend(ahead(statement, "load", "8 pairs", ["ecmp-flow", "multiflow"]).map(Finding::beyond));
-    findings.extend(at("diamond", "2 x 50 Mbit/s, disjoint").map(both_paths));
-    findings.extend(at("diamond", "2 x 50 Mbit/s, ecmp-flow").map(by_hash));
-    findings
-}
-
-/// Whether disjoint paths carry what two links of 50 Mbit/s can.
-fn both_paths(measured: &Measured) -> Finding {
-    const ENOUGH: f64 = 90.0;
-    let goodputs = measured.emulated(0);
-    let mean = subflow_lab::statistics::mean(&goodputs);
-    let statement = "On switches, diamond: with disjoint paths the mean of one connection is at least 90 Mbit/s.";
-    Finding::new(statement, mean.map(|mean| mean >= ENOUGH), format!("{} Mbit/s", values(&goodputs)))
-        .beyond()
-        .measured(mean.map(|mean| Figure::new(mean, None, "Mbit/s")))
+    let is_hashed = |cell: &Cell| cell.item == "diamond" && cell.is("mode", "ecmp-flow");
+    measured.iter().find(|measured| is_hashed(&measured.emulation.cell)).map(by_hash).into_iter().collect()
 }
 
 /// ECMP by flow gives either one path or both, by its hash; each kind is as fast as in the simulator.
 fn by_hash(measured: &Measured) -> Finding {
     let mean_where = |of: &[f64], both: bool| {
         let these: Vec<f64> = of.iter().copied().filter(|goodput| (*goodput > ONE_PATH) == both).collect();
-        (these.len(), subflow_lab::statistics::mean(&these))
+        (these.len(), mean(&these))
     };
     let (simulated, emulated) = (measured.simulated(0), measured.emulated(0));
     let mut evidence = Vec::new();
@@ -118,14 +74,4 @@ fn by_hash(measured: &Measured) -> Finding {
     let statement = "On switches, diamond: ECMP by flow takes one path or both by its hash, each as fast as in the \
                      simulator within 15 %.";
     Finding::new(statement, verdict, evidence.join("; ") + " Mbit/s").beyond()
-}
-
-/// All values, in ascending order.
-fn values(of: &[f64]) -> String {
-    let mut sorted = of.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.as_slice() {
-        [] => "no valid run".to_owned(),
-        sorted => sorted.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(" "),
-    }
 }

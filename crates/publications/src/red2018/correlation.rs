@@ -1,14 +1,14 @@
 //! Figures 6 and 7: the distribution of the degrees of each pair, false positives against φ, and the receiver operating
 //! characteristic.
 
+use serde_json::Value;
 use subflow_lab::statistics::{mean, mean_interval, quantile};
-use subflow_report::{Alternative, Axis, Boxes, Cell, Curve, Curves, Figure, Measured, Shape, Table, Verdict};
+use subflow_report::{Alternative, Axis, Boxes, Cell, Figure, Measured, Table, Verdict};
 
 use super::PAIRS;
-use super::part::{Part, shown};
-use super::replay::{BOUNDS, READINGS, RFC8382, SKEWNESS, VARIANTS, share_above};
-use super::testbed::degrees;
-use crate::study::{Check, Claim, Outcome, Results, Sample};
+use super::replay::{BOUNDS, READINGS, RFC8382, SKEWNESS, VARIANTS, Variant, share_above};
+use super::testbed::{degrees, thinned};
+use crate::study::{Check, Claim, Outcome, Results, Row, Sample, Slice};
 
 pub(super) const CHECKS: [(&str, Check); 5] = [
     ("close to 1", |all, _| by_medians(all, false, |[_, _, bc]| (bc >= 0.9, 2))),
@@ -60,21 +60,28 @@ fn by_run(runs: &[&Sample], detector: usize, pair: usize, p: f64) -> Vec<f64> {
     runs.iter().filter_map(|run| quantile(&pooled(&[run], detector, pair), p)).collect()
 }
 
-/// The quantiles that stand in tables, by their names in rows.
+/// The quantiles that stand in tables, by their metrics.
 const QUANTILES: [(&str, f64); 5] =
     [("c_q05", 0.05), ("c_q25", 0.25), ("c_median", 0.5), ("c_q75", 0.75), ("c_q95", 0.95)];
 
-/// Item `correlation`.
-pub(super) fn correlation(runs: &[&Sample]) -> Part {
-    let mut part = Part::default();
+/// The pairs by detector, with the quantiles of their degrees in each run.
+pub(super) fn pairs(row: &Row) -> Vec<Slice> {
+    let runs = &row.runs.iter().collect::<Vec<_>>()[..];
+    let slice = |(v, variant): (usize, &Variant), (p, (pair, ..)): (usize, &(&str, usize, usize, bool))| Slice {
+        variables: vec![("detector", variant.name.into()), ("of", (*pair).into())],
+        figures: QUANTILES.iter().map(|(metric, at)| (*metric, by_run(runs, v, p, *at))).collect(),
+    };
+    let variants = VARIANTS.iter().enumerate();
+    variants.flat_map(|variant| PAIRS.iter().enumerate().map(move |pair| slice(variant, pair))).collect()
+}
+
+/// Figure 6, of all runs together: its quantiles, and box plots.
+pub(super) fn figure_6(runs: &[&Sample]) -> (Table, Figure) {
     let mut table = Table::new(["detector", "pair", "5 %", "25 %", "median", "75 %", "95 %", "known %"]);
     let mut boxes = Boxes::new(Axis::new("c", "").between(-1.0, 1.0));
     for (v, variant) in VARIANTS.iter().enumerate() {
         for (p, (pair, ..)) in PAIRS.iter().enumerate() {
             let known = pooled(runs, v, p);
-            for (metric, at) in QUANTILES {
-                part.row("correlation", variant.name, pair, metric, &by_run(runs, v, p, at));
-            }
             let all: usize = runs.iter().map(|run| degrees(run, v)[p].len()).sum();
             let share = (all > 0).then(|| 100.0 * known.len() as f64 / all as f64);
             let quantiles = QUANTILES.map(|(_, at)| Cell::from(quantile(&known, at)));
@@ -84,13 +91,8 @@ pub(super) fn correlation(runs: &[&Sample]) -> Part {
             }
         }
     }
-    part.readable.push(("Figure 6: c by pair, all runs together (rfc8382: 1 in one group, 0 not)".to_owned(), table));
-    part.figures.push(
-        Figure::boxes("Degree c of each pair (figure 6)", boxes)
-            .section("Correlation")
-            .caption("B and C share a bottleneck, A shares none. Asked every 100 ms, all runs together."),
-    );
-    part
+    let caption = "B and C share a bottleneck, A shares none. Asked every 100 ms, all runs together.";
+    (table, Figure::boxes("Degree c of each pair (figure 6)", boxes).caption(caption))
 }
 
 /// What one reading of the paper makes of a claim: whether it holds (`None` where nothing is known), the figure that
@@ -138,75 +140,84 @@ fn by_medians(all: &Results, of_mscm: bool, judge: fn([f64; 3]) -> (bool, usize)
     if runs.is_empty() { None } else { by_reading(READINGS.iter().map(reading)) }
 }
 
-/// Item `roc`.
-pub(super) fn roc(runs: &[&Sample]) -> Part {
-    let mut part = Part::default();
-    let mut table = Table::new(["detector", "threshold", "false positives %", "true positives %"]);
-    let mut against_threshold =
-        Curves::new(Axis::new("φ", "").between(0.0, 1.0), Axis::new("false positive rate", "").between(0.0, 1.0));
-    let mut characteristics = Vec::new();
-    // Rows of a detector at a threshold; its rates.
-    let at = |part: &mut Part, case: &str, detector: usize, threshold: f64| {
-        let (false_rates, true_rates) = rates_of(runs, detector, threshold);
-        part.row("roc", case, "A-B, A-C", "false_positive_rate", &false_rates);
-        part.row("roc", case, "B-C", "true_positive_rate", &true_rates);
-        [false_rates, true_rates]
+/// The thresholds that the table of figure 7 has.
+const IN_TABLE: [f64; 8] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95];
+
+/// Detectors at each threshold, with their rates, and the area under the curve of each.
+pub(super) fn detectors_at_thresholds(row: &Row) -> Vec<Slice> {
+    let runs = &row.runs.iter().collect::<Vec<_>>()[..];
+    let mut slices = Vec::new();
+    let mut at = |name: &str, threshold: Value, case: String, (detector, level): (usize, f64), in_table: bool| {
+        let (false_rates, true_rates) = rates_of(runs, detector, level);
+        let pairs = [("A-B, A-C", "false_positive_rate", false_rates), ("B-C", "true_positive_rate", true_rates)];
+        slices.extend(pairs.map(|(of, metric, rates)| Slice {
+            variables: vec![
+                ("case", format!("${{load}}, {case}").into()),
+                ("detector", name.into()),
+                ("threshold", threshold.clone()),
+                ("in_table", in_table.into()),
+                ("of", of.into()),
+            ],
+            figures: vec![(metric, rates)],
+        }));
     };
     for (v, variant) in VARIANTS.iter().enumerate().filter(|(_, variant)| variant.name != RFC8382) {
-        let points = characteristic(runs, v);
         for threshold in thresholds() {
-            let rates = at(&mut part, &format!("{}, φ = {threshold:.2}", variant.name), v, threshold);
-            if [0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95].contains(&threshold) {
-                table.row(line(variant.name, threshold, rates));
-            }
+            let case = format!("{}, φ = {threshold:.2}", variant.name);
+            at(variant.name, threshold.into(), case, (v, threshold), IN_TABLE.contains(&threshold));
         }
-        let shown = points.iter().filter(|point| point.0 >= 0.0).map(|&(threshold, x, _)| (threshold, x));
-        against_threshold.add(Curve::new(variant.name).with_points(shown).shape(Shape::Line));
-        characteristics.push((variant.name, points.iter().map(|&(_, x, y)| (x, y)).collect::<Vec<_>>()));
-        part.row("roc", variant.name, "all pairs", "area_under_curve", &[area(&points)]);
     }
     // What RFC 8382 says is 1 or 0.
-    for (s, skewness) in SKEWNESS.into_iter().enumerate() {
-        let rates = at(&mut part, &format!("{RFC8382}, c_s = {skewness:.2}"), VARIANTS.len() + s, 1.0);
-        table.row(line("rfc8382, c_s", skewness, rates));
+    for (skewness, detector) in SKEWNESS.into_iter().zip(VARIANTS.len()..) {
+        let threshold = format!("{skewness:.2}");
+        let case = format!("{RFC8382}, c_s = {threshold}");
+        at("rfc8382, c_s", threshold.into(), case, (detector, 1.0), true);
     }
-    let mut of_rfc = Vec::new();
-    for (b, scale) in BOUNDS.into_iter().enumerate() {
-        let detector = VARIANTS.len() + SKEWNESS.len() + b;
-        let Some((x, y)) = mean_rates(runs, detector, 1.0) else { continue };
-        of_rfc.push((scale, x, y));
+    for (scale, detector) in bounds_of_rfc8382() {
         let factor = if scale.is_finite() { format!("{scale:.2}") } else { "∞".to_owned() };
-        let rates = at(&mut part, &format!("{RFC8382}, bounds × {factor}"), detector, 1.0);
-        table.row(line("rfc8382, bounds ×", factor, rates));
+        let case = format!("{RFC8382}, bounds × {factor}");
+        at("rfc8382, bounds ×", factor.into(), case, (detector, 1.0), true);
     }
-    if !of_rfc.is_empty() {
-        part.row("roc", RFC8382, "all pairs", "area_under_curve", &[area(&of_rfc)]);
-    }
-    characteristics.push((RFC8382, of_rfc.iter().map(|&(_, x, y)| (x, y)).collect()));
-    let title =
-        "Figure 7: errors and hits by threshold (φ; rfc8382: c_s, and what its grouping's bounds are multiplied by)";
-    part.readable.push((title.to_owned(), table));
-    part.figures = figures_of_roc(against_threshold, characteristics);
-    part
+    let area = |(name, points): (&str, Points)| Slice {
+        variables: vec![("detector", name.into()), ("of", "all pairs".into())],
+        figures: vec![("area_under_curve", vec![area(&points)])],
+    };
+    slices.extend(characteristics(runs).into_iter().map(area));
+    slices
 }
 
-fn figures_of_roc(against_threshold: Curves, characteristics: Vec<(&str, Vec<(f64, f64)>)>) -> Vec<Figure> {
-    vec![
-        Figure::curves("False positives against φ (figure 7a)", against_threshold)
-            .section("Correlation")
-            .caption("Of A-B and A-C, which share nothing. Means over runs."),
-        Figure::receiver_operating_characteristic("Receiver operating characteristic (figure 7b)", characteristics)
-            .section("Correlation")
-            .caption(
-                "φ from -1 to 1; rfc8382: the bounds within which statistics count as alike (p_f, p_mad, p_s, p_d) \
-                 from 0 to infinity, 1 being the RFC's; its skewness threshold says whether there is a queue, not \
-                 whose. In the first 10.5 s it knows too little, which counts as no.",
-            ),
-    ]
+/// Points of a characteristic: threshold, false rate and true rate.
+type Points = Vec<(f64, f64, f64)>;
+
+/// What the bounds of RFC 8382 are multiplied by, and the places of such detectors.
+fn bounds_of_rfc8382() -> impl Iterator<Item = (f64, usize)> {
+    BOUNDS.into_iter().zip(VARIANTS.len() + SKEWNESS.len()..)
+}
+
+/// The characteristics of all detectors that have points.
+fn characteristics(runs: &[&Sample]) -> Vec<(&'static str, Points)> {
+    let variants = VARIANTS.iter().enumerate().filter(|(_, variant)| variant.name != RFC8382);
+    let of_rfc = bounds_of_rfc8382().filter_map(|(scale, detector)| {
+        let (x, y) = mean_rates(runs, detector, 1.0)?;
+        Some((scale, x, y))
+    });
+    let all = variants.map(|(v, variant)| (variant.name, characteristic(runs, v)));
+    all.chain([(RFC8382, of_rfc.collect())]).filter(|(_, points): &(_, Points)| !points.is_empty()).collect()
+}
+
+/// Figure 7b.
+pub(super) fn figure_7b(runs: &[&Sample]) -> Figure {
+    let rates = |(name, points): (&'static str, Points)| (name, points.iter().map(|&(_, x, y)| (x, y)).collect());
+    let characteristics = characteristics(runs).into_iter().map(rates);
+    Figure::receiver_operating_characteristic("Receiver operating characteristic (figure 7b)", characteristics).caption(
+        "φ from -1 to 1; rfc8382: the bounds within which statistics count as alike (p_f, p_mad, p_s, p_d) \
+         from 0 to infinity, 1 being the RFC's; its skewness threshold says whether there is a queue, not \
+         whose. In the first 10.5 s it knows too little, which counts as no.",
+    )
 }
 
 /// A detector's points (threshold, false rate, true rate). φ below 0 only completes the curve.
-fn characteristic(runs: &[&Sample], variant: usize) -> Vec<(f64, f64, f64)> {
+fn characteristic(runs: &[&Sample], variant: usize) -> Points {
     let below = (-20..0).map(|step| f64::from(step) / 20.0);
     let point = |threshold| mean_rates(runs, variant, threshold).map(|(x, y)| (threshold, x, y));
     below.chain(thresholds()).filter_map(point).collect()
@@ -217,11 +228,6 @@ fn area(points: &[(f64, f64, f64)]) -> f64 {
     let mut corners: Vec<(f64, f64)> = points.iter().map(|&(_, x, y)| (x, y)).chain([(0.0, 0.0), (1.0, 1.0)]).collect();
     corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     corners.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum()
-}
-
-fn line(name: &str, threshold: impl Into<Cell>, rates: [Vec<f64>; 2]) -> impl Iterator<Item = Cell> {
-    let percent = |rates: Vec<f64>| shown(&rates.iter().map(|rate| rate * 100.0).collect::<Vec<_>>(), 1).into();
-    [name.into(), threshold.into()].into_iter().chain(rates.map(percent))
 }
 
 /// False and true positive rates by threshold.
@@ -282,11 +288,6 @@ fn best_threshold(all: &Results, _: &Claim) -> Option<Outcome> {
         (choice, (Some((0.8..=0.9).contains(&threshold)), Some(measured), shown))
     };
     by_reading(known(runs).map(reading))
-}
-
-/// Evenly spaced quantiles instead of all samples: a box plot needs no more.
-fn thinned(samples: &[f64]) -> Vec<f64> {
-    (0..=200).filter_map(|step| quantile(samples, f64::from(step) / 200.0)).collect()
 }
 
 #[cfg(test)]

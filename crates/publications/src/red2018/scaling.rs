@@ -2,12 +2,10 @@
 
 use subflow_lab::CpuTimer;
 use subflow_policy::bottleneck::BottleneckDetector;
-use subflow_report::{Axis, Cell, Curve, Curves, Figure, Table};
 use subflow_transport::mptcp::PathRecord;
 
-use super::part::{Part, shown};
 use super::replay::{VARIANTS, Variant, replay, share_above};
-use crate::study::{Results, Sample};
+use crate::study::{Row, Sample, Slice};
 
 /// The figures of a detector in a sample: microseconds of CPU for a sample of a path, with all degrees asked for after it, as
 /// the scheduler does; the share of pairs without a common bottleneck that are taken to have one, NaN where there is no such
@@ -53,41 +51,18 @@ fn cost_us(variant: Variant, records: &[PathRecord]) -> f64 {
     timer.seconds() * 1e6 / timed.len().max(1) as f64
 }
 
-/// Item `scaling`.
-pub(super) fn scaling(results: &Results) -> Part {
-    let mut part = Part::default();
-    let mut table = Table::new(["paths", "detector", "CPU us a sample", "false positives %", "true positives %"]);
-    let log = |label: &str, unit: &str| Axis::new(label, unit).logarithmic();
-    let mut cost = Curves::new(log("paths", ""), log("CPU a sample", "us"));
-    let mut hits = Curves::new(log("paths", ""), Axis::new("share", "").between(0.0, 1.0));
-    for (v, variant) in variants().enumerate() {
-        let place = |figure: usize| OF_DETECTOR * v + figure;
-        for row in results.of("scaling") {
-            let paths = row.cell.integer("size");
-            let [costs, errors, found] = [COST, ERRORS, HITS].map(|figure| row.samples(place(figure)));
-            let case = format!("{paths} paths");
-            part.row("scaling", &case, variant.name, "cpu_us_per_sample", &costs);
-            part.row("scaling", &case, variant.name, "false_positive_rate", &errors);
-            part.row("scaling", &case, variant.name, "true_positive_rate", &found);
-            let percent = |rates: &[f64]| shown(&rates.iter().map(|rate| rate * 100.0).collect::<Vec<_>>(), 1);
-            let texts = [shown(&costs, 2), percent(&errors), percent(&found)].map(Cell::Text);
-            table.row([Cell::Integer(paths), variant.name.into()].into_iter().chain(texts));
+/// The detectors, with their figures.
+pub(super) fn detectors(row: &Row) -> Vec<Slice> {
+    let slice = |(index, variant): (usize, Variant)| {
+        let samples = |figure: usize| row.samples(OF_DETECTOR * index + figure);
+        Slice {
+            variables: vec![("of", variant.name.into())],
+            figures: vec![
+                ("cpu_us_per_sample", samples(COST)),
+                ("false_positive_rate", samples(ERRORS)),
+                ("true_positive_rate", samples(HITS)),
+            ],
         }
-        let points = |figure: usize| {
-            let with_figure = results.of("scaling").filter(move |row| row.has(OF_DETECTOR * v + figure));
-            with_figure.map(move |row| (row.cell.number("size"), row.mean(OF_DETECTOR * v + figure)))
-        };
-        cost.add(Curve::new(variant.name).with_points(points(COST)));
-        hits.add(Curve::new(format!("{}: hits", variant.name)).with_points(points(HITS)).colour(v));
-        hits.add(Curve::new(format!("{}: errors", variant.name)).with_points(points(ERRORS)).colour(v).published());
-    }
-    part.readable.push(("Future work: cost and accuracy by number of paths, two on each bottleneck".to_owned(), table));
-    part.figures
-        .push(Figure::curves("Cost of a sample", cost).section("Scaling").caption("With every degree asked for."));
-    part.figures.push(
-        Figure::curves("Hits and errors", hits)
-            .section("Scaling")
-            .caption("Solid: pairs at one bottleneck found. Dashed: other pairs taken to share one."),
-    );
-    part
+    };
+    variants().enumerate().map(slice).collect()
 }

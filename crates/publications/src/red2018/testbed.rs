@@ -1,16 +1,18 @@
-//! What is measured of a run of the testbed: figures of each path, then of the connection, then lists of samples.
+//! What is measured of a run of the testbed: figures of each path, then of the connection, then lists of samples; and what
+//! is counted second by second. Figures 8 to 10 are of these.
 
 use subflow_lab::results::RunResult;
 use subflow_lab::statistics::{mean, quantile};
 use subflow_quantity::{Duration, Instant};
+use subflow_report::{Axis, Figure};
 use subflow_transport::mptcp::PathRecord;
 
 use super::replay;
 use super::{PAIRS, PATHS};
-use crate::study::Sample;
+use crate::study::{DUPLICATE_ACKS, RETRANSMISSIONS, Results, Row, Sample, Slice, by_second, distinct};
 
-/// The figures of a path, in their order.
-pub(super) const OF_PATH: [&str; 7] = [
+/// The figures of a path, in their order: metrics of the paper's file.
+const OF_PATH: [&str; 7] = [
     "rtt_median_ms",
     "rtt_p95_ms",
     "rtt_max_ms",
@@ -20,28 +22,76 @@ pub(super) const OF_PATH: [&str; 7] = [
     "copies",
 ];
 /// Those of the connection, which follow those of the paths.
-pub(super) const OF_CONNECTION: [&str; 4] = ["goodput_mbps", "duplicate_acks", "retransmissions", "copies"];
+const OF_CONNECTION: [&str; 4] = ["goodput_mbps", "duplicate_acks", "retransmissions", "copies"];
 
 const FIGURES: usize = OF_PATH.len() * PATHS.len() + OF_CONNECTION.len();
 
-/// The place of a figure of a path in a sample.
-pub(super) fn of_path(path: usize, figure: usize) -> usize {
-    OF_PATH.len() * path + figure
+/// The paths and the connection, with their figures.
+pub(super) fn paths_and_connection(row: &Row) -> Vec<Slice> {
+    let slice = |of: &str, metrics: &[&'static str], first: usize| Slice {
+        variables: vec![("of", of.into())],
+        figures: metrics.iter().zip(first..).map(|(metric, place)| (*metric, row.samples(place))).collect(),
+    };
+    let path = |(index, path): (usize, &&str)| slice(path, &OF_PATH, OF_PATH.len() * index);
+    let connection = slice("connection", &OF_CONNECTION, OF_PATH.len() * PATHS.len());
+    PATHS.iter().enumerate().map(path).chain([connection]).collect()
 }
 
-/// The place of a figure of the connection.
-pub(super) fn of_connection(figure: usize) -> usize {
-    OF_PATH.len() * PATHS.len() + figure
+/// What is counted so far at the end of each second: metrics of the paper's file, and their series.
+const COUNTS: [(&str, &str); 2] = [("duplicate ACKs", DUPLICATE_ACKS), ("retransmissions", RETRANSMISSIONS)];
+
+/// The sample of a run in which they are counted: list after list.
+pub(super) fn counted_so_far(result: &RunResult) -> Sample {
+    let so_far = |(_, metric): &(&str, &str)| {
+        let values = by_second(result, result.duration_s as usize, metric, |name| name == "data");
+        values.into_iter().map(|values| values.iter().sum::<f64>())
+    };
+    COUNTS.iter().flat_map(so_far).collect()
+}
+
+/// The seconds of such runs.
+pub(super) fn seconds(row: &Row) -> Vec<Slice> {
+    let number = row.runs.first().map_or(0, Vec::len) / COUNTS.len();
+    let second = |second: usize| Slice {
+        variables: vec![("second", (second + 1).into()), ("of", format!("until {} s", second + 1).into())],
+        figures: (0..).zip(COUNTS).map(|(list, (metric, _))| (metric, row.samples(number * list + second))).collect(),
+    };
+    (0..number).map(second).collect()
+}
+
+/// Figures 8a to 8d, which are of all samples: curves by path and scheduler under each load.
+pub(super) fn distributions(all: &Results) -> Vec<Figure> {
+    let figure = |load: &str, title: &str, axis: Axis, lists: usize| {
+        let of_load = all.of("scheduler").filter(|row| row.cell.says("load", load));
+        let curves = of_load.flat_map(|row| PATHS.into_iter().enumerate().map(move |path| (row, path)));
+        let curve = |(row, (place, path)): (&Row, (usize, &str))| {
+            let samples: Vec<f64> = row.runs.iter().flat_map(|run| list(run, lists + place)).copied().collect();
+            (format!("{path}, {}", row.cell.text("scheduler")), thinned(&samples))
+        };
+        Figure::distributions(title, axis, curves.map(curve)).section(format!("Scheduler, {load}"))
+    };
+    let of_load = |load: String| {
+        let rtt = figure(&load, "RTT by path (figures 8a and b)", Axis::new("RTT", "ms"), RTTS);
+        let axis = Axis::new("throughput", "Mbit/s");
+        let throughput = figure(&load, "Throughput by path (figures 8c and d)", axis, THROUGHPUTS);
+        [rtt, throughput.caption("Second by second.")]
+    };
+    distinct(all.of("scheduler").map(|row| row.cell.text("load"))).into_iter().flat_map(of_load).collect()
+}
+
+/// Evenly spaced quantiles instead of all samples: a figure shows no more.
+pub(super) fn thinned(samples: &[f64]) -> Vec<f64> {
+    (0..=200).filter_map(|step| quantile(samples, f64::from(step) / 200.0)).collect()
 }
 
 /// The lists of a sample, each behind its length: RTTs by path in milliseconds, one in 100 ms; what the peer acknowledged
 /// on each path, in Mbit/s, second by second; and of the plain redundant scheduler the degrees by detector and pair.
-pub(super) const RTTS: usize = 0;
-pub(super) const THROUGHPUTS: usize = PATHS.len();
+const RTTS: usize = 0;
+const THROUGHPUTS: usize = PATHS.len();
 const DEGREES: usize = 2 * PATHS.len();
 
 /// A list of a sample; empty where it has none.
-pub(super) fn list(sample: &Sample, wanted: usize) -> &[f64] {
+fn list(sample: &Sample, wanted: usize) -> &[f64] {
     let mut rest = sample.get(FIGURES..).unwrap_or_default();
     for place in 0.. {
         let Some((length, lists)) = rest.split_first() else { break };

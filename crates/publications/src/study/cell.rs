@@ -14,6 +14,9 @@ use super::experiment::{Draw, Experiment};
 use super::folder::Folder;
 use super::template::{fill, fill_all, shown, to_toml};
 
+/// The variable that slices beside a cell have.
+pub(super) const SLICE: &str = "slice";
+
 /// What a figure is of: a point of an experiment.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
@@ -74,6 +77,12 @@ impl Cell {
                 one => own == Some(one),
             }
         })
+    }
+
+    /// Whether it is one of those that `wanted` is about: it has these values, and is no slice of a cell unless `wanted` says
+    /// of which kind.
+    pub(super) fn is_among(&self, wanted: &Parameters) -> bool {
+        self.variables.get(SLICE) == wanted.get(SLICE) && self.has(wanted)
     }
 
     /// The names of the variables that tell it from others of its experiment.

@@ -11,7 +11,7 @@ use subflow_report::{Alternative, Measured};
 
 use super::averages::{Tendency, gain_grows, on_average};
 use super::claims::{Bounds, Claim, Shown, Told};
-use super::comparisons::{Comparison, is_above, spreads};
+use super::comparisons::{Comparison, Decided, is_above, spreads};
 use super::criterion::Kind;
 use super::metrics::Metric;
 use super::ratio::{all, is_between, with_doubt};
@@ -22,8 +22,9 @@ use super::selection::{Figure, Selection, name_among};
 const MOST_SHOWN: usize = 8;
 
 /// The names of all.
-pub(super) const NAMES: [&str; 15] = [
+pub(super) const NAMES: [&str; 16] = [
     "ahead",
+    "behind",
     "equal",
     "ratio",
     "best",
@@ -71,9 +72,11 @@ impl Rule {
         let along = || claim.along.clone().ok_or_else(|| missing("along"));
         let times = || range(claim.times, "times");
         let kind = match name {
-            "ahead" => Kind::Compare(Comparison::Ahead),
+            "ahead" if claim.by_values => Kind::Compare(Comparison::AheadInEachRun),
+            "ahead" => Kind::Compare(Comparison::Ahead(claim.percent.unwrap_or(0.0) / 100.0)),
+            "behind" => Kind::Compare(Comparison::Behind),
             "equal" => Kind::Compare(Comparison::Equal(share()?)),
-            "ratio" => Kind::Compare(Comparison::Ratio { times: times()?, is_about: claim.about }),
+            "ratio" => Kind::Compare(Comparison::Ratio { times: times()?, decided: Decided::of(claim) }),
             "best" => Kind::Compare(Comparison::Best(times()?)),
             "apart" => Kind::Compare(Comparison::Apart(range(claim.bounds, "bounds")?)),
             "within" => Kind::Within { bounds: range(claim.bounds, "bounds")?, by_values: claim.by_values },

@@ -6,7 +6,7 @@ use serde_json::Value;
 use subflow_report::{Finding, Verdict};
 use subflow_scenario::sweep::Parameters;
 
-use super::experiment::{Variable, yes};
+use super::experiment::Variable;
 use super::results::{Outcome, Results};
 
 /// A finding of the publication, or of ours beyond it.
@@ -17,9 +17,8 @@ pub(crate) struct Claim {
     source: String,
     published: Option<String>,
     beyond: bool,
-    /// Whether it is checked against figures of runs on Linux, too.
-    #[serde(default = "yes")]
-    pub(crate) on_linux: bool,
+    /// Whose runs it is checked against; both unless given.
+    system: Option<System>,
     /// The name of its check.
     pub(crate) check: String,
     /// What is said where it is not confirmed.
@@ -58,12 +57,21 @@ pub(super) fn undecided(claims: &[Claim], findings: &[Finding], wanted: impl Fn(
     let open =
         findings.iter().filter(|finding| finding.verdict == Verdict::Undecided).map(|finding| &finding.statement);
     let is_missing = |claim: &&Claim| {
-        claim.items().iter().any(|item| wanted(item)) && findings.iter().all(|known| known.statement != claim.statement)
+        let is_asked_for = claim.is_about(System::Simulator) && claim.items().iter().any(|item| wanted(item));
+        is_asked_for && findings.iter().all(|known| known.statement != claim.statement)
     };
     let all = open.chain(claims.iter().filter(is_missing).map(|claim| &claim.statement));
     let shown = all.map(|statement| format!("\"{}\"", statement.trim_end_matches('.'))).collect::<Vec<_>>().join("; ");
     let note = format!("This quick look does not decide, for want of runs or of cells: {shown}. All runs may.");
     (!shown.is_empty()).then_some(note)
+}
+
+/// What has runs: the simulator, or Linux in real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum System {
+    Simulator,
+    Linux,
 }
 
 /// Another reading of a claim: by another metric, or in another item.
@@ -132,6 +140,16 @@ impl Claim {
         Some(Finding { source, published, beyond: self.beyond, ..finding })
     }
 
+    /// Whether it is checked against such runs.
+    pub(super) fn is_about(&self, system: System) -> bool {
+        self.system.is_none_or(|own| own == system)
+    }
+
+    /// What stands before its statement where it is checked against runs on Linux.
+    pub(super) fn prefix_on_linux(&self) -> &'static str {
+        if self.system.is_none() { "On Linux: " } else { "" }
+    }
+
     /// The items that it names.
     fn items(&self) -> Vec<String> {
         let of_pairs = self.compare.iter().filter(|compare| compare.name == "item").map(|compare| &compare.value);
@@ -158,11 +176,6 @@ impl Claim {
     /// A key as a number.
     pub(crate) fn number(&self, key: &str) -> f64 {
         self.argument(key).as_f64().unwrap_or(f64::NAN)
-    }
-
-    /// A key as a list of texts.
-    pub(crate) fn texts(&self, key: &str) -> Vec<&str> {
-        self.argument(key).as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     fn argument(&self, key: &str) -> &Value {

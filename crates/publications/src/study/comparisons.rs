@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use subflow_lab::statistics::Interval;
 use subflow_report::Measured;
 
-use super::claims::{Shown, Told};
+use super::claims::{Claim, Shown, Told};
 use super::ratio::Ratio;
 use super::results::{Part, Results, Row};
 use super::selection::{Figure, Selection};
@@ -16,43 +16,79 @@ const EQUAL: f64 = 0.01;
 /// What has to hold of two figures.
 #[derive(Clone, Debug)]
 pub(super) enum Comparison {
-    /// The interval of the first lies above that of the second.
-    Ahead,
+    /// The interval of the first lies above that of the second, by this share of it.
+    Ahead(f64),
+    /// Each run of the first lies above each of the second.
+    AheadInEachRun,
+    /// The interval of the first lies below that of the second.
+    Behind,
     /// How far apart the means may be, as a share of the larger.
     Equal(f64),
-    /// How many times the second the first is. Where `is_about`, the value decides that it is in the range, and the
-    /// interval that it is not.
-    Ratio { times: RangeInclusive<f64>, is_about: bool },
+    /// How many times the second the first is.
+    Ratio { times: RangeInclusive<f64>, decided: Decided },
     /// The same of all pairs of a combination, unless all are surely equal.
     Best(RangeInclusive<f64>),
     /// The first less the second.
     Apart(RangeInclusive<f64>),
 }
 
+/// What decides that a ratio is in a range.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Decided {
+    ByInterval,
+    /// The value decides that it is, and the interval that it is not.
+    About,
+    ByValue,
+}
+
+impl Decided {
+    pub(super) fn of(claim: &Claim) -> Self {
+        match (claim.about, claim.by_values) {
+            (true, _) => Self::About,
+            (false, true) => Self::ByValue,
+            (false, false) => Self::ByInterval,
+        }
+    }
+}
+
 impl Comparison {
     fn admits(&self, [a, b]: [Figure; 2], ratio: Ratio) -> Option<bool> {
         match self {
-            Self::Ahead => is_above(a.ends(), b.ends()),
+            Self::Ahead(by) => {
+                let (low, high) = b.ends();
+                is_above(a.ends(), ((1.0 + by) * low, (1.0 + by) * high))
+            }
+            Self::AheadInEachRun => is_above(a.ends(), b.ends()),
+            Self::Behind => is_above(b.ends(), a.ends()),
             Self::Equal(share) => Some((a.value - b.value).abs() <= share * a.value.max(b.value)),
-            Self::Ratio { times, is_about: true } => ratio.is_about(times),
+            Self::Ratio { times, decided: Decided::About } => ratio.is_about(times),
+            Self::Ratio { times, decided: Decided::ByValue } => Some(times.contains(&ratio.value)),
             Self::Ratio { times, .. } | Self::Best(times) => ratio.is_in(times),
             Self::Apart(bounds) => Some(bounds.contains(&(a.value - b.value))),
         }
     }
 
     /// What is told of a claim about each pair, and whether all pairs were run.
-    pub(super) fn parts(&self, of: &Selection, (shown, told): (Shown, Told), results: &Results) -> (Vec<Part>, bool) {
+    pub(super) fn parts(&self, of: &Selection, (of_both, told): (Shown, Told), results: &Results) -> (Vec<Part>, bool) {
         let (pairs, is_complete) = of.compared(results);
         let mut found: Vec<(String, Ratio, Part)> = Vec::new();
         for pair in pairs {
-            let figures = [&pair.rows[0], &pair.rows[1]].map(|rows| of.figure_of(rows));
+            let is_of_runs = matches!(self, Self::AheadInEachRun);
+            let figures = [&pair.rows[0], &pair.rows[1]].map(|rows| {
+                let figure = of.figure_of(rows)?;
+                Some(if is_of_runs { Figure { interval: of.range(rows), ..figure } } else { figure })
+            });
             let [Some(a), Some(b)] = figures else { continue };
             let ratio = Ratio::of_cells(&pair.rows[0], &pair.rows[1], of.metric);
             let holds = self.admits([a, b], ratio);
             let unknown = if holds.is_none() { ", not told apart" } else { "" };
-            let figures = format!("{} {}, {} {}", pair.names[0], a.text(), pair.names[1], b.text());
+            let shown = |figure: Figure| match figure.interval.filter(|_| is_of_runs) {
+                Some(Interval { low, high, .. }) => format!("{:.2} ({low:.2} to {high:.2})", figure.value),
+                None => figure.text(),
+            };
+            let figures = format!("{} {}, {} {}", pair.names[0], shown(a), pair.names[1], shown(b));
             let text = format!("{}{unknown}", of.told(&pair.label, &figures));
-            let measured = match shown {
+            let measured = match of_both {
                 Shown::First => a.measured(&of.unit),
                 Shown::Second => b.measured(&of.unit),
                 Shown::Ratio => told.measured(self.ratio([a, b], ratio)),

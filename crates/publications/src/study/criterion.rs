@@ -6,7 +6,7 @@ use subflow_report::Measured;
 
 use super::averages::Tendency;
 use super::claims::Told;
-use super::comparisons::Comparison;
+use super::comparisons::{Comparison, Decided};
 use super::ratio::Ratio;
 use super::selection::Selection;
 
@@ -40,10 +40,20 @@ impl Kind {
         let subject = format!("{mean}{}", of.subject());
         match self {
             Self::Compare(comparison) => match comparison {
-                Comparison::Ahead => format!("{subject}, {}, and intervals lie apart", pairs(" above ")),
+                Comparison::Ahead(by) => {
+                    let above = match *by {
+                        by if by > 0.0 => format!(" more than {:.0} % above ", 100.0 * by),
+                        by if by < 0.0 => format!(" less than {:.0} % below ", -100.0 * by),
+                        _ => " above ".to_owned(),
+                    };
+                    format!("{subject}, {}, and intervals lie apart", pairs(&above))
+                }
+                Comparison::AheadInEachRun => format!("{subject}, {}, in each run", pairs(" above ")),
+                Comparison::Behind => format!("{subject}, {}, and intervals lie apart", pairs(" below ")),
                 Comparison::Equal(share) => format!("{subject}, {}, within {:.0} %", pairs(" as "), 100.0 * share),
-                Comparison::Ratio { times, is_about } => {
-                    let how = if *is_about { " by its value" } else { " with its interval" };
+                Comparison::Ratio { times, decided } => {
+                    let is_of_interval = matches!(decided, Decided::ByInterval);
+                    let how = if is_of_interval { " with its interval" } else { " by its value" };
                     format!("{subject}, {}, {}{how}", pairs(" over "), between(times, "times"))
                 }
                 Comparison::Best(times) => {

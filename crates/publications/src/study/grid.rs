@@ -69,7 +69,7 @@ fn split(names: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The variables without references among them. What depends on a run stays a template.
-fn resolved(variables: &Parameters) -> Parameters {
+pub(super) fn resolved(variables: &Parameters) -> Parameters {
     let value = |value: &Value| fill_all(value, variables).unwrap_or_else(|_| value.clone());
     variables.iter().map(|(name, of)| (name.clone(), value(of))).collect()
 }

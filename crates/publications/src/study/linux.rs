@@ -4,6 +4,7 @@ use subflow_report::Finding;
 
 use super::Study;
 use super::cell::Cell;
+use super::claims::System;
 use super::effort::Effort;
 use super::results::{Row, Sample};
 use crate::Routers;
@@ -17,15 +18,10 @@ pub(crate) struct Linux {
     pub(crate) case: fn(&Cell) -> String,
     /// The figures of a cell's runs.
     pub(crate) quantities: fn(&Cell) -> Vec<Quantity>,
-    pub(crate) findings: OnKernel,
-}
-
-/// What the kernel's figures tell.
-pub(crate) enum OnKernel {
-    /// The paper's claims, checked against them; the function makes a sample of a run's quantities.
-    Claims(fn(&[f64]) -> Sample),
-    /// Findings of their own.
-    Own(fn(&[Measured]) -> Vec<Finding>),
+    /// The sample of a run, of the values of its quantities: what the claims of the paper's file are checked against.
+    pub(crate) sample: fn(&[f64]) -> Sample,
+    /// Findings beside those of claims.
+    pub(crate) further_findings: fn(&[Measured]) -> Vec<Finding>,
 }
 
 impl Study {
@@ -46,19 +42,13 @@ impl Study {
     /// What these tell about the publication's findings.
     pub(crate) fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
         let Some(linux) = &self.code.linux else { return Vec::new() };
-        let sample = match linux.findings {
-            OnKernel::Own(findings) => return findings(measured),
-            OnKernel::Claims(sample) => sample,
-        };
         let row = |measured: &Measured| {
-            let runs: Vec<Sample> = measured.valid_values().map(sample).collect();
+            let runs: Vec<Sample> = measured.valid_values().map(linux.sample).collect();
             (!runs.is_empty()).then(|| Row { cell: measured.emulation.cell.clone(), runs })
         };
-        let rows = measured.iter().filter_map(row).collect();
-        let results = self.results_of(rows);
-        let claims = self.description.claims.iter().zip(&self.rules).filter(|(claim, _)| claim.on_linux);
-        claims
-            .filter_map(|(claim, rule)| claim.finding("On Linux: ", self.judge(claim, rule, &results), None))
-            .collect()
+        let results = self.results_of(measured.iter().filter_map(row).collect());
+        let judged = self.judged(&results, System::Linux);
+        let findings = judged.filter_map(|(claim, outcome)| claim.finding(claim.prefix_on_linux(), outcome, None));
+        findings.chain((linux.further_findings)(measured)).collect()
     }
 }

@@ -9,7 +9,7 @@
 //! | values that depend on variables | `template.rs`; on how much is run: `effort.rs` |
 //! | the cells of an experiment | `grid.rs`; a cell and its scenario: `cell.rs` |
 //! | how runs are done, what is measured of them | `runs.rs`, `by_second.rs`, `metrics.rs`; how many: `until_decided.rs` |
-//! | cells with their runs | `results.rs` |
+//! | cells with their runs | `results.rs`; rows of paths, flows or seconds: `slices.rs` |
 //! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
 //! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of two cells: `comparisons.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
 //! | runs on Linux | `linux.rs` |
@@ -36,6 +36,7 @@ mod results;
 mod runs;
 mod selection;
 mod show;
+mod slices;
 mod tables;
 mod template;
 mod until_decided;
@@ -50,14 +51,15 @@ use subflow_scenario::sweep::Parameters;
 
 pub(crate) use by_second::{DELIVERED, DUPLICATE_ACKS, RETRANSMISSIONS, SRTT, by_second};
 pub(crate) use cell::Cell;
+use claims::System;
 pub(crate) use claims::{Check, Claim};
 pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
 pub(crate) use folder::Folder;
-pub(crate) use linux::{Linux, OnKernel};
-pub(crate) use ratio::{Ratio, all as all_hold, is_between};
+pub(crate) use linux::Linux;
+pub(crate) use ratio::Ratio;
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
-pub(crate) use template::fill;
+pub(crate) use slices::{Slice, Slices};
 
 use crate::{Done, Item, ReproduceError, Request};
 use checks::Rule;
@@ -99,6 +101,9 @@ pub(crate) struct Code {
     pub(crate) measure: Option<Measure>,
     /// For an experiment with `cases`; the file is that of `--cases`.
     pub(crate) cases: Option<Cases>,
+    /// The rows of the results table that a cell has; one of all that is measured without it. Claims, tables and figures of
+    /// the paper's file are about these; those of code get cells as they were run.
+    pub(crate) slices: Option<Slices>,
     /// The functions that check claims, by name.
     pub(crate) checks: &'static [(&'static str, Check)],
     /// Findings beside those of claims.
@@ -115,6 +120,7 @@ impl Default for Code {
         Self {
             measure: None,
             cases: None,
+            slices: None,
             checks: &[],
             further_findings: |_| Vec::new(),
             own: None,
@@ -215,21 +221,24 @@ impl Study {
     /// The findings, as far as cells were run.
     pub(crate) fn findings(&self, results: &Results) -> Vec<Finding> {
         let not_run = self.description.claims_not_run.as_deref();
-        let finding =
-            |(claim, rule): (&Claim, &Option<Rule>)| claim.finding("", self.judge(claim, rule, results), not_run);
-        let findings = self.description.claims.iter().zip(&self.rules).filter_map(finding);
+        let judged = self.judged(results, System::Simulator);
+        let findings = judged.filter_map(|(claim, outcome)| claim.finding("", outcome, not_run));
         findings.chain((self.code.further_findings)(results)).collect()
     }
 
-    /// What figures say of a claim, by its rule or the function of its name; `None` where its cells were not run.
-    fn judge(&self, claim: &Claim, rule: &Option<Rule>, results: &Results) -> Option<Outcome> {
-        match rule {
-            Some(rule) => rule.judge(results),
-            None => {
-                let (_, check) = self.code.checks.iter().find(|(name, _)| *name == claim.check)?;
-                check(results, claim)
-            }
-        }
+    /// What figures of a system say of each claim about it, by its rule or the function of its name; `None` where its cells
+    /// were not run.
+    fn judged(&self, results: &Results, system: System) -> impl Iterator<Item = (&Claim, Option<Outcome>)> {
+        let table = self.table(results);
+        let claims = self.description.claims.iter().zip(&self.rules);
+        claims.filter(move |(claim, _)| claim.is_about(system)).map(move |(claim, rule)| {
+            let own = || self.code.checks.iter().find(|(name, _)| *name == claim.check);
+            let outcome = match rule {
+                Some(rule) => rule.judge(&table),
+                None => own().and_then(|(_, check)| check(results, claim)),
+            };
+            (claim, outcome)
+        })
     }
 
     /// The findings of `results`, with the verdicts under choices that are among these.
@@ -281,7 +290,8 @@ impl Study {
     /// All tables and figures: those that the file declares and those of the code, or the usual ones.
     pub(crate) fn shown(&self, results: &Results) -> Own {
         let Description { metrics, reference, rows, tables, figures, .. } = &self.description;
-        let view = View { results, metrics, reference: reference.as_ref(), sign: " ± " };
+        let table = self.table(results);
+        let view = View { results: &table, metrics, reference: reference.as_ref(), sign: " ± ", line: 0 };
         let is_without_code = self.code.own.is_none();
         let mut shown = self.code.own.map_or_else(Own::default, |own| own(results));
         shown.rows.get_or_insert_with(|| tables::rows(rows, view));

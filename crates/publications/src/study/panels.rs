@@ -36,6 +36,8 @@ pub(crate) struct Panel {
     statistic: Of,
     /// What stands behind the name of a curve in that of the published figures, which have the same colour; none without.
     published: Option<String>,
+    /// Whether there is one published curve, of this name, and none for each of ours.
+    published_once: bool,
     /// A template of the section that they are in; the item unless given.
     section: Option<String>,
     caption: String,
@@ -71,9 +73,12 @@ struct Subject {
     /// The words at its axis, and the unit; the metric's unless given.
     label: Option<String>,
     unit: Option<String>,
-    /// Further metrics beside it, by the group that their bars are in; that of the first is `group`.
+    /// Further metrics beside it, by the group that their bars are in; that of the first is `group`. Their curves are dashed,
+    /// with the group behind their names.
     #[serde(default)]
     beside: Vec<(String, String)>,
+    #[serde(default)]
+    extent: Extent,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -82,6 +87,28 @@ struct Along {
     variable: String,
     label: String,
     unit: String,
+    #[serde(default)]
+    extent: Extent,
+}
+
+/// What an axis shows: its values with zero, its values on a logarithmic scale, or a share from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Extent {
+    #[default]
+    Zero,
+    Logarithmic,
+    Share,
+}
+
+impl Extent {
+    fn of(self, axis: Axis) -> Axis {
+        match self {
+            Self::Zero => axis,
+            Self::Logarithmic => axis.logarithmic(),
+            Self::Share => axis.between(0.0, 1.0),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -99,7 +126,7 @@ pub(super) fn figures(declared: &[Panel], view: View<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for item in view.results.items() {
         for panel in panels.iter().filter(|panel| panel.items.is_empty() || panel.items.iter().any(|one| one == item)) {
-            let rows: Vec<&Row> = view.results.of(item).filter(|row| row.cell.has(&panel.only)).collect();
+            let rows: Vec<&Row> = view.results.of(item).filter(|row| row.cell.is_among(&panel.only)).collect();
             for rows in groups(&rows, &panel.each) {
                 figures.extend(panel.of.iter().filter_map(|subject| panel.figure(subject, &rows, view)));
             }
@@ -116,6 +143,7 @@ fn usual(metrics: &[Metric]) -> Panel {
         label: None,
         unit: None,
         beside: Vec::new(),
+        extent: Extent::Zero,
     };
     let caption = "Means with 95 % intervals.".to_owned();
     Panel { of: metrics.iter().map(subject).collect(), caption, ..Panel::default() }
@@ -139,10 +167,10 @@ impl Panel {
         let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.has(place)).collect();
         let first = &rows.first()?.cell;
         let metric = &view.metrics[place];
-        let axis = Axis::new(
+        let axis = subject.extent.of(Axis::new(
             subject.label.as_deref().unwrap_or(&metric.name),
             subject.unit.as_deref().unwrap_or(metric.unit()),
-        );
+        ));
         let title = first.fill(&subject.title);
         let figure = match self.kind {
             Kind::Bars => Figure::bars(title, self.bars(axis, subject, &rows, view)),
@@ -153,9 +181,9 @@ impl Panel {
             }
             Kind::Curves if metric.is_of_each() => {
                 let flows: Vec<Row> = rows.iter().flat_map(|row| row.by_flow()).collect();
-                Figure::curves(title, self.curves(axis, &flows.iter().collect::<Vec<_>>(), place, view)?)
+                Figure::curves(title, self.curves(axis, subject, &flows.iter().collect::<Vec<_>>(), view)?)
             }
-            Kind::Curves => Figure::curves(title, self.curves(axis, &rows, place, view)?),
+            Kind::Curves => Figure::curves(title, self.curves(axis, subject, &rows, view)?),
         };
         let section = self.section.as_ref().map_or_else(|| first.item.clone(), |section| first.fill(section));
         Some(figure.section(section).caption(self.caption.as_str()))
@@ -193,24 +221,39 @@ impl Panel {
         boxes
     }
 
-    fn curves(&self, y: Axis, rows: &[&Row], place: usize, view: View<'_>) -> Option<Curves> {
-        let Along { variable, label, unit } = self.x.as_ref()?;
-        let mut curves = Curves::new(Axis::new(label, unit), y);
+    fn curves(&self, y: Axis, subject: &Subject, rows: &[&Row], view: View<'_>) -> Option<Curves> {
+        let Along { variable, label, unit, extent } = self.x.as_ref()?;
+        let place = view.place(&subject.metric);
+        let mut curves = Curves::new(extent.of(Axis::new(label, unit)), y);
         for (colour, name) in distinct(rows.iter().map(|row| row.cell.fill(&self.series))).into_iter().enumerate() {
             let of_it = || rows.iter().filter(|row| row.cell.fill(&self.series) == name);
-            let point = |row: &&Row| {
-                let (y, ends) = self.value(row, place, view)?;
-                Some(CurvePoint { x: row.cell.number(variable), y, interval: Some(ends) })
+            let curve = |name: String, place: usize| {
+                let point = |row: &&Row| {
+                    let (y, ends) = self.value(row, place, view)?;
+                    Some(CurvePoint { x: row.cell.number(variable), y, interval: Some(ends) })
+                };
+                let points = of_it().filter(|row| row.has(place)).filter_map(point).collect();
+                Curve { points, ..Curve::new(name) }
             };
-            let ours = Curve { points: of_it().filter_map(point).collect(), ..Curve::new(&name) };
+            if !subject.beside.is_empty() {
+                curves.add(curve(format!("{name}: {}", self.group), place).colour(colour));
+                for (group, metric) in &subject.beside {
+                    let beside = curve(format!("{name}: {group}"), view.place(metric));
+                    curves.add(beside.colour(colour).published());
+                }
+                continue;
+            }
+            let ours = curve(name.clone(), place);
             let Some(published) = &self.published else {
                 curves.add(ours);
                 continue;
             };
             curves.add(ours.colour(colour));
             let theirs = of_it().filter_map(|row| Some((row.cell.number(variable), view.published(row, place)?)));
-            let theirs = Curve::new(format!("{name}, {published}")).with_points(theirs).colour(colour).published();
-            if !theirs.points.is_empty() {
+            let named = if self.published_once { published.clone() } else { format!("{name}, {published}") };
+            let is_new = curves.curves.iter().all(|curve| curve.name != named);
+            let theirs = Curve::new(named).with_points(theirs).colour(colour).published();
+            if is_new && !theirs.points.is_empty() {
                 curves.add(theirs);
             }
         }

@@ -98,7 +98,7 @@ impl Ratio {
 }
 
 /// Whether what lies from `low` to `high` is in `range`; `None` where some of it is and some is not.
-pub(crate) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -> Option<bool> {
+pub(super) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -> Option<bool> {
     match () {
         () if range.contains(&low) && range.contains(&high) => Some(true),
         () if low > *range.end() || high < *range.start() => Some(false),
@@ -108,7 +108,7 @@ pub(crate) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -
 
 /// Whether all of `parts` hold: one that fails refutes the whole, one that is open leaves it open, and so do parts that
 /// are missing, where it is not `complete`.
-pub(crate) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
+pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
     let parts: Vec<_> = parts.into_iter().collect();
     match () {
         () if parts.contains(&Some(false)) => Some(false),

@@ -24,6 +24,12 @@ impl Row {
         self.runs.iter().filter_map(|run| run.get(metric).copied()).filter(|value| !value.is_nan()).collect()
     }
 
+    /// The same with all figures times `factor`.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        let run = |run: &Sample| run.iter().map(|figure| factor * figure).collect();
+        Self { cell: self.cell.clone(), runs: self.runs.iter().map(run).collect() }
+    }
+
     /// Whether a run has a figure.
     pub(crate) fn has(&self, metric: usize) -> bool {
         !self.samples(metric).is_empty()
@@ -120,6 +126,7 @@ impl Results {
     }
 
     /// The first cell of an item with these variables.
+    #[cfg(test)]
     pub(crate) fn find<const N: usize>(&self, item: &str, wanted: [(&str, Value); N]) -> Option<&Row> {
         self.of(item).find(|row| wanted.iter().all(|(name, value)| row.cell.variables.get(*name) == Some(value)))
     }

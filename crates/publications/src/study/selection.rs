@@ -134,7 +134,7 @@ impl Selection {
     pub(super) fn groups<'r>(&self, results: &'r Results) -> Vec<(String, Vec<&'r Row>)> {
         let rows = |each: &Parameters| {
             let of_item = results.rows.iter().filter(|row| self.item.is_empty() || row.cell.item == self.item);
-            of_item.filter(|row| row.cell.has(&self.only) && row.cell.has(each)).collect()
+            of_item.filter(|row| row.cell.is_among(&self.only) && row.cell.has(each)).collect()
         };
         let label = |each: &Parameters| each.values().map(shown).collect::<Vec<_>>().join(" ");
         self.each.iter().map(|each| (label(each), rows(each))).collect()
@@ -185,6 +185,13 @@ impl Selection {
                 Some(Figure { value: mean(&values)?, interval: None })
             }
         }
+    }
+
+    /// From the smallest to the largest of the runs.
+    pub(super) fn range(&self, rows: &[&Row]) -> Option<Interval> {
+        let runs: Vec<f64> = rows.iter().flat_map(|row| row.samples(self.metric)).collect();
+        let (low, high) = (runs.iter().copied().reduce(f64::min)?, runs.iter().copied().reduce(f64::max)?);
+        Some(Interval { low, high, confidence: 1.0 })
     }
 
     /// Figures with their unit, and before them what they are of.

@@ -29,8 +29,14 @@ enum What {
     Runs,
     Variable(String),
     Text(String),
+    /// The name of the line's metric, in a table with a line for each.
+    Metric,
+    /// Of a metric, or of that of the line where it is `*`.
     Figure(Statistic, String),
 }
+
+/// What stands for the metric of a line.
+const EACH: &str = "*";
 
 /// A statistic of a metric's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -47,8 +53,12 @@ pub(super) enum Statistic {
     Ratio,
     RatioHalf,
     MarkedRatio,
+    /// How many runs have a figure.
+    Count,
     Value,
     Means,
+    /// The same in percent, of a figure that is a share.
+    Percents,
     Medians,
 }
 
@@ -61,6 +71,7 @@ impl TryFrom<String> for Show {
             _ if what.contains("${") => What::Text(what.to_owned()),
             None if what == "item" => What::Item,
             None if what == "runs" => What::Runs,
+            None if what == "metric" => What::Metric,
             None => What::Variable(what.to_owned()),
             Some((statistic, metric)) => {
                 let statistic = Statistic::deserialize(statistic.into_deserializer());
@@ -86,7 +97,12 @@ impl Show {
 
     /// The name of its metric, if it is of one.
     pub(super) fn metric(&self) -> Option<&str> {
-        if let What::Figure(_, metric) = &self.what { Some(metric) } else { None }
+        if let What::Figure(_, metric) = &self.what { Some(metric.as_str()).filter(|name| *name != EACH) } else { None }
+    }
+
+    /// Whether it takes a line for each metric.
+    pub(super) fn is_by_metric(&self) -> bool {
+        matches!(&self.what, What::Metric)
     }
 }
 
@@ -98,6 +114,8 @@ pub(super) struct View<'a> {
     pub(super) reference: Option<&'a Variable>,
     /// What stands between a mean and half its interval.
     pub(super) sign: &'a str,
+    /// The place of the metric of a line.
+    pub(super) line: usize,
 }
 
 impl View<'_> {
@@ -105,6 +123,7 @@ impl View<'_> {
         match &show.what {
             What::Item => row.cell.item.as_str().into(),
             What::Runs => Cell::Integer(row.runs.len() as i64),
+            What::Metric => self.metrics[self.line].name.as_str().into(),
             What::Text(text) => row.cell.fill(text).into(),
             What::Variable(name) => match row.cell.variables.get(name) {
                 Some(Value::Number(number)) => number.as_i64().map_or(number.as_f64().into(), Cell::Integer),
@@ -116,6 +135,9 @@ impl View<'_> {
 
     /// The place of a metric in samples.
     pub(super) fn place(&self, name: &str) -> usize {
+        if name == EACH {
+            return self.line;
+        }
         self.metrics.iter().position(|metric| metric.name == name).expect("the file was checked for its name")
     }
 
@@ -135,7 +157,9 @@ impl View<'_> {
             Statistic::RatioHalf => self.ratio(row, place).map(Ratio::half).into(),
             Statistic::MarkedRatio => self.ratio(row, place).map_or(Cell::Empty, |ratio| ratio.marked().into()),
             Statistic::Value => mean(&samples).map_or(Cell::Empty, |mean| self.decimal(mean, place).into()),
+            Statistic::Count => Cell::Integer(samples.len() as i64),
             Statistic::Means => self.means(row, place).into(),
+            Statistic::Percents => self.means(&row.scaled(100.0), place).into(),
             Statistic::Medians => self.medians(row, place).into(),
         }
     }

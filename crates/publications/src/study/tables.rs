@@ -74,15 +74,21 @@ impl Readable {
     }
 }
 
-/// A row for each cell, or for each flow of cells where a metric is one of each flow.
+/// A row for each row of results: for each flow where a metric is one of each flow, and for each metric where a column has
+/// its name.
 pub(super) fn rows(columns: &Columns, view: View<'_>) -> Table {
     let columns = if columns.is_empty() { &usual_columns(view) } else { columns };
     let mut table = Table::new(columns.keys().map(String::as_str));
     let by_flow = view.metrics.iter().any(|metric| metric.is_of_each());
-    for row in &view.results.rows {
+    let by_metric = columns.values().any(Show::is_by_metric);
+    for row in view.results.rows.iter().filter(|row| row.cell.is_among(&Parameters::new())) {
         let of_flows = if by_flow { row.by_flow() } else { Vec::new() };
         for row in if by_flow { &of_flows[..] } else { std::slice::from_ref(row) } {
-            table.row(columns.values().map(|show| view.cell(row, show)));
+            let has = |metric: &usize| !by_metric || row.has(*metric);
+            for line in (0..if by_metric { view.metrics.len() } else { 1 }).filter(has) {
+                let view = View { line, ..view };
+                table.row(columns.values().map(|show| view.cell(row, show)));
+            }
         }
     }
     table
@@ -112,7 +118,7 @@ pub(super) fn readable(declared: &[Readable], view: View<'_>) -> Vec<(String, Ta
         let usual = [usual_table(view, item)];
         for table in if declared.is_empty() { &usual } else { declared } {
             if table.items.is_empty() || table.items.iter().any(|one| one == item) {
-                let rows: Vec<&Row> = view.results.of(item).filter(|row| row.cell.has(&table.only)).collect();
+                let rows: Vec<&Row> = view.results.of(item).filter(|row| row.cell.is_among(&table.only)).collect();
                 let groups = groups(&rows, &table.each);
                 tables.extend(groups.iter().map(|rows| table.of(rows, view)));
             }

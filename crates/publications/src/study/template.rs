@@ -22,7 +22,7 @@ const DEEPEST: usize = 8;
 /// # Errors
 ///
 /// A variable is not there, or what stands between the braces is no expression of whole numbers.
-pub(crate) fn fill(text: &str, variables: &Parameters) -> Result<Value, String> {
+pub(super) fn fill(text: &str, variables: &Parameters) -> Result<Value, String> {
     filled(text, variables, 0)
 }
 

@@ -7,8 +7,8 @@
 use serde_json::Value;
 use subflow_scenario::sweep::Parameters;
 
-use super::cell::Cell;
-use super::claims::Claim;
+use super::cell::{Cell, SLICE};
+use super::claims::{Claim, System};
 use super::results::{Results, Row};
 use super::{Outcome, Study};
 use crate::ReproduceError;
@@ -46,12 +46,9 @@ impl Study {
     }
 
     /// The claims that the figures leave open.
-    fn undecided<'a>(&'a self, results: &'a Results) -> impl Iterator<Item = &'a Claim> {
-        let is_open = |outcome: Outcome| outcome.verdict.is_none();
-        let claims = self.description.claims.iter().zip(&self.rules);
-        claims
-            .filter(move |(claim, rule)| self.judge(claim, rule, results).is_some_and(is_open))
-            .map(|(claim, _)| claim)
+    fn undecided(&self, results: &Results) -> impl Iterator<Item = &Claim> {
+        let is_open = |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(|outcome| outcome.verdict.is_none());
+        self.judged(results, System::Simulator).filter(move |(_, outcome)| is_open(outcome)).map(|(claim, _)| claim)
     }
 }
 
@@ -82,7 +79,9 @@ fn cells_of(claim: &Claim) -> Parameters {
         let values = values.flat_map(|value| value.as_array().map_or_else(|| vec![value.clone()], Clone::clone));
         (compare.name.clone(), Value::Array(values.collect()))
     });
-    item.into_iter().chain(claim.only.clone()).chain(each).chain(both).collect()
+    // Slices have the runs of their cell.
+    let only = claim.only.iter().filter(|(name, _)| *name != SLICE).map(|(name, value)| (name.clone(), value.clone()));
+    item.into_iter().chain(only).chain(each).chain(both).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! How our scheduler does: in each cell against the best of the fixed ones, and what the fixed ones reach by the same
-//! measure.
+//! How schedulers do over many cells: means (figures 14 and 16); and ours in each cell against the best of the fixed ones,
+//! beside what the fixed ones reach by the same measure.
 
-use subflow_report::{Axis, Cell, Figure, Table};
+use subflow_lab::statistics::mean;
+use subflow_report::{Axis, Bars, Cell, Figure, Table};
 
 use super::{ADAPTIVE, CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, at, cases, full};
-use crate::study::Results;
+use crate::study::{Ratio, Results, Row};
 
 /// Below the best by no more than this, in percent, counts as near it.
 pub(super) const NEAR_PCT: f64 = 2.0;
@@ -63,8 +64,36 @@ pub(super) fn contests(all: &Results) -> Vec<Contest> {
     contests
 }
 
-/// How far below the best adaptive is, by item.
+/// Means over cells, and how far below the best adaptive is.
 pub(super) fn figures(all: &Results) -> Vec<Figure> {
+    let congested = means(all, CONGESTED, 4, "mean goodput at 4 to 12 % loss (figure 14)");
+    let design = means(all, DESIGN, 1, "mean goodput over all experiments (figure 16)");
+    congested.into_iter().chain(design).chain(gaps(all)).collect()
+}
+
+/// Bars of the means over cases from the first one on, with intervals by the scatter within cells.
+fn means(all: &Results, item: &str, first: i64, title: &str) -> Option<Figure> {
+    let cases: Vec<i64> = cases(all, item).into_iter().filter(|case| *case >= first).collect();
+    let mut bars = Bars::new(Axis::new("goodput", "Mbit/s"));
+    let mut shown = 0;
+    for cc in CONGESTION {
+        for scheduler in SCHEDULERS.into_iter().chain([ADAPTIVE]) {
+            let rows: Option<Vec<&Row>> = cases.iter().map(|case| full(all, item, *case, cc, scheduler)).collect();
+            let Some(rows) = rows.filter(|rows| !rows.is_empty()) else { continue };
+            let mean = mean(&rows.iter().map(|row| row.mean(GOODPUT)).collect::<Vec<_>>())?;
+            // The interval of the mean is that of its ratio to a number without error.
+            let one = Row { runs: vec![vec![1.0]; 2], ..rows[0].clone() };
+            let Ratio { low, high, .. } = Ratio::of_cells(&rows, &[&one], GOODPUT);
+            bars.add(cc, scheduler, mean, high.is_finite().then_some((low, high)));
+            shown += 1;
+        }
+    }
+    let caption = "Means over cells with equal weights; 95 % intervals by the scatter of the runs within cells.";
+    (shown > 0).then(|| Figure::bars(format!("{item}: {title}"), bars).section(item).caption(caption))
+}
+
+/// How far below the best adaptive is, by item.
+fn gaps(all: &Results) -> Option<Figure> {
     let contests = contests(all);
     let of = |item| contests.iter().filter(move |contest| contest.item == item).map(Contest::gap_pct);
     let mut gaps: Vec<(&str, Vec<f64>)> = [CONGESTED, DESIGN].map(|item| (item, of(item).collect())).to_vec();
@@ -72,7 +101,7 @@ pub(super) fn figures(all: &Results) -> Vec<Figure> {
     let axis = Axis::new("below the best", "%");
     let figure = |gaps| Figure::distributions("adaptive below the best fixed scheduler", axis, gaps);
     let of_cells = "One sample for each cell; below zero adaptive is the best.";
-    (!gaps.is_empty()).then(|| figure(gaps).section(ADAPTIVE).caption(of_cells)).into_iter().collect()
+    (!gaps.is_empty()).then(|| figure(gaps).section(ADAPTIVE).caption(of_cells))
 }
 
 /// Each cell in which adaptive is not near the best, and how the fixed schedulers do by the same measure.
@@ -139,6 +168,6 @@ mod tests {
         assert!(csv.contains("\nll,32,0,32,20.0\n"), "{csv}");
         assert!(csv.contains("\nadaptive,32,28,4,10.0\n"), "{csv}");
         assert_eq!(cells.rows().len(), 4, "one for each congestion control in Exp 3");
-        assert_eq!(figures(&all).len(), 1);
+        assert_eq!(figures(&all).len(), 2, "means, and gaps");
     }
 }
