@@ -20,11 +20,16 @@ const fn verb(name: &'static str, arguments: RangeInclusive<usize>, usage: &'sta
     Verb { name, arguments, usage }
 }
 
+/// The verb that takes packets of the host which other steps have to expect.
+pub(crate) const HANDSHAKE: &str = "handshake";
+
 /// All verbs.
 pub(crate) const VERBS: &[Verb] = &[
     verb("listen", 0..=0, "listen: accept connections on the port of the first path"),
     verb("connect", 0..=0, "connect: open a connection over the first path"),
+    verb(HANDSHAKE, 0..=0, "handshake: QUIC; the peer completes the handshake, or begins one after listen"),
     verb("write", 1..=1, "write BYTES"),
+    verb("stream", 1..=3, "stream BYTES [STREAM] [finish]: QUIC; writes on another stream, a new one if none is named"),
     verb("message", 2..=4, "message BYTES STREAM [unordered] [once]: SCTP; once: it is not retransmitted"),
     verb("finish", 0..=0, "finish: end the stream after what was written; SCTP: SHUTDOWN"),
     verb("abort", 0..=0, "abort: end the connection at once"),

@@ -3,6 +3,7 @@
 use subflow_scenario::file::{Problem, did_you_mean, list};
 use subflow_transport::sctp::config::{MessageOptions, Reliability};
 use subflow_transport::{ConnectError, Endpoint, EndpointId};
+use subflow_wire::quic::StreamId;
 
 use crate::act::{Act, MOST_WRITTEN};
 use crate::names;
@@ -23,6 +24,7 @@ pub(crate) fn perform(act: &Act<'_>, verb: &str, world: &mut World) -> Result<()
             endpoint(act, world)?.write(bytes);
         }
         "message" => message(act, world)?,
+        "stream" => stream(act, world)?,
         "finish" => endpoint(act, world)?.finish(),
         "abort" => endpoint(act, world)?.abort(),
         "reading" => {
@@ -74,6 +76,23 @@ fn message(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     if bytes > 1 << 24 || !association.send_message(bytes as u32, options) {
         let problem = Problem::at(act.place, "the association does not take this message");
         return Err(problem.help("it may be over, or have no such stream, or no room"));
+    }
+    Ok(())
+}
+
+/// Writes on a stream of QUIC, which the host opens unless it is named.
+fn stream(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
+    let bytes = act.amount(0, MOST_WRITTEN)?;
+    let last = act.arguments.len() - 1;
+    let ends = last > 0 && act.word(last).is_ok_and(|word| word == "finish");
+    let named = if last > usize::from(ends) { Some(StreamId(act.amount(1, MOST_WRITTEN)?)) } else { None };
+    let Some(connection) = endpoint(act, world)?.as_quic_mut() else {
+        return Err(Problem::at(act.place, "streams are for QUIC").help("use write"));
+    };
+    let stream = named.unwrap_or_else(|| connection.open_stream());
+    connection.write_on(stream, bytes);
+    if ends {
+        connection.finish_stream(stream);
     }
     Ok(())
 }
@@ -141,13 +160,15 @@ fn endpoint<'a>(act: &Act<'_>, world: &'a mut World) -> Result<&'a mut Endpoint,
     world.endpoint_mut().ok_or_else(|| no_endpoint(act))
 }
 
-const OBSERVED: [&str; 11] = [
+const OBSERVED: [&str; 13] = [
     "state",
     "received",
     "acknowledged",
     "written",
     "cwnd",
     "ssthresh",
+    "srtt",
+    "min_rtt",
     "mss",
     "mtu",
     "subflows",
@@ -172,6 +193,10 @@ fn observe(endpoint: &Endpoint, name: &str) -> Option<Value> {
         ("cwnd", Endpoint::Sctp(sctp)) => sctp.congestion().path(sctp.primary()).cwnd().into(),
         ("ssthresh", Endpoint::Tcp(tcp)) => tcp.congestion().path(0).ssthresh().into(),
         ("ssthresh", Endpoint::Sctp(sctp)) => sctp.congestion().path(sctp.primary()).ssthresh().into(),
+        ("cwnd", Endpoint::Quic(_)) => endpoint.figures().paths.first().map_or(0, |path| path.cwnd as u64),
+        ("srtt", Endpoint::Quic(quic)) => quic.rtt().srtt()?.as_micros(),
+        ("min_rtt", Endpoint::Quic(quic)) => quic.rtt().min()?.as_micros(),
+        ("subflows", Endpoint::Quic(_)) => endpoint.figures().paths.len() as u64,
         ("mss", Endpoint::Tcp(tcp)) => tcp.connection().mss().into(),
         ("subflows", Endpoint::Mptcp(mptcp)) => {
             mptcp.subflows().iter().filter(|subflow| subflow.is_established()).count() as u64

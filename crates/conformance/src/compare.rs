@@ -96,24 +96,37 @@ pub(crate) fn compare_segment(
     compare_parts(items, seen, entries, variables)
 }
 
-/// Compares an SCTP packet that left. Its chunks are those written, in their order; fields are compared if written.
-pub(crate) fn compare_chunks(
+/// Compares a packet that left which consists of parts. These are those written, in their order, and so are theirs down
+/// to so many `levels`; fields are compared if written.
+pub(crate) fn compare_ordered(
     step: &Place,
     items: &[Item],
-    seen: &[Field],
+    (seen, levels): (&[Field], usize),
     entries: Entries,
     variables: &mut Variables,
 ) -> Result<(), Mismatch> {
-    let is_chunk = |name: &str| name != "tag";
-    let mut written = items.iter().filter(|item| is_chunk(&item.name) && !item.absent);
-    for field in seen.iter().filter(|field| is_chunk(field.name)) {
+    compare_order(step, items, seen, levels)?;
+    compare_parts(items, seen, entries, variables)
+}
+
+/// Whether a part counts in the order: chunks, packets and frames have names in capitals. Padding is compared if written.
+fn counts_in_order(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase()) && name != "PADDING"
+}
+
+fn compare_order(step: &Place, items: &[Item], seen: &[Field], levels: usize) -> Result<(), Mismatch> {
+    let mut written = items.iter().filter(|item| counts_in_order(&item.name) && !item.absent);
+    for field in seen.iter().filter(|field| counts_in_order(field.name)) {
         match written.next() {
+            Some(item) if item.name == field.name && levels > 1 => {
+                compare_order(&item.place, &item.parts, &field.parts, levels - 1)?;
+            }
             Some(item) if item.name == field.name => {}
             Some(item) => return Err(differs(&item.place, format!("{} expected, {} seen", item.name, field.name))),
             None => return Err(differs(step, format!("{} was not expected", field.name))),
         }
     }
-    compare_parts(items, seen, entries, variables)
+    Ok(())
 }
 
 /// Compares each item with the first field of its name that no item before it was compared with.

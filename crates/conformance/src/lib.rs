@@ -27,8 +27,9 @@
 //! | tokens to lines | `syntax/header.rs`, `syntax/step.rs`, `syntax/item.rs`, `syntax/time.rs` |
 //! | the script that lines make | `script.rs` |
 //! | values and what computes them | `value.rs`, `expression.rs` |
-//! | names of the fields of packets | `vocabulary.rs` |
+//! | names of the fields of packets | `vocabulary.rs`; of QUIC: `vocabulary/quic.rs` |
 //! | packets from fields, and fields from packets | `packet/` |
+//! | a peer of QUIC: its identifiers, packet numbers and handshake | `peer.rs`, `handshake.rs` |
 //! | options of the stack | `settings.rs` |
 //! | what a script runs against | `target.rs`: our stack in virtual time (`world.rs`, `application.rs`), or Linux (`kernel/`) |
 //! | a run: one step after another | `run.rs`; what a script makes the application do: `act.rs`; comparison: `compare.rs` |
@@ -39,10 +40,12 @@ mod act;
 mod application;
 mod compare;
 mod expression;
+mod handshake;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 mod kernel;
 mod names;
 mod packet;
+mod peer;
 mod requirements;
 mod run;
 mod script;
@@ -60,7 +63,7 @@ use subflow_scenario::file::Problem;
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub use kernel::{Differences, Outcome, run_all_on_linux, run_on_linux};
 pub use requirements::{Held, LIST_EXTENSION, RequirementList, Statement, requirements_page};
-pub use script::{Requirement, Script};
+pub use script::{Document, Requirement, Script};
 pub use syntax::parse;
 pub use vocabulary::Protocol;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use subflow_scenario::file::{Origin, Place, Problem, Source};
 
-use crate::script::{Requirement, Script};
+use crate::script::{Document, Requirement, Script};
 use crate::vocabulary::Protocol;
 
 /// The extension of the files of lists of requirements.
@@ -140,15 +140,19 @@ impl Held {
 pub fn requirements_page(scripts: &[(String, Script)], lists: &[RequirementList]) -> String {
     let mut page = String::from(INTRODUCTION);
     for (_, name, protocol) in Protocol::ALL {
-        let mut by_rfc: BTreeMap<u32, Vec<(&Requirement, &str, &str)>> = BTreeMap::new();
+        let mut by_document: BTreeMap<&Document, Vec<(&Requirement, &str, &str)>> = BTreeMap::new();
         for (file, script) in scripts.iter().filter(|(_, script)| script.protocol == protocol) {
-            by_rfc.entry(script.requirement.rfc).or_default().push((&script.requirement, file, &script.claim));
+            by_document.entry(&script.requirement.document).or_default().push((
+                &script.requirement,
+                file,
+                &script.claim,
+            ));
         }
-        let count: usize = by_rfc.values().map(Vec::len).sum();
+        let count: usize = by_document.values().map(Vec::len).sum();
         let _ = writeln!(page, "\n## Scripts for {name}\n\n{count} scripts.");
-        for (rfc, mut rows) in by_rfc {
+        for (document, mut rows) in by_document {
             rows.sort_by_key(|(requirement, file, _)| (section_key(&requirement.section), *file));
-            let _ = writeln!(page, "\n### RFC {rfc}\n\n| section | requirement | what the script shows | script |");
+            let _ = writeln!(page, "\n### {document}\n\n| section | requirement | what the script shows | script |");
             page += "|---|---|---|---|\n";
             for (Requirement { section, label, .. }, file, claim) in rows {
                 let _ = writeln!(page, "| {section} | {label} | {claim} | `{file}` |");

@@ -6,22 +6,25 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::file::{Place, Problem};
 use subflow_wire::{Body, Packet};
 
-use crate::act::Act;
+use crate::act::{Act, HANDSHAKE};
 use crate::compare::{self, Difference, Mismatch};
 use crate::expression::Variables;
 use crate::packet;
+use crate::peer::Peer;
 use crate::script::{Item, Path, Script, Step, What, When};
 use crate::target::Target;
 use crate::value::{Value, shown};
 use crate::world::World;
 
 pub(crate) struct Run<'a> {
-    script: &'a Script,
-    paths: Vec<Path>,
-    target: Box<dyn Target>,
-    variables: Variables,
+    pub(crate) script: &'a Script,
+    pub(crate) paths: Vec<Path>,
+    pub(crate) target: Box<dyn Target>,
+    pub(crate) variables: Variables,
+    /// What a peer of QUIC keeps.
+    pub(crate) peer: Peer,
     /// The time of the last step.
-    last: Instant,
+    pub(crate) last: Instant,
     /// Packets that left as expected, and packets that arrived, as lines.
     history: Vec<String>,
 }
@@ -43,6 +46,7 @@ impl<'a> Run<'a> {
             paths: script.paths.clone(),
             target,
             variables: Variables::new(),
+            peer: Peer::default(),
             last: Instant::ZERO,
             history: Vec::new(),
         }
@@ -73,6 +77,7 @@ impl<'a> Run<'a> {
         let (earliest, latest) = self.times(step)?;
         match &step.what {
             What::Leave { path, items } => return self.leave(step, (earliest, latest), *path, items),
+            What::Act { verb, .. } if verb == HANDSHAKE => return self.handshake(step, earliest),
             _ => self.target.advance(earliest),
         }
         self.nothing_left(&step.place)?;
@@ -109,7 +114,10 @@ impl<'a> Run<'a> {
 
     fn arrive(&mut self, step: &Step, path: usize, items: &[Item]) -> Result<(), Problem> {
         let protocol = self.script.protocol;
-        let fields = compare::evaluate(items, protocol.fields(), &self.variables)?;
+        let mut fields = compare::evaluate(items, protocol.fields(), &self.variables)?;
+        if protocol.has_numbered_packets() {
+            self.peer.complete(path, &mut fields);
+        }
         let unfit = |error: String| Problem::at(&step.place, error).help("such a packet cannot be sent");
         if let Some(icmp) = fields.iter().find(|field| field.name == "ICMP") {
             let error = packet::build_icmp(protocol, &self.paths[path], &icmp.parts).map_err(unfit)?;
@@ -156,9 +164,12 @@ impl<'a> Run<'a> {
             let label = format!("{expected_path} expected, {path_seen} seen");
             return Err(self.failure(&step.place, "a packet left on another path", &step.place, &seen, Some(label)));
         }
-        let (entries, has_chunks) = (self.script.protocol.fields(), self.script.protocol.has_chunks());
-        let compare = if has_chunks { compare::compare_chunks } else { compare::compare_segment };
-        let compared = compare(&step.place, items, &fields, entries, &mut self.variables);
+        self.peer.hear(path, &fields);
+        let (entries, variables) = (self.script.protocol.fields(), &mut self.variables);
+        let compared = match self.script.protocol.levels() {
+            0 => compare::compare_segment(&step.place, items, &fields, entries, variables),
+            levels => compare::compare_ordered(&step.place, items, (&fields, levels), entries, variables),
+        };
         match compared {
             Ok(()) => {}
             Err(Mismatch::Script(problem)) => return Err(problem),
@@ -180,7 +191,7 @@ impl<'a> Run<'a> {
         Err(self.failure(place, "a packet left that the script does not expect", place, &seen, None))
     }
 
-    fn check_defect(&self, place: &Place) -> Result<(), Problem> {
+    pub(crate) fn check_defect(&self, place: &Place) -> Result<(), Problem> {
         match self.target.defect() {
             Some(defect) => Err(Problem::at(place, defect.message).help(defect.help)),
             None => Ok(()),

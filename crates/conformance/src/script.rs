@@ -1,5 +1,6 @@
 //! A script: its header and its steps.
 
+use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::Duration;
@@ -13,12 +14,30 @@ use crate::vocabulary::Protocol;
 /// What a script holds the stack to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// Number of the RFC.
-    pub rfc: u32,
+    /// The document.
+    pub document: Document,
     /// Section, such as `3.10.7.4`.
     pub section: String,
     /// The RFC's own label of the requirement, or what kind it is: `MUST-8`, `SHOULD`; may be empty.
     pub label: String,
+}
+
+/// A document with requirements.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Document {
+    /// The RFC of this number.
+    Rfc(u32),
+    /// The Internet-Draft of this name, with its version.
+    Draft(String),
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rfc(number) => write!(f, "RFC {number}"),
+            Self::Draft(name) => f.write_str(name),
+        }
+    }
 }
 
 /// A script that was read and is valid.

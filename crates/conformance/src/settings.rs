@@ -12,7 +12,8 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{
     AckPolicy, DelayedAck, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction,
 };
-use subflow_transport::{Change, Limits, Listener, mptcp, sctp, tcp};
+use subflow_transport::{Change, Limits, Listener, mptcp, quic, sctp, tcp};
+use subflow_wire::quic::TransportParameters;
 
 use crate::value::Value;
 use crate::vocabulary::Protocol;
@@ -25,6 +26,10 @@ pub(crate) struct Settings {
     congestion: Algorithm,
     mptcp: mptcp::Config,
     sctp: sctp::Config,
+    pub(crate) quic: quic::Config,
+    /// What a peer of QUIC says about itself in the handshake, and the round trip to it during that.
+    pub(crate) peer: TransportParameters,
+    pub(crate) peer_rtt: Duration,
     /// Names of what was set.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the kernel is a target on Linux only"))]
     names: Vec<&'static str>,
@@ -49,7 +54,11 @@ struct Setting {
 const STREAMS: &[Protocol] = &[Protocol::Tcp, Protocol::Mptcp];
 const MPTCP: &[Protocol] = &[Protocol::Mptcp];
 const SCTP: &[Protocol] = &[Protocol::Sctp];
+const QUIC: &[Protocol] = &[Protocol::Quic, Protocol::Mpquic];
+const MPQUIC: &[Protocol] = &[Protocol::Mpquic];
 const LARGEST: u64 = 1 << 30;
+/// The highest path identifier of both ends at first.
+const PATHS: u64 = 2;
 
 const fn setting(name: &'static str, protocols: &'static [Protocol], kind: Kind) -> Setting {
     Setting { name, protocols, kind }
@@ -110,6 +119,28 @@ const SETTINGS: &[Setting] = &[
     setting("bundling", SCTP, Kind::Switch(|s, on| s.sctp.nagle = on)),
     setting("partial_reliability", SCTP, Kind::Switch(|s, on| s.sctp.partial_reliability = on)),
     setting("inbound_buffer", SCTP, Kind::Number(LARGEST, |s, n| s.sctp.receive_buffer = n)),
+    setting("mtu", QUIC, Kind::Number(9000, |s, bytes| s.quic.mtu = bytes.max(1280) as u32)),
+    setting("initial_window", QUIC, Kind::Number(1000, |s, packets| s.quic.initial_window = packets.max(1) as u32)),
+    setting("pacing", QUIC, Kind::Switch(|s, on| s.quic.pacing = on)),
+    setting("packet_threshold", QUIC, Kind::Number(100, |s, packets| s.quic.packet_threshold = packets.max(1))),
+    setting("initial_rtt", QUIC, Kind::Time(|s, time| s.quic.initial_rtt = time)),
+    setting("ack_threshold", QUIC, Kind::Number(100, |s, n| s.quic.ack_eliciting_threshold = n.max(1) as u32)),
+    setting("max_ack_delay", QUIC, Kind::Time(|s, time| s.quic.max_ack_delay = time)),
+    setting("idle_timeout", QUIC, Kind::Time(|s, time| s.quic.idle_timeout = (time > Duration::ZERO).then_some(time))),
+    setting("max_data", QUIC, Kind::Number(LARGEST, |s, bytes| s.quic.connection_window = bytes)),
+    setting("max_stream_data", QUIC, Kind::Number(LARGEST, |s, bytes| s.quic.stream_window = bytes)),
+    setting("max_streams", QUIC, Kind::Number(LARGEST, |s, number| s.quic.streams = number)),
+    setting("certificate", QUIC, Kind::Number(1 << 20, |s, bytes| s.quic.handshake.certificate = bytes as u32)),
+    setting("max_path_id", MPQUIC, Kind::Number(63, set_max_path_id)),
+    setting("peer_rtt", QUIC, Kind::Time(|s, time| s.peer_rtt = time)),
+    setting("peer_idle_timeout", QUIC, Kind::Number(LARGEST, |s, ms| s.peer.max_idle_timeout = ms)),
+    setting("peer_max_data", QUIC, Kind::Number(LARGEST, |s, bytes| s.peer.initial_max_data = bytes)),
+    setting("peer_max_stream_data", QUIC, Kind::Number(LARGEST, set_peer_max_stream_data)),
+    setting("peer_max_streams", QUIC, Kind::Number(LARGEST, |s, n| s.peer.initial_max_streams_bidi = n)),
+    setting("peer_max_ack_delay", QUIC, Kind::Number(LARGEST, |s, ms| s.peer.max_ack_delay = ms)),
+    setting("peer_ack_delay_exponent", QUIC, Kind::Number(20, |s, n| s.peer.ack_delay_exponent = n)),
+    setting("peer_id_limit", QUIC, Kind::Number(LARGEST, |s, n| s.peer.active_connection_id_limit = n)),
+    setting("peer_max_path_id", MPQUIC, Kind::Number(1 << 32, |s, n| s.peer.initial_max_path_id = Some(n))),
 ];
 
 /// The change of a connection that brings it to what is set.
@@ -139,6 +170,16 @@ impl Settings {
                 ..mptcp::Config::new(reno(), LowestLatency.into(), Passive.into())
             },
             sctp: sctp::Config::rfc9260(),
+            quic: quic_config(reno(), protocol),
+            peer: TransportParameters {
+                initial_max_data: LARGEST,
+                initial_max_stream_data_bidi_local: LARGEST,
+                initial_max_stream_data_bidi_remote: LARGEST,
+                initial_max_streams_bidi: 100,
+                initial_max_path_id: (protocol == Protocol::Mpquic).then_some(PATHS),
+                ..TransportParameters::default()
+            },
+            peer_rtt: Duration::from_millis(100),
             names: Vec::new(),
             limits: Limits::default(),
         }
@@ -216,8 +257,32 @@ impl Settings {
             Protocol::Tcp => Listener::Tcp(self.tcp_options()),
             Protocol::Mptcp => Listener::Mptcp(self.mptcp()),
             Protocol::Sctp => Listener::Sctp(self.sctp()),
+            Protocol::Quic | Protocol::Mpquic => Listener::Quic(Arc::new(self.quic.clone())),
         }
     }
+}
+
+/// QUIC whose packets leave at once, and whose server sends no more than a client's first packet allows it to.
+fn quic_config(congestion: Algorithm, protocol: Protocol) -> quic::Config {
+    let multipath = quic::MultipathConfig::new(LowestLatency.into(), Passive.into());
+    let multipath = quic::MultipathConfig { max_path_id: PATHS, ..multipath };
+    quic::Config {
+        congestion,
+        pacing: false,
+        multipath: (protocol == Protocol::Mpquic).then_some(multipath),
+        ..quic::Config::default()
+    }
+}
+
+fn set_max_path_id(settings: &mut Settings, most: u64) {
+    if let Some(multipath) = &mut settings.quic.multipath {
+        multipath.max_path_id = most;
+    }
+}
+
+fn set_peer_max_stream_data(settings: &mut Settings, bytes: u64) {
+    let peer = &mut settings.peer;
+    (peer.initial_max_stream_data_bidi_local, peer.initial_max_stream_data_bidi_remote) = (bytes, bytes);
 }
 
 fn set_acks(settings: &mut Settings, name: &str) {

@@ -8,7 +8,7 @@ use subflow_wire::icmp::IcmpError;
 
 use crate::act::Act;
 use crate::application;
-use crate::packet::Arriving;
+use crate::packet::{self, Arriving};
 use crate::script::Path;
 use crate::world::World;
 
@@ -64,7 +64,8 @@ impl Target for World {
 
     fn arrive(&mut self, _path: &Path, arriving: &Arriving) -> Result<(), String> {
         match Packet::parse(&arriving.bytes) {
-            Ok((packet, _)) => {
+            Ok((packet, payload)) => {
+                let packet = packet::parse_arriving(packet, &arriving.bytes[payload])?;
                 self.host.handle_packet(self.now, &packet);
             }
             Err(_) if arriving.corrupt => {}

@@ -1,5 +1,7 @@
-//! The protocols that scripts test, and the names of the parts of their packets: fields, flags, options, chunks and
-//! parameters.
+//! The protocols that scripts test, and the names of the parts of their packets: fields, flags, options, chunks, frames
+//! and parameters.
+
+mod quic;
 
 use core::ops::RangeInclusive;
 
@@ -12,12 +14,21 @@ pub enum Protocol {
     Mptcp,
     /// SCTP.
     Sctp,
+    /// QUIC over one path.
+    Quic,
+    /// QUIC over several paths.
+    Mpquic,
 }
 
 impl Protocol {
     /// All, with the names that scripts and the page of requirements use.
-    pub(crate) const ALL: [(&'static str, &'static str, Self); 3] =
-        [("tcp", "TCP", Self::Tcp), ("mptcp", "MPTCP", Self::Mptcp), ("sctp", "SCTP", Self::Sctp)];
+    pub(crate) const ALL: [(&'static str, &'static str, Self); 5] = [
+        ("tcp", "TCP", Self::Tcp),
+        ("mptcp", "MPTCP", Self::Mptcp),
+        ("sctp", "SCTP", Self::Sctp),
+        ("quic", "QUIC", Self::Quic),
+        ("mpquic", "QUIC over several paths", Self::Mpquic),
+    ];
 
     /// The parts of its packets.
     pub(crate) const fn fields(self) -> &'static [&'static [Entry]] {
@@ -25,12 +36,23 @@ impl Protocol {
             Self::Tcp => &[TCP],
             Self::Mptcp => &[TCP, MPTCP],
             Self::Sctp => &[SCTP],
+            Self::Quic | Self::Mpquic => &[quic::DATAGRAM],
         }
     }
 
-    /// Whether its packets are chunks in an order, rather than a header with fields.
-    pub(crate) const fn has_chunks(self) -> bool {
-        matches!(self, Self::Sctp)
+    /// How deep its packets consist of parts in an order, rather than of a header with fields: those of SCTP of chunks,
+    /// datagrams of QUIC of packets, which consist of frames.
+    pub(crate) const fn levels(self) -> usize {
+        match self {
+            Self::Tcp | Self::Mptcp => 0,
+            Self::Sctp => 1,
+            Self::Quic | Self::Mpquic => 2,
+        }
+    }
+
+    /// Whether a peer of it keeps identifiers and packet numbers that scripts need not write.
+    pub(crate) const fn has_numbered_packets(self) -> bool {
+        matches!(self, Self::Quic | Self::Mpquic)
     }
 
     /// The socket of the kernel for it, if there is one that scripts can drive.
@@ -39,7 +61,7 @@ impl Protocol {
         match self {
             Self::Tcp => Some(subflow_linux::Transport::Tcp),
             Self::Mptcp => Some(subflow_linux::Transport::Mptcp),
-            Self::Sctp => None,
+            Self::Sctp | Self::Quic | Self::Mpquic => None,
         }
     }
 }

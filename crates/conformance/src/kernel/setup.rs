@@ -55,7 +55,7 @@ impl Setup {
     /// The setup of a script, or why the script does not apply.
     pub(super) fn of(script: &Script) -> Result<Self, String> {
         let Some(transport) = script.protocol.kernel_socket() else {
-            return Err("sockets of SCTP are not driven".to_owned());
+            return Err("sockets of SCTP and QUIC are not driven".to_owned());
         };
         if let Some(name) = script.settings.names().iter().find(|name| !SETTINGS.contains(name)) {
             return Err(format!("the kernel does not have the setting {name}"));

@@ -4,6 +4,7 @@ mod cause;
 mod chunk;
 mod fields;
 mod option;
+mod quic;
 mod sctp;
 mod tcp;
 mod wire;
@@ -18,6 +19,7 @@ use crate::script::Path;
 use crate::value::Field;
 use crate::vocabulary::Protocol;
 
+pub(crate) use quic::{parse_arriving, peer_parameters};
 pub(crate) use wire::{Arrival, Arriving, parse};
 
 /// The packet that arrives on `path`.
@@ -29,6 +31,7 @@ pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result
     match protocol {
         Protocol::Tcp | Protocol::Mptcp => tcp::build(path, fields),
         Protocol::Sctp => sctp::build(path, fields),
+        Protocol::Quic | Protocol::Mpquic => quic::build(path, fields),
     }
 }
 
@@ -42,6 +45,7 @@ pub(crate) fn build_icmp(protocol: Protocol, path: &Path, fields: &[Field]) -> R
     let quoted = match protocol {
         Protocol::Tcp | Protocol::Mptcp => tcp::quoted(path, fields),
         Protocol::Sctp => sctp::quoted(path, fields),
+        Protocol::Quic | Protocol::Mpquic => return Err("ICMP errors are about TCP and SCTP".to_owned()),
     };
     icmp_error(path, fields, quoted)
 }
@@ -51,7 +55,8 @@ pub(crate) fn describe(packet: &Packet) -> Vec<Field> {
     match &packet.body {
         Body::Tcp(segment) => tcp::describe(segment),
         Body::Sctp(packet) => sctp::describe(packet),
-        Body::Udp(_) | Body::Quic(_) => Vec::new(),
+        Body::Quic(datagram) => quic::describe(datagram),
+        Body::Udp(_) => Vec::new(),
     }
 }
 

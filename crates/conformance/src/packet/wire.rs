@@ -2,7 +2,9 @@
 //! as bytes cannot pass.
 
 use subflow_wire::checksum::ones_complement_sum;
-use subflow_wire::{Packet, PayloadBytes};
+use subflow_wire::{Body, Packet, PayloadBytes};
+
+use super::quic;
 
 /// Something that arrives, as bytes.
 #[derive(Clone, Debug)]
@@ -96,5 +98,9 @@ impl Arrival {
 pub(crate) fn parse(packet: &Packet) -> Result<Packet, String> {
     let mut bytes = Vec::new();
     packet.emit(PayloadBytes::Zero, 0, &mut bytes).map_err(|error| error.to_string())?;
-    Packet::parse(&bytes).map(|(packet, _)| packet).map_err(|error| error.to_string())
+    let (parsed, payload) = Packet::parse(&bytes).map_err(|error| error.to_string())?;
+    match &packet.body {
+        Body::Quic(datagram) => quic::parse(parsed, &bytes[payload], quic::id_length(datagram)),
+        _ => Ok(parsed),
+    }
 }

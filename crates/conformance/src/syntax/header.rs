@@ -10,7 +10,7 @@ use subflow_transport::Change;
 use super::line::Line;
 use super::token::TokenKind;
 use crate::expression::{Expression, Kind};
-use crate::script::{Path, Requirement, Script, Step, What, When};
+use crate::script::{Document, Path, Requirement, Script, Step, What, When};
 use crate::settings::Settings;
 use crate::value::Value;
 use crate::vocabulary::Protocol;
@@ -44,13 +44,19 @@ impl Header {
             };
         }
         let mut words = text.split_whitespace();
-        let found = (words.next(), words.next().and_then(|number| number.parse().ok()), words.next(), words.next());
-        let (Some("RFC"), Some(rfc), Some("section"), Some(section)) = found else {
+        let document = match words.next() {
+            Some("RFC") => words.next().and_then(|number| number.parse().ok()).map(Document::Rfc),
+            Some(name) if name.starts_with("draft-") => Some(Document::Draft(name.to_owned())),
+            _ => None,
+        };
+        let found = (document, words.next(), words.next());
+        let (Some(document), Some("section"), Some(section)) = found else {
             let problem = Problem::at(place, "the requirement is not of the form RFC NUMBER section SECTION");
-            return Err(problem.help("such as: requirement RFC 9293 section 3.10.7.4 MUST-23"));
+            let help = "such as: requirement RFC 9293 section 3.10.7.4 MUST-23; drafts are named draft-NAME-VERSION";
+            return Err(problem.help(help));
         };
         let label = words.collect::<Vec<_>>().join(" ");
-        match self.requirement.replace(Requirement { rfc, section: section.to_owned(), label }) {
+        match self.requirement.replace(Requirement { document, section: section.to_owned(), label }) {
             None => Ok(()),
             Some(_) => Err(Problem::at(place, "a second requirement").help("a script shows one thing")),
         }
@@ -119,7 +125,8 @@ impl Header {
 
     pub(super) fn protocol(&self, place: &Place) -> Result<Protocol, Problem> {
         self.protocol.ok_or_else(|| {
-            Problem::at(place, "the protocol is not known yet").help("begin with protocol tcp, mptcp or sctp")
+            Problem::at(place, "the protocol is not known yet")
+                .help("begin with protocol and one of tcp, mptcp, sctp, quic and mpquic")
         })
     }
 

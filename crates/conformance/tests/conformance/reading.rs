@@ -1,7 +1,7 @@
 //! Scripts that are wrong, and what is said about them.
 
 use proptest::prelude::*;
-use subflow_conformance::{load, parse, run, scripts_of};
+use subflow_conformance::{Document, load, parse, run, scripts_of};
 
 const HEADER: &str = "protocol tcp\nrequirement RFC 9293 section 3.5\nclaim It opens\n";
 
@@ -23,7 +23,7 @@ fn is_refused(lines: &str, line: usize, column: usize, words: &str) {
 fn a_script_that_is_right_is_read() {
     let text = format!("{HEADER}0 listen\n0.1 < SYN seq 1 mss 1460 # a comment\n+0 > SYN ACK seq $iss \\\n ack 2\n");
     let script = parse("test", &text).expect("it is right");
-    assert_eq!((script.claim.as_str(), script.requirement.rfc), ("It opens", 9293));
+    assert_eq!((script.claim.as_str(), &script.requirement.document), ("It opens", &Document::Rfc(9293)));
     run(&script).expect("the stack answers a SYN");
 }
 

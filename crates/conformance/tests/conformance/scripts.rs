@@ -38,6 +38,8 @@ fn every_script_is_in_the_folder_of_its_protocol() {
             Protocol::Tcp => "tcp",
             Protocol::Mptcp => "mptcp",
             Protocol::Sctp => "sctp",
+            Protocol::Quic => "quic",
+            Protocol::Mpquic => "mpquic",
         };
         assert!(path.parent().is_some_and(|parent| parent.ends_with(folder)), "{}", path.display());
     }
