@@ -115,6 +115,7 @@ impl Connection {
             path.recovery.on_lost(&mut self.congestion, &losses, by_timer, now);
             if Recovery::is_persistent(losses.longest_span, &path.rtt, max_ack_delay) {
                 path.recovery.on_persistent_congestion(&mut self.congestion, now);
+                path.rtt.restart_min();
             }
             self.note_losses(id.path(), &lost);
             self.note_state(id.path(), before);

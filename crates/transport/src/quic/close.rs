@@ -1,11 +1,13 @@
 //! The end of a connection: idle timeout, closing, draining (RFC 9000, section 10).
 
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::quic::{CloseCause, CloseFrame};
+use subflow_wire::IpHeader;
+use subflow_wire::quic::{CloseCause, CloseFrame, Frame, QuicDatagram, QuicPacket};
 
 use super::Connection;
 use super::error::{TransportError, application_close};
-use super::phase::Phase;
+use super::path::Path;
+use super::phase::{Answered, Phase};
 use crate::Event;
 use crate::tcp::Closed;
 
@@ -86,10 +88,54 @@ impl Connection {
         }
         let lasts = self.longest_probe_timeout() * CLOSING_TIMEOUTS;
         let until = self.idle.last_activity() + lasts;
-        self.phase = Phase::Closing { frame, is_due: true, until, how };
+        self.phase = Phase::Closing { frame, is_due: true, until, how, answered: Answered::default() };
         if how != Closed::Gracefully {
             self.stream.emit(Event::Closed(how));
         }
+    }
+
+    /// A datagram has arrived after this end has closed the connection: it is answered once more, but the more have
+    /// arrived the less often (section 10.2.1), and not after the peer has closed the connection as well.
+    pub(super) fn on_datagram_after_close(&mut self, ip: &IpHeader, datagram: &QuicDatagram) {
+        let is_server = self.is_server;
+        let known = |path: &&mut Path| !path.is_closed() && path.ends.remote.ip() == ip.source;
+        if let Some(path) = self.paths.iter_mut().find(known) {
+            path.amplification.received += u64::from(datagram.length());
+        }
+        let is_own = |packet: &&QuicPacket| {
+            let destination = packet.header.destination();
+            self.paths.iter().any(|path| path.ids.is_own(destination, is_server))
+        };
+        let is_close = |frame: &Frame| matches!(frame, Frame::ConnectionClose(_));
+        let own: Vec<&QuicPacket> = datagram.packets.iter().filter(is_own).collect();
+        let closes = own.iter().any(|packet| packet.frames.iter().any(is_close));
+        if let Phase::Closing { is_due, answered, .. } = &mut self.phase
+            && !own.is_empty()
+        {
+            answered.is_draining |= closes;
+            answered.received += 1;
+            *is_due |= answered.received.is_power_of_two();
+            *is_due &= !answered.is_draining;
+        }
+    }
+
+    /// Whether the peer is to be told that the connection is closed. The phase lasts from when that happens first.
+    pub(super) fn take_close(&mut self, now: Instant) -> Option<CloseFrame> {
+        let lasts = self.longest_probe_timeout() * CLOSING_TIMEOUTS;
+        let Phase::Closing { frame, is_due, until, answered, .. } = &mut self.phase else { return None };
+        if !core::mem::take(is_due) {
+            return None;
+        }
+        if !core::mem::replace(&mut answered.has_sent, true) {
+            *until = now + lasts;
+        }
+        Some(frame.clone())
+    }
+
+    /// The peer has left the last path.
+    pub(super) fn close_without_path(&mut self) {
+        let cause = CloseCause::Transport { error_code: NO_ERROR, frame_type: 0 };
+        self.begin_closing(CloseFrame { cause, reason: Box::default() }, Closed::Aborted);
     }
 
     /// The peer has closed the connection.

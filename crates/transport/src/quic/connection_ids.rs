@@ -28,6 +28,8 @@ pub(super) struct ConnectionIds {
     to_tell: Vec<u64>,
     /// Issued by the peer, with their numbers; the first one is in use.
     of_peer: BTreeMap<u64, ConnectionId>,
+    /// The source of the peer's first packet, once that has arrived.
+    first_of_peer: Option<ConnectionId>,
     /// Identifiers of the peer with smaller numbers are retired.
     retired_prior_to: u64,
     /// Numbers of identifiers of the peer that it is to be told are retired.
@@ -55,6 +57,7 @@ impl ConnectionIds {
             issued: 1,
             to_tell: Vec::new(),
             of_peer: [(0, peer)].into(),
+            first_of_peer: None,
             retired_prior_to: 0,
             to_retire: Vec::new(),
             limit,
@@ -112,6 +115,22 @@ impl ConnectionIds {
     /// The peer's first packet has told its identifier.
     pub(super) fn learn_first(&mut self, id: ConnectionId) {
         self.of_peer.insert(0, id);
+        self.first_of_peer = Some(id);
+    }
+
+    /// The source of the packet with which the peer has told its identifier.
+    pub(super) fn first_of_peer(&self) -> Option<ConnectionId> {
+        self.first_of_peer
+    }
+
+    /// How many identifiers this end has issued, retired ones too.
+    pub(super) fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Whether the peer has issued `id`, and not retired it.
+    pub(super) fn is_of_peer(&self, id: ConnectionId) -> bool {
+        self.of_peer.values().any(|&known| known == id)
     }
 
     /// Issues identifiers up to the peer's limit.
@@ -134,7 +153,11 @@ impl ConnectionIds {
     ///
     /// It exceeds the limit, or contradicts an earlier one.
     pub(super) fn on_new(&mut self, frame: &NewConnectionIdFrame) -> Result<(), TransportError> {
-        if self.of_peer.get(&frame.sequence).is_some_and(|&known| known != frame.connection_id) {
+        // Section 19.15: a number has one identifier, an identifier one number, and who has an empty one has no others.
+        let contradicts = |(&sequence, &known): (&u64, &ConnectionId)| {
+            known.is_empty() || (sequence == frame.sequence) != (known == frame.connection_id)
+        };
+        if self.of_peer.iter().any(contradicts) {
             return Err(TransportError::ProtocolViolation);
         }
         self.retired_prior_to = self.retired_prior_to.max(frame.retire_prior_to);

@@ -118,6 +118,10 @@ impl Connection {
         if !is_authentic || self.is_server && is_of_server {
             return Err(TransportError::TransportParameter);
         }
+        // Draft, section 2.1: who has several paths has identifiers.
+        if self.multipath.is_some() && peer.initial_max_path_id.is_some() && source.is_empty() {
+            return Err(TransportError::ProtocolViolation);
+        }
         self.idle.negotiate(self.config.idle_timeout, peer.max_idle_timeout);
         self.streams.learn_limits(&peer);
         self.peer = peer;

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use subflow_quantity::Instant;
 use subflow_wire::quic::{
-    ConnectionId, Direction, Frame, PacketHeader, QuicDatagram, QuicPacket, StreamFrame, VERSION_1,
+    CloseCause, ConnectionId, Direction, Frame, PacketHeader, QuicDatagram, QuicPacket, StreamFrame, VERSION_1,
 };
 use subflow_wire::{Ecn, IpHeader};
 
 use super::error::TransportError;
-use super::path::Path;
+use super::path::{LEAST_INITIAL, Path};
 use super::phase::Phase;
 use super::received::AckPolicy;
 use super::space_id::SpaceId;
@@ -20,14 +20,9 @@ impl Connection {
     /// Processes a datagram.
     pub(crate) fn handle_datagram(&mut self, now: Instant, ip: &IpHeader, datagram: &QuicDatagram) {
         self.taken.clear();
-        match &mut self.phase {
+        match &self.phase {
             Phase::Over(_) => return,
-            // Section 10.2.1: what still arrives is answered once more.
-            Phase::Closing { is_due, .. } => {
-                let is_close = |frame: &Frame| matches!(frame, Frame::ConnectionClose(_));
-                *is_due |= !datagram.packets.iter().any(|packet| packet.frames.iter().any(is_close));
-                return;
-            }
+            Phase::Closing { .. } => return self.on_datagram_after_close(ip, datagram),
             Phase::Handshaking | Phase::Established(_) => {}
         }
         let place = self.place_of_datagram(ip, datagram, now);
@@ -36,9 +31,18 @@ impl Connection {
         if !path.amplification.is_validated {
             path.amplification.received += u64::from(datagram.length());
         }
+        let first = datagram.packets.first().map(|packet| packet.header.destination());
+        // Section 14.1: a client's Initial packets are discarded if their datagram is short.
+        let is_short = self.is_server && self.in_handshake() && datagram.length() < LEAST_INITIAL;
         for packet in &datagram.packets {
             if !self.phase.is_open() {
                 return;
+            }
+            // Section 12.2: all packets of a datagram have the same destination.
+            let is_ignored = first.is_some_and(|first| first != packet.header.destination())
+                || is_short && matches!(packet.header, PacketHeader::Initial { .. });
+            if is_ignored {
+                continue;
             }
             if let Err(error) = self.on_packet(place, packet, ip.ecn, now) {
                 return self.fail(error);
@@ -75,6 +79,9 @@ impl Connection {
             return Ok(());
         }
         let Some(id) = SpaceId::of(&packet.header, place) else { return Ok(()) };
+        if !self.is_server && self.is_of_another_server(&packet.header) {
+            return Ok(());
+        }
         let Some(number) = packet.header.number() else { return Ok(()) };
         let space = self.space(id);
         let number = number.expand(space.received.largest());
@@ -101,6 +108,17 @@ impl Connection {
             self.space_mut(id).received.insert(number, is_eliciting, ecn, policy, now);
         }
         self.advance_handshake(id, source_of(&packet.header))
+    }
+
+    /// Whether a client has to discard a packet: one from another source than the first one (section 7.2), or an Initial
+    /// packet with a token (section 17.2.2).
+    fn is_of_another_server(&self, header: &PacketHeader) -> bool {
+        let (source, has_token) = match header {
+            PacketHeader::Initial { source, token, .. } => (source, !token.is_empty()),
+            PacketHeader::Handshake { source, .. } => (source, false),
+            _ => return false,
+        };
+        has_token || self.ids().first_of_peer().is_some_and(|first| first != *source)
     }
 
     /// What the arrival of a packet proves, whatever it carries.
@@ -145,7 +163,8 @@ impl Connection {
                 (false, Some(_)) => Err(TransportError::ProtocolViolation),
             },
             Frame::Crypto(crypto) => self.space_mut(id).crypto.accept(crypto),
-            Frame::ConnectionClose(close) => {
+            // Section 12.4, table 3: an application closes in 1-RTT packets only.
+            Frame::ConnectionClose(close) if id.is_data() || matches!(close.cause, CloseCause::Transport { .. }) => {
                 self.on_close(close);
                 Ok(())
             }
@@ -178,11 +197,9 @@ impl Connection {
             }
             Frame::RetireConnectionId { path: Some(path), sequence } => self.on_retired_path_id(*path, *sequence)?,
             Frame::HandshakeDone if !self.is_server => self.confirm_handshake(),
+            Frame::StreamDataBlocked { stream, .. } => self.streams.on_blocked(*stream)?,
             // Nothing to do: the peer only says what it would send.
-            Frame::MaxStreams { .. }
-            | Frame::DataBlocked(_)
-            | Frame::StreamDataBlocked { .. }
-            | Frame::StreamsBlocked { .. } => {}
+            Frame::MaxStreams { .. } | Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}
             Frame::NewToken(_) if !self.is_server => {}
             frame => self.on_path_frame(place, frame, now)?,
         }

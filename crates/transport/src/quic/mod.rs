@@ -111,6 +111,8 @@ pub struct Connection {
     streams: Streams,
     /// The application's side of [`MAIN_STREAM`].
     stream: Stream,
+    /// What was written on [`MAIN_STREAM`] before the client has opened it, and whether that is all.
+    unopened: (u64, bool),
     /// Whether the client is to be told that the handshake is confirmed.
     owes_handshake_done: bool,
     /// What the application has done on streams beyond the main one.
@@ -211,6 +213,7 @@ impl Connection {
             idle: Idle::new(now),
             streams: Streams::new(&config, false),
             stream: Stream::new(config.send_buffer),
+            unopened: (0, false),
             owes_handshake_done: false,
             further: Further::default(),
             taken: Vec::new(),
@@ -267,6 +270,13 @@ impl Connection {
 
     /// Reports that both ends have sent and received everything, and closes the connection then.
     fn report_progress(&mut self) {
+        if self.unopened != (0, false) && self.streams.send(MAIN_STREAM).is_some() {
+            let (bytes, is_all) = core::mem::take(&mut self.unopened);
+            self.write_on(MAIN_STREAM, bytes);
+            if is_all {
+                self.finish_stream(MAIN_STREAM);
+            }
+        }
         let has_all = self.streams.receive(MAIN_STREAM).is_some_and(|receive| receive.is_complete());
         if !has_all && !self.stream.finished {
             return;

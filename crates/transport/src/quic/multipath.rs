@@ -12,6 +12,7 @@ use subflow_wire::quic::{ConnectionId, Frame};
 
 use super::config::{self, ACTIVE_CONNECTION_IDS};
 use super::connection_ids::ConnectionIds;
+use super::path::Status;
 use super::{Connection, Counters};
 use crate::figures::PathFigures;
 use crate::mptcp::{LocalAddresses, PathManager};
@@ -45,6 +46,8 @@ pub(super) struct Multipath {
     issued_through: u64,
     /// The connection identifiers of paths that are not open.
     pub(super) reserved: BTreeMap<u64, ConnectionIds>,
+    /// What the peer has said about paths that are not open.
+    pub(super) early_status: BTreeMap<u64, Status>,
     /// Frames about paths that are to be sent on any path.
     pub(super) news: VecDeque<Frame>,
     /// Identifiers of this end that packets of further paths have (`true`), or do not have any more.
@@ -72,6 +75,7 @@ impl Multipath {
             blocked_told: None,
             issued_through: 0,
             reserved: BTreeMap::new(),
+            early_status: BTreeMap::new(),
             news: VecDeque::new(),
             id_changes: Vec::new(),
             new_ends: Vec::new(),
@@ -96,6 +100,11 @@ impl Multipath {
             let own: Vec<_> = ids.own().collect();
             self.id_changes.extend(own.into_iter().map(|id| (id, true)));
         }
+    }
+
+    /// Whether path `id` was never open nor abandoned.
+    pub(super) fn is_unused(&self, id: u64) -> bool {
+        self.reserved.contains_key(&id) || !self.was_reserved(id)
     }
 
     /// Whether path `id` was not open at some time.

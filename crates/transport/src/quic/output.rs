@@ -114,9 +114,13 @@ impl Connection {
         if self.paths[place].id > 0 {
             return self.fill_on_further_path((place, load), datagram, spare, now);
         }
+        let may_validate = self.paths[0].has_own_frames();
         if !self.in_handshake() {
             let size = self.datagram_size();
             datagram.packets.extend(self.build((SpaceId::of_path(0), load), size, spare, now));
+            if may_validate {
+                pad_if_it_validates(datagram);
+            }
             return;
         }
         // The path is known to carry the least size only.
@@ -139,6 +143,9 @@ impl Connection {
         if has_initial && room > 0 {
             pad(datagram, room);
         }
+        if may_validate {
+            pad_if_it_validates(datagram);
+        }
     }
 
     /// A packet of a further path. One that validates the path has the size that every path has to carry (RFC 9000,
@@ -153,13 +160,8 @@ impl Connection {
         let is_validated = self.paths[place].is_open();
         let size = if is_validated { self.datagram_size() } else { LEAST_INITIAL };
         let Some(packet) = self.build((SpaceId::of_path(place), load), size, spare, now) else { return };
-        let validates = |frame: &Frame| matches!(frame, Frame::PathChallenge(_) | Frame::PathResponse(_));
-        let missing = LEAST_INITIAL.saturating_sub(packet.length());
-        let is_short = packet.frames.iter().any(validates) && missing > 0;
         datagram.packets.push(packet);
-        if is_short {
-            pad(datagram, missing);
-        }
+        pad_if_it_validates(datagram);
     }
 
     /// Discards the Initial keys of a client that sends its first Handshake packet.
@@ -269,11 +271,10 @@ impl Connection {
 
     /// Writes the packet that tells the peer that the connection is closed, if that is due.
     fn fill_with_close(&mut self, place: usize, datagram: &mut QuicDatagram, now: Instant) {
-        let Phase::Closing { frame, is_due, .. } = &mut self.phase else { return };
-        if !core::mem::take(is_due) {
+        if self.paths[place].amplification.is_limited() {
             return;
         }
-        let mut frame = frame.clone();
+        let Some(mut frame) = self.take_close(now) else { return };
         let spaces = [SpaceId::of_path(place), SpaceId::Handshake, SpaceId::Initial];
         let Some(id) = spaces.into_iter().find(|&id| self.space(id).is_open()) else { return };
         if !id.is_data() {
@@ -291,6 +292,15 @@ impl Connection {
         if id == SpaceId::Initial && !self.is_server {
             pad(datagram, LEAST_INITIAL.saturating_sub(datagram.length()));
         }
+    }
+}
+
+/// Pads a datagram that validates a path to the size that every path has to carry (sections 8.2.1 and 8.2.2).
+fn pad_if_it_validates(datagram: &mut QuicDatagram) {
+    let validates = |frame: &Frame| matches!(frame, Frame::PathChallenge(_) | Frame::PathResponse(_));
+    let missing = LEAST_INITIAL.saturating_sub(datagram.length());
+    if missing > 0 && datagram.packets.iter().any(|packet| packet.frames.iter().any(validates)) {
+        pad(datagram, missing);
     }
 }
 

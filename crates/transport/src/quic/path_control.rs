@@ -22,6 +22,7 @@ use crate::tcp::Ends;
 const APPLICATION_ABANDON_PATH: u64 = 0x3e;
 const PATH_RESOURCE_LIMIT_REACHED: u64 = 0x3e75;
 const PATH_UNSTABLE_OR_POOR: u64 = 0x3e76;
+const NO_CID_AVAILABLE_FOR_PATH: u64 = 0x3e77;
 
 impl Connection {
     /// Passes an event to the path manager and executes its commands.
@@ -110,6 +111,7 @@ impl Connection {
         let Some(local_id) = multipath.local_addresses.id_for(local) else { return };
         let request = OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup };
         multipath.path_manager.request(request);
+        self.note_blocked_paths();
     }
 
     /// Opens a path that was requested. Returns its place.
@@ -142,7 +144,8 @@ impl Connection {
         let id = *multipath.reserved.iter().find(|(_, ids)| ids.is_own(destination, false))?.0;
         let ids = multipath.reserved.remove(&id).filter(|_| !is_full);
         let Some(ids) = ids.filter(ConnectionIds::has_destination) else {
-            multipath.news.push_back(Frame::PathAbandon { path: id, error_code: PATH_RESOURCE_LIMIT_REACHED });
+            let error_code = if is_full { PATH_RESOURCE_LIMIT_REACHED } else { NO_CID_AVAILABLE_FOR_PATH };
+            multipath.news.push_back(Frame::PathAbandon { path: id, error_code });
             return None;
         };
         multipath.new_ends.push(ends);
@@ -151,7 +154,9 @@ impl Connection {
 
     fn add_path(&mut self, id: u64, ends: Ends, ids: ConnectionIds, now: Instant) -> usize {
         let place = self.paths.iter().position(Path::is_closed).unwrap_or(self.paths.len());
-        let path = Path::new((place, id), ends, ids, &mut self.congestion, &self.config, now);
+        let mut path = Path::new((place, id), ends, ids, &mut self.congestion, &self.config, now);
+        let early = self.multipath.as_deref_mut().and_then(|multipath| multipath.early_status.remove(&id));
+        path.status = early.unwrap_or_default();
         match self.paths.get_mut(place) {
             Some(former) => {
                 *former = path;

@@ -6,10 +6,12 @@ use subflow_wire::quic::{AckFrame, Frame, NewConnectionIdFrame};
 use super::Connection;
 use super::connection_ids::ConnectionIds;
 use super::error::TransportError;
-use super::path::PathState;
+use super::path::{Path, PathState};
 use super::sent::SentFrame;
 use super::space_id::SpaceId;
 
+/// The highest path identifier of the extension (section 2.1).
+const MOST_PATH_ID: u64 = u32::MAX as u64;
 /// Challenges that wait for their answer.
 const MOST_RESPONSES: usize = 8;
 
@@ -41,11 +43,20 @@ impl Connection {
                 self.on_status(path, sequence, !available);
             }
             Frame::MaxPathId(max) => {
+                let least = self.peer.initial_max_path_id.unwrap_or(0);
+                if !(least..=MOST_PATH_ID).contains(&max) {
+                    return Err(TransportError::ProtocolViolation);
+                }
+                let Some(multipath) = self.multipath() else { return Ok(()) };
                 multipath.max_of_peer = multipath.max_of_peer.max(max);
                 self.issue_path_ids();
             }
             Frame::PathsBlocked(path) => known(path)?,
-            Frame::PathCidsBlocked { path, .. } => known(path)?,
+            Frame::PathCidsBlocked { path, next_sequence } => {
+                if self.ids_of_path(path)?.is_some_and(|ids| next_sequence > ids.issued()) {
+                    return Err(TransportError::ProtocolViolation);
+                }
+            }
             // Frames of the other end, and of extensions that were not negotiated.
             _ => return Err(TransportError::ProtocolViolation),
         }
@@ -73,6 +84,14 @@ impl Connection {
 
     /// The peer has issued a connection identifier of a path.
     pub(super) fn on_new_path_id(&mut self, path: u64, new: &NewConnectionIdFrame) -> Result<(), TransportError> {
+        let of_others =
+            self.paths.iter().filter(|known| known.id != path && !known.is_closed()).map(|known| &known.ids);
+        let reserved = self.multipath.iter().flat_map(|multipath| &multipath.reserved);
+        let mut of_others = of_others.chain(reserved.filter(|(id, _)| **id != path).map(|(_, ids)| ids));
+        // Section 3.2.1: an identifier is that of one path.
+        if of_others.any(|ids| ids.is_of_peer(new.connection_id)) {
+            return Err(TransportError::ProtocolViolation);
+        }
         match self.ids_of_path(path)? {
             Some(ids) => ids.on_new(new),
             None => Ok(()),
@@ -121,10 +140,14 @@ impl Connection {
         match self.place_of_path(path) {
             Some(place) if !matches!(self.paths[place].state, PathState::Abandoned { .. }) => {
                 self.abandon(place, error_code, now);
+                if !self.paths.iter().any(Path::sends) {
+                    self.close_without_path();
+                }
             }
             Some(_) => {}
             None => {
                 let Some(multipath) = self.multipath() else { return };
+                multipath.early_status.remove(&path);
                 if let Some(ids) = multipath.reserved.remove(&path) {
                     multipath.id_changes.extend(ids.own().map(|id| (id, false)));
                     multipath.news.push_back(Frame::PathAbandon { path, error_code });
@@ -135,8 +158,12 @@ impl Connection {
     }
 
     fn on_status(&mut self, path: u64, sequence: u64, backup: bool) {
-        let Some(place) = self.place_of_path(path) else { return };
-        let status = &mut self.paths[place].status;
+        let status = match (self.place_of_path(path), self.multipath.as_deref_mut()) {
+            (Some(place), _) => &mut self.paths[place].status,
+            // A path that is not open yet: the status counts from when it is.
+            (None, Some(multipath)) if multipath.is_unused(path) => multipath.early_status.entry(path).or_default(),
+            _ => return,
+        };
         if sequence >= status.peer_sequence {
             (status.peer_sequence, status.peer_backup) = (sequence + 1, backup);
         }

@@ -21,9 +21,22 @@ pub(super) enum Phase {
         /// When the phase ends.
         until: Instant,
         how: Closed,
+        /// Datagrams that arrived since; those that are a power of two in number are answered.
+        answered: Answered,
     },
     /// The connection is over.
     Over(Closed),
+}
+
+/// How a closed connection treats what still arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Answered {
+    /// Whether the peer was told once.
+    pub(super) has_sent: bool,
+    /// Datagrams that have arrived.
+    pub(super) received: u64,
+    /// The peer has closed the connection as well: nothing is answered any more.
+    pub(super) is_draining: bool,
 }
 
 /// What an established connection has reported.

@@ -13,6 +13,8 @@ pub struct Rtt {
     variation: Duration,
     min: Duration,
     first_sample_at: Option<Instant>,
+    /// Whether the next sample is the minimum, whatever was measured before.
+    restarts_min: bool,
 }
 
 impl Rtt {
@@ -24,6 +26,7 @@ impl Rtt {
             variation: initial / 2,
             min: Duration::ZERO,
             first_sample_at: None,
+            restarts_min: false,
         }
     }
 
@@ -37,12 +40,17 @@ impl Rtt {
             self.first_sample_at = Some(now);
             return;
         }
-        self.min = self.min.min(latest);
+        self.min = if core::mem::take(&mut self.restarts_min) { latest } else { self.min.min(latest) };
         // The delay of the acknowledgment does not take the sample below the minimum.
         let adjusted = if latest >= self.min + ack_delay { latest - ack_delay } else { latest };
         let deviation = if adjusted > self.smoothed { adjusted - self.smoothed } else { self.smoothed - adjusted };
         self.variation = (self.variation * 3 + deviation) / 4;
         self.smoothed = (self.smoothed * 7 + adjusted) / 8;
+    }
+
+    /// The path has changed: the next sample is the minimum (section 5.2).
+    pub(super) fn restart_min(&mut self) {
+        self.restarts_min = true;
     }
 
     /// Smoothed RTT, if there was a sample.

@@ -252,7 +252,8 @@ impl SendStream {
         if fin && self.end == End::InFlight {
             self.end = End::Unsent;
         }
-        if !range.is_empty() && range.end > self.acknowledged {
+        // Two probes may carry the same data.
+        if !range.is_empty() && range.end > self.acknowledged && self.lost.back() != Some(&range) {
             self.lost.push_back(range);
         }
     }

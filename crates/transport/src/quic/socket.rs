@@ -65,13 +65,19 @@ impl Socket for Connection {
     fn write(&mut self, bytes: u64) -> u64 {
         let acknowledged = self.streams.send(MAIN_STREAM).map_or(0, |send| send.acknowledged());
         let admitted = self.stream.admit(bytes, acknowledged);
-        self.write_on(MAIN_STREAM, admitted);
+        match self.streams.send(MAIN_STREAM) {
+            Some(_) => self.write_on(MAIN_STREAM, admitted),
+            None => self.unopened.0 += admitted,
+        }
         admitted
     }
 
     fn finish(&mut self) {
         self.stream.finished = true;
-        self.finish_stream(MAIN_STREAM);
+        match self.streams.send(MAIN_STREAM) {
+            Some(_) => self.finish_stream(MAIN_STREAM),
+            None => self.unopened.1 = true,
+        }
     }
 
     fn stop(&mut self) {
@@ -83,7 +89,8 @@ impl Socket for Connection {
             }
             self.finish_stream(stream);
         }
-        self.stream.finished = true;
+        self.stream.written -= core::mem::take(&mut self.unopened.0);
+        Socket::finish(self);
     }
 
     fn abort(&mut self) {

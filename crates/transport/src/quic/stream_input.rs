@@ -44,6 +44,11 @@ impl Streams {
         Ok(())
     }
 
+    /// The peer would send more on a stream than it may.
+    pub(super) fn on_blocked(&mut self, id: StreamId) -> Result<(), TransportError> {
+        self.of_peer(id).map(drop)
+    }
+
     /// The peer allows `maximum` bytes on a stream.
     pub(super) fn allow_on(&mut self, id: StreamId, maximum: u64) -> Result<(), TransportError> {
         self.of_peer(id)?;

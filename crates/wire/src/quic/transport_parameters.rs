@@ -70,7 +70,7 @@ pub struct TransportParameters {
     pub retry_source_connection_id: Option<ConnectionId>,
     /// The largest DATAGRAM frame that the end takes, in bytes; 0: none (RFC 9221, section 3).
     pub max_datagram_frame_size: u64,
-    /// The highest path identifier that the peer may use at first; `None` without multipath
+    /// The highest path identifier that the peer may use at first, below 2^32; `None` without multipath
     /// (draft-ietf-quic-multipath).
     pub initial_max_path_id: Option<u64>,
     /// The shortest delay of acknowledgments that the peer may ask for, in microseconds; `None` if it may not
@@ -208,7 +208,8 @@ impl TransportParameters {
             && parameters.ack_delay_exponent <= 20
             && parameters.max_ack_delay < 1 << 14
             && parameters.active_connection_id_limit >= 2
-            && parameters.initial_max_streams_bidi.max(parameters.initial_max_streams_uni) <= 1 << 60;
+            && parameters.initial_max_streams_bidi.max(parameters.initial_max_streams_uni) <= 1 << 60
+            && parameters.initial_max_path_id.is_none_or(|most| most <= u32::MAX.into());
         match is_valid {
             true => Ok(parameters),
             false => Err(ParseError::Field { header: Header::QuicTransportParameters, field: "value" }),

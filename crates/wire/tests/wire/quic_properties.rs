@@ -68,7 +68,7 @@ fn parameters() -> impl Strategy<Value = TransportParameters> {
             initial_source_connection_id: source,
             retry_source_connection_id: retry,
             max_datagram_frame_size: integers[3],
-            initial_max_path_id: still.then_some(integers[4]),
+            initial_max_path_id: still.then_some(integers[4] % (1 << 32)),
             min_ack_delay: (!still).then_some(integers[5]),
         },
     )
