@@ -68,6 +68,7 @@ impl Connection {
     }
 
     fn on_delivery(&mut self, id: SpaceId, delivery: Delivery, counts: Option<EcnCounts>) {
+        self.timers_moved = true;
         let place = id.path();
         let before = self.recovery_state(place);
         let path = &mut self.paths[place];

@@ -119,17 +119,15 @@ impl Connection {
         }
     }
 
-    /// Whether the peer is to be told that the connection is closed. The phase lasts from when that happens first.
-    pub(super) fn take_close(&mut self, now: Instant) -> Option<CloseFrame> {
+    /// What tells the peer that the connection is closed, if that is due and `may_send`. The phase lasts from when that
+    /// is asked first: whoever closes the connection does not know the time.
+    pub(super) fn take_close(&mut self, may_send: bool, now: Instant) -> Option<CloseFrame> {
         let lasts = self.longest_probe_timeout() * CLOSING_TIMEOUTS;
         let Phase::Closing { frame, is_due, until, answered, .. } = &mut self.phase else { return None };
-        if !core::mem::take(is_due) {
-            return None;
-        }
-        if !core::mem::replace(&mut answered.has_sent, true) {
+        if !core::mem::replace(&mut answered.has_begun, true) {
             *until = now + lasts;
         }
-        Some(frame.clone())
+        (may_send && core::mem::take(is_due)).then(|| frame.clone())
     }
 
     /// The peer has left the last path.

@@ -151,6 +151,7 @@ impl Connection {
 
     /// Discards the keys of a packet number space: its packets are neither processed nor sent any more.
     pub(super) fn discard_space(&mut self, id: SpaceId) {
+        self.timers_moved = true;
         let in_flight = self.space_mut(id).discard();
         self.paths[id.path()].recovery.on_discarded(in_flight);
     }

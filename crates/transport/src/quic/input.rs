@@ -28,10 +28,15 @@ impl Connection {
         let place = self.place_of_datagram(ip, datagram, now);
         let path = &mut self.paths[place];
         path.counters.datagrams_received += 1;
-        if !path.amplification.is_validated {
+        let first = datagram.packets.first().map(|packet| packet.header.destination());
+        let was_limited = path.amplification.is_limited();
+        // Section 8.1: what certainly belongs to this connection, and comes from the address that is to be validated.
+        if !path.amplification.is_validated
+            && (ip.source, datagram.source_port) == (path.ends.remote.ip(), path.ends.remote.port())
+            && first.is_some_and(|first| path.ids.is_own(first, self.is_server))
+        {
             path.amplification.received += u64::from(datagram.length());
         }
-        let first = datagram.packets.first().map(|packet| packet.header.destination());
         // Section 14.1: a client's Initial packets are discarded if their datagram is short.
         let is_short = self.is_server && self.in_handshake() && datagram.length() < LEAST_INITIAL;
         for packet in &datagram.packets {
@@ -50,6 +55,10 @@ impl Connection {
         }
         self.note_blocked_paths();
         self.report_progress();
+        self.timers_moved |= was_limited && !self.paths[place].amplification.is_limited();
+        if core::mem::take(&mut self.timers_moved) && self.phase.is_open() {
+            self.on_moved_timers(now);
+        }
     }
 
     /// The place of the path whose packets a datagram has, by the connection identifier: the initial path if it has none

@@ -111,6 +111,8 @@ pub struct Connection {
     streams: Streams,
     /// The application's side of [`MAIN_STREAM`].
     stream: Stream,
+    /// Whether the datagram that is processed has made timers of loss detection earlier.
+    timers_moved: bool,
     /// What was written on [`MAIN_STREAM`] before the client has opened it, and whether that is all.
     unopened: (u64, bool),
     /// Whether the client is to be told that the handshake is confirmed.
@@ -213,6 +215,7 @@ impl Connection {
             idle: Idle::new(now),
             streams: Streams::new(&config, false),
             stream: Stream::new(config.send_buffer),
+            timers_moved: false,
             unopened: (0, false),
             owes_handshake_done: false,
             further: Further::default(),

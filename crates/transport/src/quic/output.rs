@@ -271,10 +271,8 @@ impl Connection {
 
     /// Writes the packet that tells the peer that the connection is closed, if that is due.
     fn fill_with_close(&mut self, place: usize, datagram: &mut QuicDatagram, now: Instant) {
-        if self.paths[place].amplification.is_limited() {
-            return;
-        }
-        let Some(mut frame) = self.take_close(now) else { return };
+        let may_send = !self.paths[place].amplification.is_limited();
+        let Some(mut frame) = self.take_close(may_send, now) else { return };
         let spaces = [SpaceId::of_path(place), SpaceId::Handshake, SpaceId::Initial];
         let Some(id) = spaces.into_iter().find(|&id| self.space(id).is_open()) else { return };
         if !id.is_data() {

@@ -31,8 +31,8 @@ pub(super) enum Phase {
 /// How a closed connection treats what still arrives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Answered {
-    /// Whether the peer was told once.
-    pub(super) has_sent: bool,
+    /// Whether the time of the phase has begun.
+    pub(super) has_begun: bool,
     /// Datagrams that have arrived.
     pub(super) received: u64,
     /// The peer has closed the connection as well: nothing is answered any more.

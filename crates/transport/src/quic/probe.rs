@@ -75,6 +75,16 @@ impl Connection {
         self.loss_time(place).or_else(|| self.probe_time(place)).map(|(at, _)| at)
     }
 
+    /// Timers have become earlier, or were not set before: they may have expired meanwhile.
+    pub(super) fn on_moved_timers(&mut self, now: Instant) {
+        for place in 0..self.paths.len() {
+            let path = &self.paths[place];
+            if path.sends() && !path.amplification.is_limited() {
+                self.on_loss_detection_timeout(place, now);
+            }
+        }
+    }
+
     /// The loss detection timer of the path at `place` may have expired.
     pub(super) fn on_loss_detection_timeout(&mut self, place: usize, now: Instant) {
         match self.loss_time(place) {
