@@ -31,7 +31,10 @@ pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result
     match protocol {
         Protocol::Tcp | Protocol::Mptcp => tcp::build(path, fields),
         Protocol::Sctp => sctp::build(path, fields),
-        Protocol::Quic | Protocol::Mpquic => quic::build(path, fields),
+        Protocol::Quic | Protocol::Mpquic => {
+            let (packet, corrupt) = quic::build(path, fields)?;
+            Ok(Arrival { packet, payload_sum: 0, options: Vec::new(), corrupt })
+        }
     }
 }
 

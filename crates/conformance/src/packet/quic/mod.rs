@@ -8,7 +8,6 @@ use subflow_wire::quic::{ConnectionId, Frame, PacketHeader, PacketNumber, QuicDa
 use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
 use super::fields::Fields;
-use super::wire::Arrival;
 use crate::script::Path;
 use crate::value::{Field, Value};
 
@@ -76,7 +75,8 @@ fn describe_packet(packet: &QuicPacket) -> Field {
     Field::group(name, parts)
 }
 
-pub(super) fn build(path: &Path, given: &[Field]) -> Result<Arrival, String> {
+/// The datagram that arrives on `path`, and whether its checksum is wrong.
+pub(super) fn build(path: &Path, given: &[Field]) -> Result<(Packet, bool), String> {
     let fields = Fields(given);
     let mut datagram = QuicDatagram {
         source_port: fields.number("source_port").map_or(path.remote.port(), |port| port as u16),
@@ -91,9 +91,7 @@ pub(super) fn build(path: &Path, given: &[Field]) -> Result<Arrival, String> {
     let ecn = marks.into_iter().find(|(name, _)| fields.has(name)).map_or(Ecn::NotEct, |(_, ecn)| ecn);
     let source = fields.address("source").unwrap_or(path.remote.ip());
     let ip = IpHeader { source, destination: path.local.ip(), hop_limit: 64, ecn };
-    let corrupt = fields.has("corrupt");
-    let packet = Packet { ip, body: Body::Quic(datagram) };
-    Ok(Arrival { packet, payload_sum: 0, options: Vec::new(), corrupt })
+    Ok((Packet { ip, body: Body::Quic(datagram) }, fields.has("corrupt")))
 }
 
 /// The packet that `field` is, if it is one.
