@@ -1,6 +1,10 @@
 //! What a forged packet says, relative to what its receiver expects: 0 stands for exactly that.
 
+mod quic;
+
 use serde::{Deserialize, Serialize};
+
+pub use quic::{FrameForgery, LimitForgery, QuicForgery, QuicPacketType};
 
 /// A forged packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,6 +14,8 @@ pub enum Forgery {
     Tcp(TcpForgery),
     /// An SCTP packet.
     Sctp(SctpForgery),
+    /// A QUIC datagram with one packet.
+    Quic(QuicForgery),
 }
 
 /// How an attacker behaves in a connection of its own, from the handshake on.

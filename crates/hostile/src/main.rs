@@ -25,10 +25,10 @@ use cpu_time::ProcessTime;
 use subflow_hostile::shrink::shrink;
 use subflow_hostile::{Case, Corpus, Failure, Report, Stack, attempt, run_traced};
 
-/// Lets hostile traffic loose on whole TCP, MPTCP and SCTP hosts.
+/// Lets hostile traffic loose on whole TCP, MPTCP, SCTP and QUIC hosts.
 #[derive(Parser)]
 struct Arguments {
-    /// tcp, mptcp, sctp or all.
+    /// tcp, mptcp, sctp, quic, mpquic or all.
     #[arg(long, default_value = "all")]
     stack: Stacks,
     /// CPU time for all stacks together, in seconds.
@@ -37,7 +37,7 @@ struct Arguments {
     /// Seed of the first case; the others count on from it.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Begin with the cases in the folders `tcp_hosts`, `mptcp_hosts` and `sctp_hosts` of this one, and change them.
+    /// Begin with the cases in the folder `STACK_hosts` of this one for each stack, and change them.
     #[arg(long)]
     corpus: Option<PathBuf>,
     /// Run this case alone: a seed (of one stack), or a file.

@@ -4,14 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use subflow_policy::congestion::Algorithm;
+use subflow_policy::congestion::{Algorithm, Reno};
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_transport::sctp::config::{MessageOptions, Reliability, WindowGrowth};
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBuffer, SendBuffer, WindowReduction};
-use subflow_transport::{mptcp, sctp};
+use subflow_transport::{mptcp, quic, sctp};
 
 /// The client of a case, by index.
 pub const CLIENT: usize = 0;
@@ -19,6 +19,9 @@ pub const CLIENT: usize = 0;
 pub const SERVER: usize = 1;
 /// The attacker.
 pub const ATTACKER: usize = 2;
+
+/// The time after which a QUIC connection ends without activity.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The port that the server, and an attacker that poses as one, answers on.
 pub const PORT: u16 = 80;
@@ -44,11 +47,11 @@ pub struct Setup {
 pub struct End {
     /// Congestion control, by name.
     pub congestion: String,
-    /// Scheduler (MPTCP), by name.
+    /// Scheduler (MPTCP, QUIC over several paths), by name.
     pub scheduler: String,
-    /// Path manager (MPTCP), by name.
+    /// Path manager (MPTCP, QUIC over several paths), by name.
     pub path_manager: String,
-    /// Plain TCP where the stack is MPTCP.
+    /// Plain TCP where the stack is MPTCP, one path where it is QUIC over several.
     pub plain: bool,
     /// Largest IP packet in bytes.
     pub mtu: u16,
@@ -180,6 +183,30 @@ impl End {
             // As upstream Linux, in both.
             subflows_open_window: self.stale_loss_count > 0,
             ..mptcp::Config::new(self.congestion(), scheduler, path_manager)
+        }
+    }
+
+    pub(crate) fn quic_config(&self, is_multipath: bool) -> quic::Config {
+        /// Congestion control that needs delivery rates, which QUIC does not measure.
+        const BY_RATES: [&str; 3] = ["bbr", "bbr3", "c-mpbbr"];
+        let scheduler = Scheduling::from_name(&self.scheduler);
+        let scheduler = scheduler.unwrap_or_else(|| panic!("no scheduler {:?}", self.scheduler));
+        let path_manager = PathManagement::from_name(&self.path_manager);
+        let path_manager = path_manager.unwrap_or_else(|| panic!("no path manager {:?}", self.path_manager));
+        let window = self.receive_buffer.unwrap_or(256 << 10);
+        let needs_rates = BY_RATES.contains(&self.congestion.as_str());
+        quic::Config {
+            congestion: if needs_rates { Reno::default().into() } else { self.congestion() },
+            mtu: self.mtu.into(),
+            pacing: self.rack,
+            ack_eliciting_threshold: if self.every_segment { 1 } else { 2 },
+            idle_timeout: Some(IDLE_TIMEOUT),
+            connection_window: window,
+            stream_window: window,
+            streams: 10,
+            send_buffer: Some(self.send_buffer),
+            multipath: is_multipath.then(|| quic::MultipathConfig::new(scheduler, path_manager)),
+            ..quic::Config::default()
         }
     }
 

@@ -21,11 +21,15 @@ pub enum Stack {
     Mptcp,
     /// SCTP.
     Sctp,
+    /// QUIC over one path.
+    Quic,
+    /// QUIC over several paths, at one end possibly over one.
+    Mpquic,
 }
 
 impl Stack {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Tcp, Self::Mptcp, Self::Sctp];
+    pub const ALL: [Self; 5] = [Self::Tcp, Self::Mptcp, Self::Sctp, Self::Quic, Self::Mpquic];
 
     /// Its name in lower case.
     pub const fn name(self) -> &'static str {
@@ -33,12 +37,14 @@ impl Stack {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
             Self::Sctp => "sctp",
+            Self::Quic => "quic",
+            Self::Mpquic => "mpquic",
         }
     }
 
     /// Whether a connection may use several addresses of its hosts.
     pub(crate) const fn is_multipath(self) -> bool {
-        matches!(self, Self::Mptcp | Self::Sctp)
+        matches!(self, Self::Mptcp | Self::Sctp | Self::Mpquic)
     }
 
     /// Whether a connection is one between all addresses of its hosts.
@@ -51,6 +57,12 @@ impl Stack {
         matches!(self, Self::Sctp)
     }
 
+    /// Whether a connection ends when nothing has happened for [a time](crate::setup::IDLE_TIMEOUT), and an end that has
+    /// lost the last packets of its peer waits for that.
+    pub(crate) const fn has_idle_timeout(self) -> bool {
+        matches!(self, Self::Quic | Self::Mpquic)
+    }
+
     /// What `end` listens or connects with.
     pub(crate) fn listener(self, end: &End) -> Listener {
         match self {
@@ -58,6 +70,8 @@ impl Stack {
             Self::Mptcp if end.plain => end.tcp_options().into(),
             Self::Mptcp => Arc::new(end.mptcp_config()).into(),
             Self::Sctp => Arc::new(end.sctp_config()).into(),
+            Self::Quic => Arc::new(end.quic_config(false)).into(),
+            Self::Mpquic => Arc::new(end.quic_config(!end.plain)).into(),
         }
     }
 }
@@ -91,7 +105,8 @@ pub(crate) fn ends(endpoint: &Endpoint, addresses: usize) -> usize {
     match endpoint {
         Endpoint::Mptcp(mptcp) => mptcp.subflows().len(),
         Endpoint::Sctp(association) => association.destinations().len() * addresses,
-        Endpoint::Tcp(_) | Endpoint::Quic(_) | Endpoint::Udp(_) => 1,
+        Endpoint::Quic(_) => endpoint.figures().paths.len().max(1),
+        Endpoint::Tcp(_) | Endpoint::Udp(_) => 1,
     }
 }
 
@@ -103,7 +118,9 @@ pub(crate) fn memory(endpoint: &Endpoint, end: &End) -> (i64, u32) {
         Endpoint::Mptcp(_) => (512 << 10, 48),
         // As many TSNs as one may have arrived ahead of a hole.
         Endpoint::Sctp(_) => ((256 << 10) + 128 * i64::from(MOST_TSNS_AHEAD), end.message_size.clamp(1, 500)),
-        Endpoint::Quic(_) | Endpoint::Udp(_) => (1 << 10, 1),
+        // Ranges of data ahead of a hole, on each of its streams; packet numbers, and challenges, of each path.
+        Endpoint::Quic(_) => (2 << 20, 48),
+        Endpoint::Udp(_) => (1 << 10, 1),
     }
 }
 

@@ -19,6 +19,12 @@ fn counterexamples_of_sctp_are_withstood() {
     replay(Stack::Sctp);
 }
 
+#[test]
+fn counterexamples_of_quic_are_withstood() {
+    replay(Stack::Quic);
+    replay(Stack::Mpquic);
+}
+
 fn replay(stack: Stack) {
     let files = files(stack);
     assert!(!files.is_empty(), "there are no counterexamples of {stack}");

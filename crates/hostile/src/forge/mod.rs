@@ -1,6 +1,7 @@
 //! Forged packets, made from the knowledge of an eavesdropper.
 
 mod mptcp;
+mod quic;
 mod sctp;
 mod tcp;
 
@@ -36,6 +37,7 @@ impl Forger<'_> {
         let body = match forgery {
             Forgery::Tcp(forgery) => Body::Tcp(self.segment(forgery, from, to)?),
             Forgery::Sctp(forgery) => Body::Sctp(self.chunks(forgery, from, to)?),
+            Forgery::Quic(forgery) => Body::Quic(self.quic(forgery, from, to)?),
         };
         Some(packet(from, to, body))
     }

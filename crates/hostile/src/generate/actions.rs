@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Mood, chance, chunks, magnitude, near, optional, segments};
+use super::{Mood, chance, chunks, frames, magnitude, near, optional, segments};
 use crate::action::{Action, Call, Forge, Interference, Stride, Strip};
 use crate::forgery::{Forgery, Greeting};
 use crate::stack::Stack;
@@ -109,6 +109,8 @@ fn forge(stack: Stack, mood: Mood, u: &mut Unstructured<'_>) -> Result<Forge> {
             Stack::Tcp => Forgery::Tcp(segments::segment(false, u)?),
             Stack::Mptcp => Forgery::Tcp(segments::segment(true, u)?),
             Stack::Sctp => Forgery::Sctp(chunks::packet(u)?),
+            Stack::Quic => Forgery::Quic(frames::datagram(false, u)?),
+            Stack::Mpquic => Forgery::Quic(frames::datagram(true, u)?),
         },
         times,
         stride,

@@ -5,6 +5,7 @@
 
 mod actions;
 mod chunks;
+mod frames;
 mod mutate;
 mod segments;
 

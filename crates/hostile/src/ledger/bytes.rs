@@ -1,9 +1,12 @@
 //! Byte streams: what each byte is, where it was taken, whether what is reported is what was written.
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 
 use subflow_transport::Endpoint;
-use subflow_wire::Payload;
+use subflow_transport::quic::{self, MAIN_STREAM};
+use subflow_wire::quic::Frame;
+use subflow_wire::{Payload, QuicDatagram};
 
 /// A sender: its connection and which side of it.
 pub(super) type Sender = (usize, usize);
@@ -38,8 +41,33 @@ impl Received {
         let bytes = &payload[taken.payload_offset as usize..];
         let length = taken.stream.end - taken.stream.start;
         assert!(bytes.len() as u64 >= length, "{length} bytes were taken of {} that there are", bytes.len());
-        let bytes = &bytes[..length as usize];
-        for (offset, &byte) in (taken.stream.start..).zip(bytes) {
+        self.keep(taken.stream.start, &bytes[..length as usize]);
+    }
+
+    /// Keeps what a QUIC connection took of the first stream's frames in the last datagram, whose data is `bytes`.
+    pub(super) fn take_frames(&mut self, connection: &quic::Connection, datagram: &QuicDatagram, bytes: &[u8]) {
+        let mut frames = Vec::new();
+        let mut at = 0;
+        for frame in datagram.packets.iter().flat_map(|packet| &packet.frames) {
+            let Some(payload) = frame.payload() else { continue };
+            let data = &bytes[at..at + payload.length as usize];
+            at += data.len();
+            if let Frame::Stream(stream) = frame
+                && stream.stream == MAIN_STREAM
+            {
+                frames.push((stream.offset..stream.offset + data.len() as u64, data));
+            }
+        }
+        for (_, taken) in connection.taken_data().iter().filter(|(stream, _)| *stream == MAIN_STREAM) {
+            let holds = |(range, _): &&(Range<u64>, &[u8])| range.start <= taken.start && taken.end <= range.end;
+            let (range, data) = frames.iter().find(holds).expect("what was taken is in a frame");
+            let from = (taken.start - range.start) as usize;
+            self.keep(taken.start, &data[from..from + (taken.end - taken.start) as usize]);
+        }
+    }
+
+    fn keep(&mut self, start: u64, bytes: &[u8]) {
+        for (offset, &byte) in (start..).zip(bytes) {
             let page = self.pages.entry(offset / PAGE).or_insert_with(|| Box::new([MISSING; PAGE as usize]));
             page[(offset % PAGE) as usize] = byte.into();
         }

@@ -50,6 +50,8 @@ pub(crate) struct Connection {
     pub(crate) oldest_repeat: Option<Instant>,
     /// Packets that the network has lost.
     lost: u32,
+    /// It may have lost one because that was late.
+    pub(crate) lost_late: bool,
 }
 
 /// So many losses end no connection: a SYN is sent seven times.
@@ -91,6 +93,11 @@ impl Connection {
     pub(crate) fn is_awaited(&self) -> bool {
         let is_open = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.ended.is_none());
         self.honest && !self.may_end_early && self.sides.iter().any(is_open)
+    }
+
+    /// Whether the network has lost any of its packets.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost > 0 || self.lost_late
     }
 
     /// Whether a receiver's refusal of rewritten data may not have reached the sender: without its MP_FAIL an
@@ -145,6 +152,7 @@ impl Ledger {
             stripped: false,
             oldest_repeat: None,
             lost: 0,
+            lost_late: false,
         });
         let index = self.connections.len() - 1;
         self.owners.insert((side, id), index);
@@ -220,6 +228,7 @@ impl Ledger {
                 self.side(host, id).sent.note(body);
                 body.payloads().flat_map(|payload| bytes::of(owner, host, payload)).collect()
             }
+            Body::Quic(body) => body.payloads().flat_map(|payload| bytes::of(owner, host, payload)).collect(),
             _ => bytes::of(owner, host, packet.payload()).collect(),
         }
     }
@@ -247,7 +256,10 @@ impl Ledger {
             let sent = peer.as_ref().filter(|_| trusted).map(|peer| &peer.sent);
             own.delivered.check((owner, 1 - host), sent, association);
         } else {
-            own.received.take(endpoint, bytes);
+            match (&packet.body, endpoint.as_quic()) {
+                (Body::Quic(body), Some(connection)) => own.received.take_frames(connection, body, bytes),
+                _ => own.received.take(endpoint, bytes),
+            }
             own.received.check(trusted.then_some((owner, 1 - host)), endpoint);
         }
     }

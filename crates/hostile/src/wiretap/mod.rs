@@ -1,6 +1,7 @@
 //! The knowledge of an eavesdropper: all flows, and for each the numbers, keys and tags that a forger needs.
 
 mod mptcp;
+mod quic;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,6 +14,7 @@ use subflow_wire::{Body, Packet, SctpPacket, TcpSegment};
 use crate::setup::ATTACKER;
 
 pub(crate) use mptcp::Keys;
+pub(crate) use quic::QuicSaid;
 
 /// Everything overheard.
 #[derive(Debug, Default)]
@@ -34,6 +36,7 @@ pub(crate) struct Flow {
     /// What each end has sent.
     pub(crate) tcp: [TcpSaid; 2],
     pub(crate) sctp: [SctpSaid; 2],
+    pub(crate) quic: [QuicSaid; 2],
     /// The MPTCP connection that it belongs to, and whether the end that opened it is the one that did not open the
     /// connection.
     mptcp: Option<(usize, bool)>,
@@ -82,13 +85,14 @@ impl Wiretap {
                 self.hear_mptcp(flow, from, segment);
             }
             Body::Sctp(body) => self.flows[flow].sctp[from].hear(body),
-            Body::Udp(_) | Body::Quic(_) => {}
+            Body::Quic(datagram) => self.flows[flow].quic[from].hear(datagram),
+            Body::Udp(_) => {}
         }
     }
 
     fn open(&mut self, ends: (SocketAddr, SocketAddr)) -> (usize, usize) {
-        let (tcp, sctp) = (Default::default(), Default::default());
-        self.flows.push(Flow { ends: [ends.0, ends.1], tcp, sctp, mptcp: None });
+        let (tcp, sctp, quic) = (Default::default(), Default::default(), Default::default());
+        self.flows.push(Flow { ends: [ends.0, ends.1], tcp, sctp, quic, mptcp: None });
         let index = self.flows.len() - 1;
         self.by_ends.insert(ends, index);
         (index, 0)

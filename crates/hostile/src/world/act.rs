@@ -10,7 +10,7 @@ use crate::action::{Action, Call};
 use crate::forgery::Greeting;
 use crate::ledger::Ended;
 use crate::limits;
-use crate::setup::{ATTACKER, CLIENT, PORT, SERVER};
+use crate::setup::{ATTACKER, CLIENT, IDLE_TIMEOUT, PORT, SERVER};
 
 /// The attacker's addresses for connections that it is lured into, or that it opens: one each.
 const LURES: u16 = 100;
@@ -26,7 +26,12 @@ impl World<'_> {
             Action::Lure(greeting) => self.lure(greeting),
             Action::Intrude(greeting) => self.intrude(greeting),
             Action::Apply { connection, side, call } => self.apply(*connection, usize::from(side % 2), call),
-            &Action::Wait { ms } => self.run_for(Duration::from_millis(ms), limits::STEPS_PER_WAIT),
+            &Action::Wait { ms } => {
+                self.run_for(Duration::from_millis(ms), limits::STEPS_PER_WAIT);
+                if self.case.stack.has_idle_timeout() && self.elapsed() > IDLE_TIMEOUT / 2 {
+                    self.excuse_all();
+                }
+            }
             &Action::Path { client, server, up } => self.set_path(client, server, up),
             &Action::Address { side, index, present } => self.set_address(usize::from(side % 2), index, present),
             Action::Interfere { from, packets, how } => {
@@ -154,9 +159,9 @@ impl World<'_> {
             Some(at) => self.last.get(at),
             None => self.first.get(age % self.first.len().max(1)),
         };
-        if let Some((at, to, wire)) = found.cloned() {
+        if let Some((at, sent, to, wire)) = found.cloned() {
             self.ledger.connections.iter_mut().for_each(|connection| connection.note_repeat(at));
-            self.put_on_wire(to, wire, Duration::from_millis(1), false);
+            self.put_on_wire_late(to, wire, Duration::from_millis(1), sent);
         }
     }
 }

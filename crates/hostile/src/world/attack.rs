@@ -1,12 +1,14 @@
 //! Forged packets, one or many.
 
 use subflow_quantity::Duration;
+use subflow_wire::quic::PacketHeader;
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::{Body, Packet, PayloadBytes};
 
 use super::{World, trace};
 use crate::action::Forge;
 use crate::forge::Forger;
+use crate::ledger::Connection;
 use crate::limits;
 use crate::setup::{CLIENT, SERVER};
 use crate::wiretap::host_of;
@@ -19,6 +21,12 @@ fn is_syn(packet: &Packet) -> bool {
     matches!(&packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN))
 }
 
+/// Whether it is the first packet of a client of QUIC.
+fn opens_quic(packet: &Packet) -> bool {
+    let Body::Quic(datagram) = &packet.body else { return false };
+    matches!(datagram.packets.first().map(|first| &first.header), Some(PacketHeader::Initial { .. }))
+}
+
 impl World<'_> {
     pub(super) fn forge(&mut self, forge: &Forge) {
         let flows = self.wiretap.flows();
@@ -29,6 +37,10 @@ impl World<'_> {
         let every = Duration::from_micros(forge.every_us.into());
         if !forge.blind {
             self.give_up(flow);
+        }
+        if !forge.blind && self.case.stack.has_idle_timeout() {
+            // The flow may be a further path of any connection.
+            self.ledger.connections.iter_mut().for_each(Connection::give_up);
         }
         for number in 0..u32::from(forge.times.max(1)) {
             self.forge_one(forge, flow, number);
@@ -57,6 +69,10 @@ impl World<'_> {
         };
         let packet = Forger { flow, to, ..base }.packet(&forge.forgery, from, destination);
         let Some(packet) = packet else { return };
+        if forge.blind && self.wiretap.find(from, destination).is_some() && opens_quic(&packet) {
+            // It would hold the place of a client whose own first packet is on its way.
+            return;
+        }
         let victim = host_of(packet.ip.destination);
         if !matches!(victim, CLIENT | SERVER) {
             return;

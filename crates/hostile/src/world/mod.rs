@@ -1,6 +1,7 @@
 //! Two hosts in virtual time, the paths between them, and everyone who has no business there.
 
 mod act;
+mod amplification;
 mod attack;
 mod check;
 mod host;
@@ -11,11 +12,12 @@ mod transmit;
 mod verdict;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::{Duration, Instant};
+use subflow_transport::quic::CONNECTION_ID_LENGTH;
 use subflow_transport::{EndpointId, Event};
-use subflow_wire::Packet;
+use subflow_wire::{Body, Packet, QuicDatagram};
 
 use crate::case::Case;
 use crate::forgery::Greeting;
@@ -23,11 +25,15 @@ use crate::ledger::{Ended, Ledger};
 use crate::limits;
 use crate::setup::{ATTACKER, CLIENT, PORT, SERVER};
 use crate::wiretap::Wiretap;
+use amplification::Amplification;
 use host::MeteredHost;
 use path::Paths;
 
 /// The attacker's addresses below this accept every connection, with [`Greeting::default`](crate::forgery::Greeting).
 const HOSPITABLE: u16 = 100;
+
+/// When a case begins.
+const START: Instant = Instant::from_nanos(1_000_000_000);
 
 /// The hosts, the network and the model of a case.
 pub(crate) struct World<'a> {
@@ -37,6 +43,7 @@ pub(crate) struct World<'a> {
     in_flight: BTreeMap<(Instant, u64), Arrival>,
     order: u64,
     paths: Paths,
+    amplification: Amplification,
     wiretap: Wiretap,
     ledger: Ledger,
     /// How the attacker behaves at which of its addresses.
@@ -57,8 +64,8 @@ pub(crate) struct World<'a> {
     traced: bool,
 }
 
-/// A packet that passed: when, to whom, and what it was.
-type Recorded = (Instant, usize, Vec<u8>);
+/// A packet that passed: when, after how many others, to whom, and what it was.
+type Recorded = (Instant, u64, usize, Vec<u8>);
 
 /// A packet on its way.
 struct Arrival {
@@ -66,7 +73,13 @@ struct Arrival {
     wire: Vec<u8>,
     /// It is forged by someone who sees nothing: a host says one word about it at most.
     blind: bool,
+    /// It is late, and so many packets had been sent when it should have arrived.
+    late_since: Option<u64>,
 }
+
+/// A packet of QUIC carries the lowest bits of its number. One that is later than so many others may be taken for a
+/// packet with a higher number, which its protection would show; without protection the network drops it.
+const LATEST_NUMBER: u64 = 60;
 
 /// What a case came to, where nothing was wrong.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,11 +106,12 @@ impl<'a> World<'a> {
         };
         Self {
             case,
-            now: Instant::from_nanos(1_000_000_000),
+            now: START,
             hosts: [host(CLIENT), host(SERVER)],
             in_flight: BTreeMap::new(),
             order: 0,
             paths: Paths::default(),
+            amplification: Amplification::default(),
             wiretap: Wiretap::default(),
             ledger: Ledger::new(case),
             greetings: BTreeMap::new(),
@@ -115,6 +129,11 @@ impl<'a> World<'a> {
     /// Packets and timers so far.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// The time since the case has begun.
+    fn elapsed(&self) -> Duration {
+        self.now.since(START)
     }
 
     /// When something happens next.
@@ -168,9 +187,15 @@ impl<'a> World<'a> {
     fn deliver(&mut self, arrival: &Arrival) {
         // A corrupt packet is refused here.
         let Ok((packet, payload)) = Packet::parse(&arrival.wire) else { return };
+        let Some((packet, bytes)) = self.understand(arrival.to, packet, &arrival.wire[payload]) else { return };
         self.trace(|| format!("arrives: {}", trace::line(&packet)));
         if arrival.to == ATTACKER {
             self.answer_as_attacker(&packet);
+            return;
+        }
+        let is_too_late = arrival.late_since.is_some_and(|sent| self.sent - sent > LATEST_NUMBER);
+        if is_too_late && self.case.stack.has_idle_timeout() {
+            self.ledger.connections.iter_mut().for_each(|connection| connection.lost_late = true);
             return;
         }
         let host = arrival.to;
@@ -187,7 +212,6 @@ impl<'a> World<'a> {
         let taken_by = self.hosts[host].handle_packet(self.now, &packet);
         let accepted = self.take_accepted(host);
         if let Some(id) = taken_by {
-            let bytes = user_data(&packet, &arrival.wire[payload]);
             self.ledger.on_packet(host, id, self.hosts[host].endpoint_mut(id), &packet, &bytes);
             self.push_unwritten(host, id);
             self.drain(host, id);
@@ -200,6 +224,24 @@ impl<'a> World<'a> {
         let repeats = self.case.setup.ends[host].opportunistic;
         let allowed = 1 + taken_by.filter(|_| repeats).map_or(0, |id| self.hosts[host].ends_of(id));
         assert!(!arrival.blind || answers <= allowed, "{answers} packets in answer to one of a stranger");
+    }
+
+    /// A packet as the host gets it, with its user data: what of UDP is no QUIC is no packet.
+    fn understand(&mut self, to: usize, packet: Packet, payload: &[u8]) -> Option<(Packet, Vec<u8>)> {
+        let Body::Udp(udp) = packet.body else {
+            let bytes = user_data(&packet, payload);
+            return Some((packet, bytes));
+        };
+        let parsed = QuicDatagram::parse(udp.source_port, udp.destination_port, payload, CONNECTION_ID_LENGTH);
+        if to == SERVER {
+            let local = SocketAddr::new(packet.ip.destination, udp.destination_port);
+            let remote = SocketAddr::new(packet.ip.source, udp.source_port);
+            let datagram = parsed.as_ref().ok().map(|(datagram, _)| datagram);
+            self.amplification.receive((local, remote), payload.len() as u64, datagram);
+        }
+        let (datagram, ranges) = parsed.ok()?;
+        let bytes = ranges.into_iter().flat_map(|range| payload[range].to_vec()).collect();
+        Some((Packet { body: Body::Quic(datagram), ..packet }, bytes))
     }
 
     /// Notes the connections that a host has accepted; they are yet to be drained.
@@ -294,7 +336,7 @@ impl<'a> World<'a> {
 /// The bytes of a packet's payload; of SCTP, those of its DATA chunks, one after the other.
 fn user_data(packet: &Packet, payload: &[u8]) -> Vec<u8> {
     match &packet.body {
-        subflow_wire::Body::Sctp(body) => body.payload_ranges().flat_map(|range| payload[range].to_vec()).collect(),
+        Body::Sctp(body) => body.payload_ranges().flat_map(|range| payload[range].to_vec()).collect(),
         _ => payload.to_vec(),
     }
 }

@@ -4,6 +4,10 @@
 use std::net::SocketAddr;
 
 use subflow_transport::mptcp::keys;
+use subflow_wire::quic::{
+    ConnectionId, CryptoFrame, Frame, PacketHeader, PacketNumber, QuicDatagram, QuicPacket, TransportParameters,
+    VERSION_1,
+};
 use subflow_wire::sctp::{Chunk, InitChunk, Parameter, SackChunk};
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags, DataAck, Dss, Join, MptcpOption};
 use subflow_wire::tcp::{SynOptions, TcpFlags, Timestamps};
@@ -31,6 +35,8 @@ pub(super) fn hello(stack: Stack, greeting: &Greeting, local: SocketAddr, remote
             chunks: vec![Chunk::Init(Box::new(init(greeting)))],
             ..SctpPacket::default()
         }),
+        // The attacker only begins: no host answers who it does not know more than three times as much.
+        Stack::Quic | Stack::Mpquic => Body::Quic(first_datagram(local, remote)),
         Stack::Tcp | Stack::Mptcp => {
             let mut syn = segment(local, remote, INITIAL, TcpFlags::SYN, greeting);
             syn.options.syn = syn_options(greeting);
@@ -41,6 +47,32 @@ pub(super) fn hello(stack: Stack, greeting: &Greeting, local: SocketAddr, remote
         }
     };
     forge::packet(local, remote, body)
+}
+
+/// The first datagram of a client.
+fn first_datagram(local: SocketAddr, remote: SocketAddr) -> QuicDatagram {
+    let id = |byte| ConnectionId::new(&[byte; 8]).unwrap_or_default();
+    let parameters = TransportParameters {
+        initial_source_connection_id: Some(id(2)),
+        initial_max_data: 1 << 20,
+        initial_max_path_id: Some(3),
+        ..TransportParameters::default()
+    };
+    let mut message = vec![1, 0, 0, 0, 0, 0];
+    // A few dozen bytes.
+    let _ = parameters.emit(&mut message);
+    let length = message.len() as u8;
+    (message[3], message[5]) = (length - 4, length - 6);
+    let header = PacketHeader::Initial {
+        version: VERSION_1,
+        destination: id(1),
+        source: id(2),
+        token: Box::default(),
+        number: PacketNumber::encode(0, None),
+    };
+    let crypto = Frame::Crypto(CryptoFrame { offset: 0, data: message.into() });
+    let packets = vec![QuicPacket { header, frames: vec![crypto, Frame::Padding(1100)] }];
+    QuicDatagram { source_port: local.port(), destination_port: remote.port(), packets }
 }
 
 /// What the attacker answers to a packet.

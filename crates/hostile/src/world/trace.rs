@@ -36,7 +36,11 @@ pub(super) fn line(packet: &Packet) -> String {
             let _ = write!(line, "tag {:x}", body.verification_tag);
             body.chunks.iter().for_each(|chunk| describe_chunk(chunk, &mut line));
         }
-        Body::Udp(_) | Body::Quic(_) => {}
+        Body::Quic(datagram) => {
+            let _ = write!(line, "{} bytes", datagram.length());
+            datagram.packets.iter().for_each(|packet| _ = write!(line, " {packet:?}"));
+        }
+        Body::Udp(_) => {}
     }
     line
 }

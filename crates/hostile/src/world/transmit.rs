@@ -36,6 +36,11 @@ impl World<'_> {
             return;
         }
         self.trace(|| format!("leaves:  {}", trace::line(&loaded.packet)));
+        if let (SERVER, Body::Quic(datagram)) = (host, &loaded.packet.body) {
+            let (local, remote) = ports(&loaded.packet);
+            let ends = (SocketAddr::new(source, local), SocketAddr::new(destination, remote));
+            self.amplification.send(ends, datagram.length().into());
+        }
         self.wiretap.overhear(&loaded.packet);
         match host_of(destination) {
             ATTACKER => self.arrive(ATTACKER, &loaded, ATTACKER_DELAY),
@@ -83,7 +88,7 @@ impl World<'_> {
             Some(Interference::Drop) => lose(self, 1),
             Some(Interference::Delay(ms)) => {
                 lose(self, u32::from(ms > LONG_DELAY_MS));
-                self.arrive(1 - from, &loaded, delay + Duration::from_millis(ms.into()));
+                self.arrive_late(1 - from, &loaded, delay + Duration::from_millis(ms.into()));
             }
             Some(Interference::Duplicate) => {
                 self.arrive(1 - from, &loaded, delay);
@@ -95,6 +100,10 @@ impl World<'_> {
                 let bit = usize::from(bit) % (8 * wire.len());
                 wire[bit / 8] ^= 1 << (bit % 8);
                 self.put_on_wire(1 - from, wire, delay, false);
+            }
+            Some(Interference::Rewrite(_)) if self.case.stack.has_idle_timeout() => {
+                lose(self, 1);
+                self.arrive_damaged(1 - from, &loaded, delay);
             }
             Some(Interference::Rewrite(at)) => {
                 if loaded.rewrite(at)
@@ -131,19 +140,42 @@ impl World<'_> {
         self.put_on_wire(to, wire, delay, false);
     }
 
+    /// It gets there with other bytes, which what protects a packet of QUIC shows.
+    fn arrive_damaged(&mut self, to: usize, loaded: &Loaded, delay: Duration) {
+        let mut wire = loaded.to_wire();
+        wire.iter_mut().rev().take(1).for_each(|last| *last ^= 0x55);
+        self.put_on_wire(to, wire, delay, false);
+    }
+
+    /// It gets there later than others that are sent behind it.
+    fn arrive_late(&mut self, to: usize, loaded: &Loaded, delay: Duration) {
+        let wire = loaded.to_wire();
+        if to != ATTACKER {
+            self.record(to, &wire);
+        }
+        self.put_on_wire_late(to, wire, delay, self.sent);
+    }
+
     pub(super) fn put_on_wire(&mut self, to: usize, wire: Vec<u8>, delay: Duration, blind: bool) {
         self.order += 1;
-        self.in_flight.insert((self.now + delay, self.order), Arrival { to, wire, blind });
+        self.in_flight.insert((self.now + delay, self.order), Arrival { to, wire, blind, late_since: None });
+    }
+
+    /// A packet arrives late: it should have come when `sent` packets had been sent.
+    pub(super) fn put_on_wire_late(&mut self, to: usize, wire: Vec<u8>, delay: Duration, sent: u64) {
+        self.order += 1;
+        let arrival = Arrival { to, wire, blind: false, late_since: Some(sent) };
+        self.in_flight.insert((self.now + delay, self.order), arrival);
     }
 
     fn record(&mut self, to: usize, wire: &[u8]) {
         if self.first.len() < FIRST_RECORDED {
-            self.first.push((self.now, to, wire.to_vec()));
+            self.first.push((self.now, self.sent, to, wire.to_vec()));
         }
         if self.last.len() == LAST_RECORDED {
             self.last.pop_front();
         }
-        self.last.push_back((self.now, to, wire.to_vec()));
+        self.last.push_back((self.now, self.sent, to, wire.to_vec()));
     }
 
     /// A packet has come to one of the attacker's addresses.

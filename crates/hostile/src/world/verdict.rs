@@ -153,6 +153,11 @@ impl World<'_> {
                 continue;
             }
             let [Some(client), Some(server)] = ends else { panic!("connection {index} is not over") };
+            // Without its peer's last packets an end of QUIC waits until it is idle for too long.
+            let waits = |end: &Ended| end.how == Some(Closed::TimedOut);
+            if self.case.stack.has_idle_timeout() && connection.has_lost() && [client, server].iter().any(waits) {
+                continue;
+            }
             for (end, who) in [(client, "client"), (server, "server")] {
                 let how = end.how;
                 assert_eq!(how, Some(Closed::Gracefully), "connection {index} had no reason to end so at the {who}");
