@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use subflow_network::{HostId, InterfaceId, LookAhead, Network, PacketId, TimerId, prefetch};
+use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
@@ -13,7 +13,10 @@ use super::flow_data::DataRecord;
 use super::observer::{Observer, Occasion, Watched};
 use crate::RunError;
 
+mod look_ahead;
 mod recording;
+
+use look_ahead::Expected;
 
 /// One host of the run.
 pub(super) struct Node {
@@ -78,21 +81,10 @@ pub(crate) struct Nodes {
     /// Takes packets that are not to enter the network here.
     outlet: Option<Outlet>,
     /// For whom the next packets are, each in the place of its number.
-    expected: [Option<Expected>; EXPECTED],
+    expected: Expected,
     /// Orders what happens at this instant, if data is recorded ([`Network::arrival_order`]).
     pub(super) cause: u64,
 }
-
-/// A packet that is to arrive soon, and for whom. The endpoint may be removed before.
-#[derive(Clone, Copy)]
-struct Expected {
-    packet: PacketId,
-    endpoint: EndpointId,
-    subflow: usize,
-}
-
-/// More than the packets between the first and the last [step](LookAhead) towards an arrival.
-const EXPECTED: usize = 64;
 
 /// Gets the number of a node and each packet that it sends. Returns whether it takes the packet, which then does not
 /// enter the network at the node's interface.
@@ -162,7 +154,7 @@ impl Nodes {
             failure: None,
             observer: None,
             outlet: None,
-            expected: [None; EXPECTED],
+            expected: Expected::default(),
             cause: TIMER,
         }
     }
@@ -327,39 +319,6 @@ impl Nodes {
             }
             let interface = interface_of(interfaces, packet.ip.source);
             network.transmit(*id, interface, packet);
-        }
-    }
-
-    /// Fetches from memory what `packet` will need, which arrives soon at a host ([`Hosts::look_ahead`]).
-    ///
-    /// [`Hosts::look_ahead`]: subflow_network::Hosts::look_ahead
-    #[inline]
-    pub(super) fn look_ahead(&mut self, network: &Network, node: usize, packet: PacketId, step: LookAhead) {
-        let Node { transport, sockets, interfaces, id, .. } = &self.nodes[node];
-        let expected = &mut self.expected[packet.index() % EXPECTED];
-        match (step, &expected) {
-            (LookAhead::Far, _) => {
-                transport.fetch_tables();
-                prefetch(sockets);
-                prefetch(interfaces);
-                prefetch(id);
-            }
-            (LookAhead::Near, _) => transport.fetch_owner(network.packet(packet)),
-            (LookAhead::Nearer, _) => {
-                *expected = transport.fetch_endpoint(network.packet(packet)).map(|(endpoint, subflow)| {
-                    if let Some(socket) = sockets.get(endpoint.0 as usize) {
-                        prefetch(socket);
-                    }
-                    Expected { packet, endpoint, subflow }
-                });
-            }
-            (LookAhead::Nearest, Some(known)) if known.packet == packet => {
-                transport.fetch_subflow(known.endpoint, known.subflow);
-            }
-            (LookAhead::Next, Some(known)) if known.packet == packet => {
-                transport.fetch_queues(known.endpoint, known.subflow);
-            }
-            _ => {}
         }
     }
 
