@@ -11,6 +11,7 @@
 //! | what | where |
 //! |---|---|
 //! | a discipline | `NAME.rs`; all as one type: [`Discipline`], here |
+//! | the limit and the speed of the queue in which a discipline is | `place.rs` |
 //! | what all fair queueing has: flows that take turns by bytes | `fair_queue.rs`, with the turns of `deficit_rounds.rs` |
 //! | the state of CoDel and of PIE for one queue or flow | `codel_state.rs`, `pie_state.rs` |
 //! | RED's average during idle times | `idle_ageing.rs` |
@@ -30,12 +31,13 @@ mod fq_pie;
 mod idle_ageing;
 mod pie;
 mod pie_state;
+mod place;
 mod red;
 mod sfq;
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
-use subflow_quantity::{Duration, Instant, Rate};
+use subflow_quantity::{Duration, Instant};
 
 use crate::catalogue::{Conflict, catalogue, dispatch};
 
@@ -51,6 +53,7 @@ pub use fq_pie::FqPie;
 pub use idle_ageing::IdleAgeing;
 pub use pie::Pie;
 pub use pie_state::PieConfig;
+pub use place::{FULL_PACKET, Limit, Place, Speed};
 pub use red::{Red, RedConfig, RedDrop, RedUnit};
 pub use sfq::Sfq;
 
@@ -157,37 +160,6 @@ pub trait QueueDiscipline {
     fn on_empty(&mut self, _at: Instant) {}
 }
 
-/// The limit of a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limit {
-    /// No limit.
-    #[default]
-    Unlimited,
-    /// In packets.
-    Packets(u32),
-    /// In bytes, including link overhead.
-    Bytes(u64),
-}
-
-/// Where a discipline is: what is known of its queue before the first packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The limit of the queue.
-    pub limit: Limit,
-    /// What each packet takes on the link besides its IP length, in bytes.
-    pub overhead: u16,
-}
-
-impl Place {
-    /// The bytes, with overhead, that a packet of 1500 bytes takes there.
-    pub fn full_packet(&self) -> u32 {
-        FULL_PACKET + u32::from(self.overhead)
-    }
-}
-
-/// The length of a full-sized IP packet, in bytes.
-pub const FULL_PACKET: u32 = 1500;
-
 /// What a discipline does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -273,28 +245,6 @@ pub enum Victim {
     Head(u16),
     /// The last packet of this internal queue.
     Tail(u16),
-}
-
-/// How fast a link transmits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Speed {
-    /// Infinitely fast.
-    Unlimited,
-    /// A constant rate, or the long-term rate of a token bucket.
-    Rate(Rate),
-    /// A varying rate with this mean, in bits per second.
-    Mean(f64),
-}
-
-impl Speed {
-    /// The transmission time of `bytes`; the mean if it varies.
-    pub fn transmission_time(self, bytes: u32) -> Duration {
-        match self {
-            Self::Unlimited => Duration::ZERO,
-            Self::Rate(rate) => rate.transmission_time(bytes.into()),
-            Self::Mean(bits_per_second) => Duration::from_secs_f64(f64::from(bytes) * 8.0 / bits_per_second),
-        }
-    }
 }
 
 // The types of all disciplines, in the order of lists. See `catalogue/list.rs`.
@@ -384,6 +334,8 @@ impl QueueDiscipline for Discipline {
 
 #[cfg(test)]
 mod tests {
+    use subflow_quantity::Rate;
+
     use super::*;
 
     /// A packet that comes to an empty queue.
