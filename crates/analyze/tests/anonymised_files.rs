@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use subflow_analyze::{Analysis, AnonymisationKey, Anonymised, Capture, Clocks, analyze, anonymise};
 use subflow_wire::tcp::{TcpFlags, TcpSegment, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, PcapngWriter};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes, PcapngWriter};
 use tempfile::NamedTempFile;
 
 const SECRET_WORDS: &[u8] = b"the content of the mail";
@@ -30,7 +30,7 @@ fn capture() -> Vec<u8> {
                     ..Default::default()
                 };
                 segment.options.timestamps = Some(Timestamps { value: number, echo: number });
-                let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+                let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
                 let mut bytes = Vec::new();
                 let packet = Packet { ip, body: Body::Tcp(segment) };
                 packet.emit(PayloadBytes::Zero, 1, &mut bytes).expect("it fits");

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use subflow_analyze::{Analysis, AnonymisationKey, Capture, CaptureError, Clocks, analyze, anonymise};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, PcapngWriter};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes, PcapngWriter};
 
 /// One packet of 100 bytes of data at each millisecond, in the format pcapng; with the length of each block.
 fn pcapng(packets: u32) -> Vec<u8> {
@@ -42,7 +42,7 @@ fn packet(number: u32) -> Vec<u8> {
     let (sequence, flags) = (1000 + 100 * number, TcpFlags::ACK);
     let segment =
         TcpSegment { source_port: 4000, destination_port: 80, sequence, flags, payload, ..Default::default() };
-    let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
     let mut bytes = Vec::new();
     let packet = Packet { ip, body: Body::Tcp(segment) };
     packet.emit(PayloadBytes::Zero, 1, &mut bytes).expect("it fits");

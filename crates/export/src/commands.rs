@@ -123,5 +123,9 @@ fn options(flow: &Flow, duration: Duration) -> Result<String, String> {
         }
         _ => String::new(),
     };
-    Ok(format!("{protocol}{amount}{congestion}"))
+    let codepoint = match flow.dscp.traffic_class() {
+        0 => String::new(),
+        byte => format!(" --tos {byte}"),
+    };
+    Ok(format!("{protocol}{amount}{congestion}{codepoint}"))
 }

@@ -30,7 +30,7 @@ trunk = { between = ["access-1", "core"], rate = "1 Gbit/s", delay = "1 ms" }
 eth = { between = ["core", "server"], rate = "1 Gbit/s", delay = "5 ms", queue = { discipline = "fq-codel", limit = "500 packets" } }
 [flows]
 file = { from = "phone", to = "server", protocol = "mptcp", send = "4 MB", congestion = "lia" }
-bulk = { from = "phone.lte", to = "server", protocol = "tcp", congestion = "cubic", start = "2 s" }
+bulk = { from = "phone.lte", to = "server", protocol = "tcp", congestion = "cubic", start = "2 s", dscp = "AF41" }
 web = { from = "phone", to = "server", protocol = "tcp", requests = { request = "100 B", response = "10 kB" } }
 "#;
 
@@ -55,7 +55,7 @@ fn namespaces_have_addresses_routes_queues_and_endpoints() {
         "in_node r1 ip route add 10.128.0.12/30 via 10.128.0.10 dev eth1",
         "in_node core ip route add 10.128.0.0/30 via 10.128.0.9 dev eth1",
         "in_node server mptcpize run iperf3 --server --one-off --port",
-        "--bind 10.128.0.5 --time 8 --congestion cubic",
+        "--bind 10.128.0.5 --time 8 --congestion cubic --tos 136",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }

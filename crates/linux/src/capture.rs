@@ -177,7 +177,7 @@ fn captured(packet: &[u8], at: Instant) -> Option<Captured> {
 #[cfg(test)]
 mod tests {
     use subflow_wire::tcp::Timestamps;
-    use subflow_wire::{Ecn, IpHeader, PayloadBytes, TcpSegment};
+    use subflow_wire::{Dscp, Ecn, IpHeader, PayloadBytes, TcpSegment};
 
     use super::*;
 
@@ -186,7 +186,7 @@ mod tests {
             TcpSegment { source_port: 80, destination_port: 4000, acknowledgment: 7, flags, ..TcpSegment::default() };
         segment.options.timestamps = timestamps;
         let [source, destination] = ["10.0.0.2", "10.0.0.1"].map(|address| address.parse().expect("an address"));
-        let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+        let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
         let mut bytes = Vec::new();
         Packet { ip, body: Body::Tcp(segment) }.emit(PayloadBytes::Zero, 0, &mut bytes).expect("it fits");
         bytes

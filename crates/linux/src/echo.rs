@@ -8,7 +8,7 @@ use core::ops::Range;
 use std::net::IpAddr;
 
 use subflow_wire::checksum::{ones_complement_add, ones_complement_sum};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, UdpDatagram};
 
 /// The header of an echo message.
 const HEADER_LENGTH: usize = 8;
@@ -61,12 +61,18 @@ impl Layout {
 /// The datagram as which the echo message in `bytes` moves, and the range of what is behind its header.
 pub(crate) fn describe(bytes: &[u8]) -> Option<(Packet, Range<usize>)> {
     let layout = Layout::of(bytes)?;
-    let (hop_limit, ecn) = match layout.version_4 {
+    let (hop_limit, traffic_class) = match layout.version_4 {
         true => (bytes[8], bytes[1]),
-        false => (bytes[7], bytes[1] >> 4),
+        false => (bytes[7], bytes[0] << 4 | bytes[1] >> 4),
     };
     let [source, destination] = [0, 1].map(|position| layout.address(bytes, position));
-    let ip = IpHeader { source, destination, hop_limit, ecn: Ecn::from_traffic_class(ecn) };
+    let ip = IpHeader {
+        source,
+        destination,
+        hop_limit,
+        dscp: Dscp::from_traffic_class(traffic_class),
+        ecn: Ecn::from_traffic_class(traffic_class),
+    };
     let payload = layout.message.start + HEADER_LENGTH..layout.message.end;
     let identifier = u16::from_be_bytes([bytes[layout.message.start + 4], bytes[layout.message.start + 5]]);
     let (source_port, destination_port) = if layout.is_request(bytes) { (identifier, 0) } else { (0, identifier) };

@@ -15,6 +15,7 @@
 //! };
 //! use subflow_network::{HostId, InterfaceId, LinkConfig, Network, PacketId, TimerId, TopologyBuilder};
 //! use subflow_quantity::{Duration, Instant, Rate};
+//! use subflow_wire::Dscp;
 //!
 //! /// All hosts are kernels: there is no stack of ours.
 //! struct Nobody;
@@ -54,6 +55,7 @@
 //!     transport: Transport::Tcp,
 //!     congestion: None,
 //!     nagle: true,
+//!     dscp: Dscp::DEFAULT,
 //!     receive_buffer: None,
 //!     send_buffer: None,
 //! };

@@ -67,7 +67,7 @@ pub(crate) fn emit_changed(packet: &mut Packet, payload: &[u8]) -> Option<(Vec<u
 #[cfg(test)]
 mod tests {
     use subflow_wire::tcp::{SynOptions, TcpFlags};
-    use subflow_wire::{Ecn, IpHeader, Payload, TcpSegment};
+    use subflow_wire::{Dscp, Ecn, IpHeader, Payload, TcpSegment};
 
     use super::*;
 
@@ -76,6 +76,7 @@ mod tests {
             source: [10, 0, 0, 1].into(),
             destination: [10, 0, 0, 2].into(),
             hop_limit: 64,
+            dscp: Dscp::DEFAULT,
             ecn: Ecn::NotEct,
         };
         let payload = Payload { stream_offset: offset, length, sum: 0 };

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, SctpPacket};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, SctpPacket};
 
 use crate::error::{Error, Result, While};
 use crate::socket::{set_receive_buffer, set_send_buffer};
@@ -107,7 +107,13 @@ impl SctpSockets {
                 let Some(Ok(mut body)) = buffer.get(start..length).map(SctpPacket::parse) else { continue };
                 body.encapsulation = (self.carrier == SctpCarrier::Udp)
                     .then_some(UdpEncapsulation { source_port: from.port(), destination_port: UDP_ENCAPSULATION_PORT });
-                let ip = IpHeader { source: from.ip(), destination: *local, hop_limit: HOP_LIMIT, ecn: Ecn::NotEct };
+                let ip = IpHeader {
+                    source: from.ip(),
+                    destination: *local,
+                    hop_limit: HOP_LIMIT,
+                    dscp: Dscp::DEFAULT,
+                    ecn: Ecn::NotEct,
+                };
                 return Ok(Some((Packet { ip, body: Body::Sctp(body) }, start..length)));
             }
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sockopt};
+use subflow_wire::Dscp;
 
 use crate::Interrupt;
 use crate::error::{Error, Result, While};
@@ -31,6 +32,8 @@ pub struct StreamOptions {
     pub congestion: Option<String>,
     /// Whether Nagle's algorithm delays packets that are not full; without it, TCP_NODELAY is set.
     pub nagle: bool,
+    /// The differentiated services codepoint of its packets.
+    pub dscp: Dscp,
     /// A fixed receive buffer in bytes; `None` means autotuning.
     pub receive_buffer: Option<usize>,
     /// A fixed send buffer in bytes; `None` means autotuning.
@@ -68,6 +71,7 @@ impl StreamOptions {
         if !self.nagle {
             sockopt::set_tcp_nodelay(&socket, true).during(|| "cannot disable Nagle's algorithm".to_owned())?;
         }
+        set_dscp(&socket, family == AddressFamily::INET, self.dscp)?;
         if let Some(bytes) = self.receive_buffer {
             set_receive_buffer(&socket, bytes)?;
         }
@@ -76,6 +80,18 @@ impl StreamOptions {
         }
         Ok(socket)
     }
+}
+
+/// Sets the codepoint of a socket's packets, of IPv4 (also where they leave a socket of IPv6) or of IPv6.
+fn set_dscp(socket: &impl AsFd, is_ipv4: bool, dscp: Dscp) -> Result<()> {
+    if dscp.is_default() {
+        return Ok(());
+    }
+    let set = match is_ipv4 {
+        true => sockopt::set_ip_tos(socket, dscp.traffic_class()),
+        false => sockopt::set_ipv6_tclass(socket, dscp.traffic_class().into()),
+    };
+    set.during(|| format!("cannot set the codepoint {dscp} of a socket"))
 }
 
 fn family_of(address: SocketAddr) -> AddressFamily {
@@ -111,11 +127,12 @@ pub fn listen(options: &StreamOptions, address: SocketAddr) -> Result<TcpListene
     Ok(socket.into())
 }
 
-/// Opens a UDP socket at `local`.
-pub fn udp(local: SocketAddr) -> Result<UdpSocket> {
+/// Opens a UDP socket at `local`, whose packets have the codepoint `dscp`.
+pub fn udp(local: SocketAddr, dscp: Dscp) -> Result<UdpSocket> {
     let socket = UdpSocket::bind(local).during(|| format!("cannot open a UDP socket at {local}"));
     let socket = socket.map_err(|error| port_in_use(&error, local).unwrap_or(error))?;
     socket.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL)).during(|| "cannot set a timeout".into())?;
+    set_dscp(&socket, local.is_ipv4(), dscp)?;
     set_receive_buffer(&socket, DATAGRAM_BUFFER)?;
     set_send_buffer(&socket, DATAGRAM_BUFFER)?;
     Ok(socket)
@@ -287,6 +304,7 @@ mod tests {
         transport: Transport::Tcp,
         congestion: None,
         nagle: true,
+        dscp: Dscp::DEFAULT,
         receive_buffer: Some(1 << 16),
         send_buffer: Some(1 << 20),
     };

@@ -9,7 +9,7 @@ use subflow_network::{
     TopologyBuilder,
 };
 use subflow_quantity::{Duration, Instant, Rate};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, UdpDatagram};
 
 const DATA: u16 = 1000;
 const ACK: u16 = 2000;
@@ -46,7 +46,7 @@ impl Windows {
         let id = network.reserve();
         let packet = network.packet_mut(id);
         let source = self.addresses[interface.index()];
-        packet.ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+        packet.ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
         let length = if port == DATA { 1472 } else { 24 };
         packet.body = Body::Udp(UdpDatagram {
             source_port: 1,

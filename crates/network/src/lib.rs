@@ -9,7 +9,7 @@
 //!     HostId, Hosts, InterfaceId, LinkConfig, Network, PacketId, QueueConfig, TimerId, TopologyBuilder,
 //! };
 //! use subflow_quantity::{Duration, Instant, Rate};
-//! use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
+//! use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, UdpDatagram};
 //!
 //! /// Hosts that note when packets arrive.
 //! #[derive(Default)]
@@ -35,6 +35,7 @@
 //!     source: network.addresses(a)[0],
 //!     destination: network.addresses(b)[0],
 //!     hop_limit: 64,
+//!     dscp: Dscp::DEFAULT,
 //!     ecn: Ecn::NotEct,
 //! };
 //! let payload = Payload { stream_offset: 0, length: 972, sum: 0 };

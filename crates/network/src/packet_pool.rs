@@ -5,7 +5,7 @@ use core::ops::{Index, IndexMut};
 use std::net::{IpAddr, Ipv4Addr};
 
 use prefetch_index::prefetch_index;
-use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::PacketId;
 
@@ -131,7 +131,7 @@ impl IndexMut<PacketId> for PacketPool {
 fn blank() -> Packet {
     let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     Packet {
-        ip: IpHeader { source: nowhere, destination: nowhere, hop_limit: 0, ecn: Ecn::NotEct },
+        ip: IpHeader { source: nowhere, destination: nowhere, hop_limit: 0, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
         body: Body::Tcp(TcpSegment::default()),
     }
 }

@@ -13,6 +13,7 @@ use subflow_transport::quic::Priority;
 use subflow_transport::sctp::config::Reliability;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{mptcp, quic, sctp, tcp};
+use subflow_wire::Dscp;
 
 use crate::{InterfaceIndex, Period, PlannedExchange, PlannedStream, Reading, SizeDistribution, Video, Writing};
 
@@ -36,6 +37,8 @@ pub struct Flow {
     pub port: u16,
     /// Port at `from`; chosen by the stack where absent.
     pub source_port: Option<u16>,
+    /// The differentiated services codepoint of its packets, of both ends.
+    pub dscp: Dscp,
     /// TCP, MPTCP, SCTP, QUIC or UDP, and the algorithms.
     pub protocol: Protocol,
     /// What is sent.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_wire::{Ecn, IpHeader};
+use subflow_wire::{Dscp, Ecn, IpHeader};
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,12 @@ impl Ends {
 
     /// The network header of packets from the local end to the remote one.
     pub fn ip_header(&self) -> IpHeader {
-        IpHeader { source: self.local.ip(), destination: self.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }
+        IpHeader {
+            source: self.local.ip(),
+            destination: self.remote.ip(),
+            hop_limit: HOP_LIMIT,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::NotEct,
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::{Header, ParseError};
 use crate::ip::{PROTOCOL_SCTP, PROTOCOL_TCP};
-use crate::{Ecn, EmitError, IpHeader, ipv4, ipv6};
+use crate::{Dscp, Ecn, EmitError, IpHeader, ipv4, ipv6};
 
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_ICMPV6: u8 = 58;
@@ -143,7 +143,8 @@ impl IcmpError {
     /// If the addresses are of different families.
     pub fn emit(&self, router: IpAddr, out: &mut Vec<u8>) -> Result<(), EmitError> {
         let Quoted { source, destination, protocol, .. } = self.quoted;
-        let header = |from, to| IpHeader { source: from, destination: to, hop_limit: 64, ecn: Ecn::NotEct };
+        let header =
+            |from, to| IpHeader { source: from, destination: to, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
         let (quoted, outer) = (header(source, destination), header(router, source));
         let length = |header: u32| (header as usize + HEADER_LENGTH + self.quoted.transport.len()) as u16;
         let start = out.len();

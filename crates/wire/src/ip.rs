@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use crate::Dscp;
 use crate::checksum::ones_complement_add;
 
 /// The protocol number of TCP in the IP header (IANA, "Assigned Internet Protocol Numbers").
@@ -47,8 +48,17 @@ pub struct IpHeader {
     pub destination: IpAddr,
     /// Time to live (IPv4) or hop limit (IPv6).
     pub hop_limit: u8,
+    /// Differentiated services codepoint.
+    pub dscp: Dscp,
     /// Explicit congestion notification.
     pub ecn: Ecn,
+}
+
+impl IpHeader {
+    /// IPv4's type of service, or IPv6's traffic class: the codepoint and ECN.
+    pub const fn traffic_class(&self) -> u8 {
+        self.dscp.traffic_class() | self.ecn as u8
+    }
 }
 
 /// Sets Congestion Experienced in the IPv4 or IPv6 header of `packet`, with the checksum of IPv4 updated (RFC 1624,
@@ -78,7 +88,7 @@ mod tests {
         for (source, destination) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
             for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::CongestionExperienced] {
                 let [source, destination] = [source, destination].map(|text| text.parse().expect("an address"));
-                let ip = IpHeader { source, destination, hop_limit: 64, ecn };
+                let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::from_traffic_class(0xB8), ecn };
                 let payload = Payload { stream_offset: 0, length: 5, sum: 0 };
                 let body = Body::Udp(UdpDatagram { source_port: 1, destination_port: 2, payload });
                 let mut bytes = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use crate::Dscp;
 use crate::checksum::ones_complement_sum;
 use crate::error::{Header, ParseError};
 use crate::ip::{Ecn, IpHeader};
@@ -34,7 +35,7 @@ pub(crate) fn emit(
 ) {
     let mut header = [0; HEADER_LENGTH as usize];
     header[0] = 0x45; // version 4, five words
-    header[1] = ip.ecn as u8;
+    header[1] = ip.traffic_class();
     header[2..4].copy_from_slice(&total_length.to_be_bytes());
     header[4..6].copy_from_slice(&identification.to_be_bytes());
     let flags = if may_fragment { 0 } else { DONT_FRAGMENT };
@@ -80,6 +81,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
             source: address(12).into(),
             destination: address(16).into(),
             hop_limit: fixed[8],
+            dscp: Dscp::from_traffic_class(fixed[1]),
             ecn: Ecn::from_traffic_class(fixed[1]),
         },
         protocol: fixed[9],

@@ -2,6 +2,7 @@
 
 use std::net::Ipv6Addr;
 
+use crate::Dscp;
 use crate::error::{Header, ParseError};
 use crate::ip::{Ecn, IpHeader};
 
@@ -23,7 +24,7 @@ pub(crate) struct Parsed {
     pub(crate) total_length: usize,
 }
 
-/// Appends a header. The traffic class contains only ECN; the flow label is 0.
+/// Appends a header. The flow label is 0.
 pub(crate) fn emit(
     ip: &IpHeader,
     (source, destination): (Ipv6Addr, Ipv6Addr),
@@ -32,8 +33,8 @@ pub(crate) fn emit(
     out: &mut Vec<u8>,
 ) {
     let mut header = [0; HEADER_LENGTH as usize];
-    header[0] = 0x60; // version 6; the traffic class starts in the low half
-    header[1] = (ip.ecn as u8) << 4;
+    header[0] = 0x60 | ip.traffic_class() >> 4; // version 6; the traffic class starts in the low half
+    header[1] = ip.traffic_class() << 4;
     header[4..6].copy_from_slice(&payload_length.to_be_bytes());
     header[6] = protocol;
     header[7] = ip.hop_limit;
@@ -55,6 +56,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
     };
     let (protocol, extensions_length) = skip_extensions(fixed[6], &packet[fixed.len()..])?;
 
+    let traffic_class = fixed[0] << 4 | fixed[1] >> 4;
     let address = |at: usize| {
         let mut octets = [0; 16];
         octets.copy_from_slice(&fixed[at..at + 16]);
@@ -65,7 +67,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
             source: address(8).into(),
             destination: address(24).into(),
             hop_limit: fixed[7],
-            ecn: Ecn::from_traffic_class(fixed[1] >> 4),
+            dscp: Dscp::from_traffic_class(traffic_class),
+            ecn: Ecn::from_traffic_class(traffic_class),
         },
         protocol,
         header_length: fixed.len() + extensions_length,

@@ -9,7 +9,7 @@
 //! let destination = "10.0.0.2".parse().expect("an address");
 //! let payload = Payload { stream_offset: 0, length: 5, sum: 0 };
 //! let datagram = UdpDatagram { source_port: 5001, destination_port: 5002, payload };
-//! let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+//! let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
 //! let packet = Packet { ip, body: Body::Udp(datagram) };
 //!
 //! let mut bytes = Vec::new();
@@ -32,10 +32,11 @@
 //! allowed on its segment and whether its value is valid.
 //!
 //! Not supported: IPv4 options (skipped), IPv6 extension headers (hop-by-hop and destination options are skipped,
-//! others rejected), fragments and jumbograms (rejected), DSCP and flow labels (zero), the urgent pointer (zero), and
-//! the TCP options for Fast Open, authentication and MD5 (skipped).
+//! others rejected), fragments and jumbograms (rejected), flow labels (zero), the urgent pointer (zero), and the TCP
+//! options for Fast Open, authentication and MD5 (skipped).
 
 pub mod checksum;
+mod dscp;
 mod error;
 mod flow_cache;
 pub mod icmp;
@@ -51,6 +52,7 @@ pub mod sctp;
 pub mod tcp;
 mod udp;
 
+pub use dscp::{Dscp, UnknownDscp};
 pub use error::{EmitError, Header, ParseError};
 pub use flow_cache::{FlowCache, FlowKeyV4};
 pub use ip::{Ecn, IpHeader, PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP, set_congestion_experienced};

@@ -1,7 +1,7 @@
 //! SCTP packets.
 
 use subflow_wire::sctp::chunk_type;
-use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_SCTP, Packet, SctpPacket};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, PROTOCOL_SCTP, Packet, SctpPacket};
 
 use super::chunk;
 use super::fields::Fields;
@@ -34,7 +34,13 @@ pub(super) fn build(path: &Path, given: &[Field]) -> Result<Arrival, String> {
         may_fragment: false,
         chunks,
     };
-    let ip = IpHeader { source: path.remote.ip(), destination: path.local.ip(), hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader {
+        source: path.remote.ip(),
+        destination: path.local.ip(),
+        hop_limit: 64,
+        dscp: Dscp::DEFAULT,
+        ecn: Ecn::NotEct,
+    };
     Ok(Arrival {
         packet: Packet { ip, body: Body::Sctp(packet) },
         payload_sum: 0,

@@ -1,7 +1,7 @@
 //! TCP segments.
 
 use subflow_wire::tcp::{SackBlock, TcpFlags, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_TCP, Packet, Payload, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, PROTOCOL_TCP, Packet, Payload, TcpSegment};
 
 use super::fields::Fields;
 use super::option;
@@ -80,7 +80,13 @@ pub(super) fn build(path: &Path, given: &[Field]) -> Result<Arrival, String> {
             options.mptcp.push(option);
         }
     }
-    let ip = IpHeader { source: path.remote.ip(), destination: path.local.ip(), hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader {
+        source: path.remote.ip(),
+        destination: path.local.ip(),
+        hop_limit: 64,
+        dscp: Dscp::DEFAULT,
+        ecn: Ecn::NotEct,
+    };
     Ok(Arrival {
         packet: Packet { ip, body: Body::Tcp(segment) },
         payload_sum: fields.number("sum").unwrap_or(0) as u16,

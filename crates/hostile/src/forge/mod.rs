@@ -7,7 +7,7 @@ mod tcp;
 
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_wire::{Body, Ecn, IpHeader, Packet};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet};
 
 use crate::action::{Forge, Stride};
 use crate::forgery::Forgery;
@@ -81,5 +81,5 @@ impl Forge {
 /// A packet between two ends.
 pub(crate) fn packet(from: SocketAddr, to: SocketAddr, body: Body) -> Packet {
     let (source, destination): (IpAddr, IpAddr) = (from.ip(), to.ip());
-    Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body }
+    Packet { ip: IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct }, body }
 }

@@ -15,6 +15,7 @@ use subflow_policy::path_manager::Passive;
 use subflow_policy::scheduler::LowestLatency;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::{mptcp, tcp};
+use subflow_wire::Dscp;
 
 use crate::results::goodput_mbps;
 use crate::{CpuTimer, RunError, number};
@@ -89,6 +90,7 @@ impl TunThroughput {
             transport: Transport::Mptcp,
             congestion: None,
             nagle: true,
+            dscp: Dscp::DEFAULT,
             receive_buffer: None,
             send_buffer: None,
         };

@@ -70,7 +70,7 @@ impl KernelFlow {
             None => None,
             Some(host) => Some(host.namespace().run(|| match &options {
                 Some([_, to]) => listen(to, remote).map(Listener::Stream),
-                None => udp(remote).map(Listener::Datagrams),
+                None => udp(remote, flow.dscp).map(Listener::Datagrams),
             })?),
         };
         Ok(Self {
@@ -146,6 +146,7 @@ fn stream_options(scenario: &Scenario, flow: &Flow) -> Option<[StreamOptions; 2]
             .is_ok_and(|known| known.iter().any(|name| name == congestion))
             .then(|| congestion.to_owned()),
         nagle: config.nagle,
+        dscp: flow.dscp,
         receive_buffer: match config.receive_buffer {
             ReceiveBuffer::Fixed(bytes) => Some(bytes as usize),
             ReceiveBuffer::Automatic(_) => None,

@@ -158,7 +158,7 @@ impl Side<'_> {
     pub(super) fn send_datagrams(&self) -> Result<()> {
         let Traffic::OnOff { rate, packet, on, off } = self.flow.flow.traffic else { return Ok(()) };
         let failed = |source| Error::System { action: format!("cannot send to {}", self.flow.remote), source };
-        let socket = udp(self.flow.local)?;
+        let socket = udp(self.flow.local, self.flow.flow.dscp)?;
         socket.connect(self.flow.remote).map_err(failed)?;
         let mut payload = vec![0; packet as usize];
         Pattern.fill(0, &mut payload);

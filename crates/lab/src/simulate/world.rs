@@ -52,6 +52,7 @@ impl World {
         let flow = self.applications.len();
         let timer = self.nodes.new_timer(network, TimerOwner::Application { flow });
         let mut application = make(timer);
+        self.nodes.add_flow(application.flow().dscp);
         if let Some(reading) = application.flow().read.clone() {
             let timer = self.nodes.new_timer(network, TimerOwner::Reader { flow });
             application.read_by(Reader::new(reading, timer));

@@ -7,6 +7,7 @@ use subflow_linux::{
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, Network, TopologyBuilder};
 use subflow_prerequisite::Prerequisite;
+use subflow_wire::Dscp;
 
 /// The kind of devices for the tests on this machine; `None`, with the reason printed, if it cannot run them.
 pub(crate) fn machine_serves() -> Option<DeviceKind> {
@@ -94,6 +95,7 @@ pub(crate) fn options(transport: Transport) -> StreamOptions {
         both_families: false,
         congestion: Some("cubic".into()),
         nagle: true,
+        dscp: Dscp::DEFAULT,
         receive_buffer: None,
         send_buffer: None,
     }

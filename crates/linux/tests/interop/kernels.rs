@@ -8,6 +8,7 @@ use subflow_linux::{
 };
 use subflow_network::{Bernoulli, HostId, InterfaceId, LinkConfig, Network, PacketId, Probability, TimerId};
 use subflow_quantity::{Duration, Instant, Rate};
+use subflow_wire::Dscp;
 
 use crate::bench::{CLIENT, InterruptOnDrop, PORT, Paths, SERVER, end, machine_serves, options};
 
@@ -137,7 +138,7 @@ fn packets_from_a_veth_pair_have_checksums_and_fit_the_mtu() {
     let device = &ports[0].2;
     host.namespace()
         .run(|| {
-            let socket = subflow_linux::udp(end(CLIENT, 0, 4000))?;
+            let socket = subflow_linux::udp(end(CLIENT, 0, 4000), Dscp::DEFAULT)?;
             // Larger than the MTU of 1500 bytes: the kernel fragments it.
             socket.send_to(&[7; 4000], end(SERVER, 0, 4001)).expect("sent");
             socket.send_to(&[7; 400], end(SERVER, 0, 4001)).expect("sent");

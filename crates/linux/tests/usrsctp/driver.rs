@@ -13,7 +13,7 @@ use subflow_transport::sctp::{Association, Config};
 use subflow_transport::tcp::Closed;
 use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener};
 use subflow_wire::sctp::{Chunk, UdpEncapsulation};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, SctpPacket};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, PayloadBytes, SctpPacket};
 
 /// The time limit of a test.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -192,7 +192,8 @@ impl Driver {
             let indices: Vec<usize> = body.chunks.iter().enumerate().filter_map(is_data).collect();
             indices.into_iter().zip(body.payload_ranges().map(|range| bytes[range].to_vec())).collect()
         };
-        let ip = IpHeader { source: from.ip(), destination: local, hop_limit: 64, ecn: Ecn::NotEct };
+        let ip =
+            IpHeader { source: from.ip(), destination: local, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
         let packet = Packet { ip, body: Body::Sctp(body) };
         let taker = self.host.handle_packet(self.clock.now(), &packet);
         if let Some(accepted) = self.host.poll_accept() {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags, MptcpOption};
 use subflow_wire::tcp::{SynOptions, TcpFlags, TcpOptions, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, TcpSegment, UdpDatagram};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, TcpSegment, UdpDatagram};
 
 use super::chain::{Outcome, Surroundings};
 use super::{Chain, Fate, PlacedMiddlebox, Translations, Way};
@@ -66,7 +66,10 @@ pub(super) fn server() -> IpAddr {
 
 /// A packet from the client to the server.
 fn from_client(body: Body) -> Packet {
-    Packet { ip: IpHeader { source: client(), destination: server(), hop_limit: 64, ecn: Ecn::NotEct }, body }
+    Packet {
+        ip: IpHeader { source: client(), destination: server(), hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
+        body,
+    }
 }
 
 /// A SYN of the client with MP_CAPABLE, as Linux sends it.

@@ -1,6 +1,7 @@
 //! `[flows.NAME]`: ends, times, ports and algorithms.
 
 use subflow_quantity::Duration;
+use subflow_wire::Dscp;
 
 use super::ends::{HostEnd, Ports};
 use super::groups::Numbers;
@@ -16,7 +17,7 @@ use super::topology::Topology;
 use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
 use super::{References, RunLength};
-use crate::file::{Collector, Field, Place, Problem, Section};
+use crate::file::{Collector, Field, Place, Problem, Section, Value};
 use crate::protocol_name::ProtocolName;
 use crate::{Flow, FlowGroup, schema};
 
@@ -163,6 +164,7 @@ impl FlowReader<'_> {
             addresses,
             port,
             source_port: source_port(&section)?,
+            dscp: dscp(&section)?,
             protocol: self.protocols.protocol(kind, &section, Connected { from, to, addresses })?,
             traffic: traffic::read(
                 &section,
@@ -208,4 +210,15 @@ impl FlowReader<'_> {
         };
         Ok((start, send_after, stop))
     }
+}
+
+/// The codepoint of the flow's packets, by its name or its number.
+fn dscp(section: &Section<'_>) -> Result<Dscp, Problem> {
+    let Some(field) = section.given("dscp") else { return Ok(Dscp::DEFAULT) };
+    let codepoint = match field.value() {
+        Value::String(text) => text.parse().ok(),
+        Value::Integer(number) => u8::try_from(*number).ok().and_then(Dscp::new),
+        _ => None,
+    };
+    codepoint.ok_or_else(|| field.expected("a codepoint such as \"EF\", \"AF41\" or \"CS1\", or a number from 0 to 63"))
 }

@@ -177,6 +177,14 @@ pub(crate) static FLOW: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "the port at the far end",
         ),
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
+        optional(
+            "dscp",
+            "the name of a codepoint, or a number from 0 to 63",
+            "0",
+            "the differentiated services codepoint of the flow's packets, in both directions (EF, AF11 to AF43, CS0 to \
+             CS7, VOICE-ADMIT, LE): queues such as `prio` and `cake` tell flows apart by it. A kernel's sockets have \
+             it as IP_TOS",
+        ),
         optional("tcp", "a table", "those of the host", "TCP switches of both ends of this flow"),
         optional("mptcp", "a table", "those of the host", "MPTCP switches of both ends of this flow"),
         optional("sctp", "a table", "those of the host", "SCTP switches of both ends of this flow"),

@@ -37,6 +37,8 @@ pub(super) enum Form {
     Text,
     /// A list of texts, with so many at least and at most.
     Texts(u64, u64),
+    /// A list of so many whole numbers from the second to the third.
+    Integers(u64, u64, u64),
     /// A list of lists of texts, of one text at least each.
     TextLists,
     /// The path of a trace, where a rate begins with a digit.
@@ -58,8 +60,8 @@ pub(super) enum Form {
 }
 
 use Form::{
-    Bdp, Boolean, Duration, Even, Fraction, Integer, Interfaces, Name, NamedTables, Only, Packets, Probability, Rate,
-    Ratio, Size, Sweep, Table, Tables, Text, TextLists, Texts, TracePath, Variables, Weight, Word,
+    Bdp, Boolean, Duration, Even, Fraction, Integer, Integers, Interfaces, Name, NamedTables, Only, Packets,
+    Probability, Rate, Ratio, Size, Sweep, Table, Tables, Text, TextLists, Texts, TracePath, Variables, Weight, Word,
 };
 
 /// Largest whole number of TOML.
@@ -158,6 +160,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a congestion control of the kernel", &[Text]),
     ("the name of a congestion-control algorithm", &[Name]),
     ("the name of a congestion-control algorithm, or a table with a name and options", &[Name, Table]),
+    ("the name of a codepoint, or a number from 0 to 63", &[Text, Integer(0, 63)]),
     ("the name of a column", &[Text]),
     ("the name of a host", &[Text]),
     ("the name of a link", &[Text]),
@@ -190,7 +193,9 @@ pub(super) fn forms(field: &FieldSchema) -> Vec<Form> {
     match FORMS.iter().find(|(known, _)| *known == words) {
         Some((_, forms)) => forms.to_vec(),
         None if words.starts_with("a ratio from ") => vec![Ratio],
-        None => whole_number(words).unwrap_or_else(|| panic!("{}: no form for {words:?}", field.key)),
+        None => whole_number(words)
+            .or_else(|| whole_numbers(words))
+            .unwrap_or_else(|| panic!("{}: no form for {words:?}", field.key)),
     }
 }
 
@@ -211,6 +216,13 @@ fn whole_number(words: &str) -> Option<Vec<Form>> {
         }
     };
     Some([Integer(low, high)].into_iter().chain(word).collect())
+}
+
+/// "a list of N whole numbers from … to …".
+fn whole_numbers(words: &str) -> Option<Vec<Form>> {
+    let (count, range) = words.strip_prefix("a list of ")?.split_once(" whole numbers from ")?;
+    let (low, high) = range.split_once(" to ")?;
+    Some(vec![Integers(count.parse().ok()?, low.parse().ok()?, high.parse().ok()?)])
 }
 
 #[cfg(test)]
@@ -241,5 +253,6 @@ mod tests {
             Some(vec![Integer(1, MOST), Word("unlimited")])
         );
         assert_eq!(whole_number("a whole number of elephants"), None);
+        assert_eq!(whole_numbers("a list of 16 whole numbers from 0 to 15"), Some(vec![Integers(16, 0, 15)]));
     }
 }

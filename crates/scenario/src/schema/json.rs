@@ -188,6 +188,10 @@ fn value(field: &FieldSchema, form: Form) -> Value {
             let texts = json!({ "type": "array", "items": { "type": "string" }, "minItems": least });
             bounded(texts, "maxItems", most)
         }
+        Form::Integers(count, low, high) => {
+            let number = json!({ "type": "integer", "minimum": low, "maximum": high });
+            json!({ "type": "array", "items": number, "minItems": count, "maxItems": count })
+        }
         Form::TextLists => {
             let texts = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
             json!({ "type": "array", "items": texts, "minItems": 1 })

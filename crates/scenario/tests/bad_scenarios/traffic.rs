@@ -77,6 +77,8 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("a tail without a mean", "send = \"100 MB\"", "send = { pareto = \"1 kB\", shape = 1 }"),
     ("sizes the wrong way round", "send = \"100 MB\"", "send = { uniform = [\"2 kB\", \"1 kB\"] }"),
     ("measured sizes that are not there", "send = \"100 MB\"", "send = { empirical = \"nowhere.csv\" }"),
+    ("a codepoint of seven bits", "send = ", "dscp = 64\nsend = "),
+    ("an unknown codepoint", "send = ", "dscp = \"AF14\"\nsend = "),
     ("unknown key of a flow", "congestion = ", "congestoin = "),
     ("a key that looks like nothing", "send = ", "colour = "),
     ("unknown algorithm", "\"lia\"", "\"lai\""),

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use subflow_quantity::Instant;
 use subflow_wire::icmp::IcmpKind;
-use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::edge::Taken;
 use crate::socket::Socket;
@@ -330,7 +330,7 @@ impl From<UdpEndpoint> for Endpoint {
 pub fn blank_packet() -> Packet {
     let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     Packet {
-        ip: IpHeader { source: nowhere, destination: nowhere, hop_limit: 0, ecn: Ecn::NotEct },
+        ip: IpHeader { source: nowhere, destination: nowhere, hop_limit: 0, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
         body: Body::Tcp(TcpSegment::default()),
     }
 }

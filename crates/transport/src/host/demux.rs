@@ -217,7 +217,7 @@ mod tests {
 
     use proptest::collection::vec;
     use proptest::prelude::*;
-    use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP, TcpSegment};
+    use subflow_wire::{Body, Dscp, Ecn, IpHeader, PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP, TcpSegment};
 
     use super::*;
 
@@ -265,7 +265,13 @@ mod tests {
     fn packet(remote_port: u16) -> Packet {
         let Ends { local, remote } = ends(remote_port);
         let segment = TcpSegment { source_port: remote_port, destination_port: 80, ..TcpSegment::default() };
-        let ip = IpHeader { source: remote.ip(), destination: local.ip(), hop_limit: 64, ecn: Ecn::NotEct };
+        let ip = IpHeader {
+            source: remote.ip(),
+            destination: local.ip(),
+            hop_limit: 64,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::NotEct,
+        };
         Packet { ip, body: Body::Tcp(segment) }
     }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
-use subflow_wire::{Body, Ecn, IpHeader, PROTOCOL_TCP, Packet};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, PROTOCOL_TCP, Packet};
 
 use super::listener::PresetNumbers;
 use super::{EndpointId, Host};
@@ -159,6 +159,7 @@ impl Host {
                 source: packet.ip.destination,
                 destination: packet.ip.source,
                 hop_limit: 64,
+                dscp: Dscp::DEFAULT,
                 ecn: Ecn::NotEct,
             },
             body: Body::Tcp(reset),

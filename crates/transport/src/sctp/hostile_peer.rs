@@ -7,7 +7,7 @@ use subflow_wire::sctp::{
     Chunk, DataChunk, ForwardTsnChunk, GapBlock, InitChunk, NrSackChunk, Parameter, RawChunk, RawParameter, SackChunk,
     SkippedStream,
 };
-use subflow_wire::{Body, Ecn, IpHeader, Payload, SctpPacket};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Payload, SctpPacket};
 
 use super::config::Config;
 use super::cookie::Extensions;
@@ -155,7 +155,7 @@ fn throw(association: &mut Association, attack: Attack, n: u32, now: Instant) ->
     };
     let destination = &association.destinations[n as usize % association.destinations.len()];
     let (source, local) = (destination.remote, destination.local);
-    let ip = IpHeader { source, destination: local, hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader { source, destination: local, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
     association.handle_packet(now, &ip, &body);
     let (mut packet, mut sent) = (blank_packet(), 0);
     while association.poll_transmit(now, &mut packet) {

@@ -75,7 +75,7 @@ mod tests {
     use subflow_quantity::Instant;
     use subflow_wire::Packet;
     use subflow_wire::sctp::{Chunk, DataChunk, SctpPacket};
-    use subflow_wire::{Body, Ecn, IpHeader, Payload};
+    use subflow_wire::{Body, Dscp, Ecn, IpHeader, Payload};
 
     use super::super::packet_walk::established_with;
     use super::super::path_failure::Unanswered;
@@ -116,7 +116,13 @@ mod tests {
 
     /// A packet from the peer's address `from` arrives at the address `to` of this side.
     fn receive(association: &mut Association, [from, to]: [u8; 2], chunk: Chunk) {
-        let ip = IpHeader { source: address(from), destination: address(to), hop_limit: 64, ecn: Ecn::NotEct };
+        let ip = IpHeader {
+            source: address(from),
+            destination: address(to),
+            hop_limit: 64,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::NotEct,
+        };
         let packet = SctpPacket {
             source_port: 81,
             destination_port: 80,

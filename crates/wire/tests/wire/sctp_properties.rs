@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use subflow_wire::sctp::{SctpPacket, UdpEncapsulation};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, PayloadBytes};
 
 use crate::common::sctp_strategies::sctp_packet_with_payload;
 use crate::common::strategies::damage;
@@ -53,7 +53,7 @@ proptest! {
         sctp.encapsulation = in_udp.then_some(UdpEncapsulation { source_port: port, destination_port: 9899 });
         let [source, destination] = if v6 { ["fd00::1", "fd00::2"] } else { ["10.0.0.1", "10.0.0.2"] };
         let (source, destination) = (source.parse().unwrap(), destination.parse().unwrap());
-        let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+        let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
         let packet = Packet { ip, body: Body::Sctp(sctp) };
         let mut bytes = Vec::new();
         packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_wire::{Ecn, IpHeader};
+use subflow_wire::{Dscp, Ecn, IpHeader};
 
 use super::*;
 
@@ -109,7 +109,7 @@ fn data_behind_a_hole_of_its_subflow_cannot_be_read() {
 #[test]
 fn packets_are_told_apart_also_where_the_numbers_made_of_their_ports_are_equal() {
     let [source, destination] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
-    let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::default() };
+    let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::default() };
     let tuple = |source_port| FourTuple { ip: &ip, source_port, destination_port: 80 };
     let mut record = DataRecord::default();
     for (turn, port) in [1, 17, 1, 33, 17].into_iter().enumerate() {

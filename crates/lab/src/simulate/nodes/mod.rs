@@ -7,7 +7,7 @@ use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
 use subflow_transport::tcp::Ends;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
-use subflow_wire::Packet;
+use subflow_wire::{Dscp, Packet};
 
 use super::flow_data::DataRecord;
 use super::observer::{Observer, Occasion, Watched};
@@ -39,6 +39,8 @@ pub(super) struct Node {
 struct Socket {
     timer: TimerId,
     flow: usize,
+    /// The codepoint of its packets.
+    dscp: Dscp,
     /// How often it was drained, and that number when its RTTs were recorded last.
     drains: u64,
     recorded: u64,
@@ -72,6 +74,8 @@ pub(super) enum TimerOwner {
 pub(crate) struct Nodes {
     nodes: Vec<Node>,
     timers: Vec<TimerOwner>,
+    /// The codepoints of packets, by flow.
+    dscps: Vec<Dscp>,
     /// The slot of the network in which the next packet is built.
     reserved: PacketId,
     /// The first flow that could not begin, and the reason.
@@ -150,6 +154,7 @@ impl Nodes {
         Self {
             nodes,
             timers: Vec::new(),
+            dscps: Vec::new(),
             reserved: network.reserve(),
             failure: None,
             observer: None,
@@ -204,6 +209,11 @@ impl Nodes {
         timer
     }
 
+    /// The next flow, whose packets have this codepoint.
+    pub(super) fn add_flow(&mut self, dscp: Dscp) {
+        self.dscps.push(dscp);
+    }
+
     pub(super) fn owner_of(&self, timer: TimerId) -> TimerOwner {
         self.timers[timer.index()]
     }
@@ -216,7 +226,7 @@ impl Nodes {
             self.observer.as_ref().map_or(Watched::Nothing, |observer| observer.on_opened(opened, node, flow));
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;
-        let socket = Socket { timer, flow, drains: 0, recorded: 0, watched };
+        let socket = Socket { timer, flow, dscp: self.dscps[flow], drains: 0, recorded: 0, watched };
         if sockets.len() <= index {
             sockets.resize(index + 1, Socket { watched: Watched::Nothing, ..socket });
         }
@@ -233,7 +243,7 @@ impl Nodes {
         let endpoint = host.transport.endpoint_mut(id);
         let socket = &mut host.sockets[id.0 as usize];
         socket.drains += 1;
-        let Socket { timer, flow, watched, .. } = *socket;
+        let Socket { timer, flow, dscp, watched, .. } = *socket;
         let mut observer = self.observer.as_deref_mut().filter(|_| watched.sends());
         let cause = self.cause;
         let at = || Occasion { node, flow, when: (now, cause) };
@@ -241,6 +251,9 @@ impl Nodes {
             observer.on_draining(endpoint, at());
         }
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
+            if !dscp.is_default() {
+                network.packet_mut(self.reserved).ip.dscp = dscp;
+            }
             if let Some(observer) = &mut observer {
                 match network.has_middleboxes() {
                     true => observer.on_sent(&network.untranslated(self.reserved), endpoint, at()),
@@ -307,10 +320,14 @@ impl Nodes {
         }
     }
 
-    /// Sends a node's replies to packets that belong to no connection.
+    /// Sends a node's replies to packets that belong to no connection. Those from a flow's port have its codepoint.
     pub(super) fn send_replies(&mut self, network: &mut Network, node: usize) {
-        let Node { id, transport, interfaces, lost, .. } = &mut self.nodes[node];
+        let Node { id, transport, interfaces, lost, listening, .. } = &mut self.nodes[node];
         while let Some(mut packet) = transport.poll_reply() {
+            let (_, port, _) = packet.body.transport_ports();
+            if let Some(&(_, flow)) = listening.iter().find(|(known, _)| *known == port) {
+                packet.ip.dscp = self.dscps[flow];
+            }
             if lost.contains(&packet.ip.source) {
                 continue;
             }

@@ -10,7 +10,7 @@ use subflow_policy::routing::token_of;
 use subflow_quantity::{Duration, Rate};
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags, Join, MptcpOption};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, TcpSegment};
 
 /// Hosts that only count arrivals.
 #[derive(Default)]
@@ -94,7 +94,13 @@ impl Testbed {
             core::mem::swap(&mut segment.source_port, &mut segment.destination_port);
         }
         segment.options.mptcp.extend(option);
-        let ip = IpHeader { source: address(from), destination: address(to), hop_limit: 64, ecn: Ecn::NotEct };
+        let ip = IpHeader {
+            source: address(from),
+            destination: address(to),
+            hop_limit: 64,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::NotEct,
+        };
         let host = self.network.host_of(from);
         self.network.transmit(host, from, Packet { ip, body: Body::Tcp(segment) });
         let end = self.network.now() + Duration::from_secs(1);

@@ -9,7 +9,7 @@ use subflow_network::{
     DuplexLink, HostId, Hosts, InterfaceId, LinkConfig, LinkId, Network, PacketId, TimerId, TopologyBuilder,
 };
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, UdpDatagram};
 
 /// IPv4 and UDP headers.
 pub(crate) const HEADERS: u32 = 28;
@@ -17,7 +17,7 @@ pub(crate) const HEADERS: u32 = 28;
 /// A datagram of `size` bytes with its number in the port fields.
 pub(crate) fn packet(source: IpAddr, destination: IpAddr, number: u32, size: u32) -> Packet {
     Packet {
-        ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct },
+        ip: IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
         body: Body::Udp(UdpDatagram {
             source_port: (number >> 16) as u16,
             destination_port: number as u16,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use subflow_quantity::Instant;
 use subflow_transport::sctp::{Association, Delivery};
 use subflow_wire::sctp::{Chunk, DataChunk, SackChunk};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, SctpPacket};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, SctpPacket};
 
 use super::edge::pattern;
 use super::{Fate, Pair};
@@ -206,7 +206,10 @@ impl Pair {
             chunks,
         };
         let (source, destination) = (self.address(1 - to, 0), self.address(to, 0));
-        Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body: Body::Sctp(body) }
+        Packet {
+            ip: IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
+            body: Body::Sctp(body),
+        }
     }
 
     /// [`sctp_packet_to`](Self::sctp_packet_to), changed by `change`, is on its way for a millisecond.
@@ -224,7 +227,13 @@ impl Pair {
         let SentSctp { from, path, packet, .. } = self.sctp.log[number - back % (number + 1)].clone();
         let servers = self.addresses(1);
         let ends = [self.address(0, path / servers), self.address(1, path % servers)];
-        let ip = IpHeader { source: ends[from], destination: ends[1 - from], hop_limit: 64, ecn: Ecn::NotEct };
+        let ip = IpHeader {
+            source: ends[from],
+            destination: ends[1 - from],
+            hop_limit: 64,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::NotEct,
+        };
         self.repeat(1 - from, &Packet { ip, body: Body::Sctp(packet) }, super::ms(1));
     }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use subflow_transport::tcp::Closed;
 use subflow_transport::{ConnectError, Endpoint, EndpointId, Event, Host};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, UdpDatagram};
 
 use super::rig::{CLIENT_ADDRESS, Rig, SERVER_ADDRESS, TCP};
 use crate::harness::{CLIENT, SERVER, Setup, secs};
@@ -81,7 +81,13 @@ fn the_same_ends_serve_tcp_and_udp() {
     let ends = rig.client.endpoint(stream).ends();
     let datagrams = rig.server.open_udp(ends.remote, ends.local).expect("UDP has ports of its own");
     assert!(rig.server.open_udp(ends.remote, ends.local).is_err());
-    let ip = IpHeader { source: CLIENT_ADDRESS, destination: SERVER_ADDRESS, hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader {
+        source: CLIENT_ADDRESS,
+        destination: SERVER_ADDRESS,
+        hop_limit: 64,
+        dscp: Dscp::DEFAULT,
+        ecn: Ecn::NotEct,
+    };
     let payload = Payload { length: 100, ..Payload::default() };
     let datagram = UdpDatagram { source_port: ends.local.port(), destination_port: ends.remote.port(), payload };
     assert_eq!(rig.server.handle_packet(rig.now, &Packet { ip, body: Body::Udp(datagram) }), Some(datagrams));

@@ -8,7 +8,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_transport::{EndpointId, Event, Host, Limits, Listener};
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags, Join, MptcpOption};
 use subflow_wire::tcp::{SynOptions, TcpFlags, TcpOptions, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::harness::{CLIENT, SERVER, Setup};
 
@@ -141,7 +141,7 @@ pub(super) fn segment(packet: &Packet) -> &TcpSegment {
 
 /// A segment to the server, in a packet.
 pub(super) fn packet(source: IpAddr, segment: TcpSegment) -> Packet {
-    let ip = IpHeader { source, destination: SERVER_ADDRESS, hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader { source, destination: SERVER_ADDRESS, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
     Packet { ip, body: Body::Tcp(segment) }
 }
 

@@ -8,7 +8,7 @@ use subflow_wire::sctp::{
     Chunk, DataChunk, ErrorCause, ForwardTsnChunk, GapBlock, InitChunk, NrSackChunk, Parameter, RawChunk, RawParameter,
     SackChunk, SkippedStream,
 };
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, SctpPacket};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, SctpPacket};
 
 use super::transfer::flights_add_up;
 use crate::harness::sctp::{data_of, sack_of};
@@ -143,7 +143,10 @@ impl Thrown {
         }
         let body = SctpPacket { verification_tag: last.verification_tag ^ self.tag, chunks, ..last.clone() };
         let (source, destination) = (pair.address(1 - self.to, self.address), pair.address(self.to, self.address));
-        Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body: Body::Sctp(body) }
+        Packet {
+            ip: IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
+            body: Body::Sctp(body),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use subflow_transport::sctp::config::{MessageOptions, Reliability};
 use subflow_transport::tcp::Closed;
 use subflow_transport::{Endpoint, Event};
 use subflow_wire::sctp::{Chunk, DataChunk, ErrorCause};
-use subflow_wire::{Body, Ecn, IpHeader, Packet};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet};
 
 use crate::harness::sctp::{LeavingSctp, data_of, drop_data, drop_first, has, has_data};
 use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
@@ -146,7 +146,7 @@ fn a_data_chunk_without_user_data_is_answered_with_an_abort() {
         }
     }
     let (source, destination) = (pair.address(CLIENT, 0), pair.address(SERVER, 0));
-    let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
     pair.inject(SERVER, &Packet { ip, body: Body::Sctp(body) }, ms(1));
     pair.run_for(secs(1));
     let refused = |chunk: &Chunk| match chunk {

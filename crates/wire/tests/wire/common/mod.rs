@@ -8,7 +8,7 @@ pub(crate) mod strategies;
 pub(crate) mod tshark_capture;
 
 use subflow_wire::tcp::{TcpFlags, TcpOptions, TcpSegment};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, checksum};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes, checksum};
 
 /// IPv4 header and TCP header without options.
 pub(crate) const HEADERS: usize = 40;
@@ -31,6 +31,7 @@ pub(crate) fn ipv4_header() -> IpHeader {
         source: "10.0.0.1".parse().unwrap(),
         destination: "10.0.0.2".parse().unwrap(),
         hop_limit: 64,
+        dscp: Dscp::DEFAULT,
         ecn: Ecn::NotEct,
     }
 }
@@ -40,6 +41,7 @@ pub(crate) fn ipv6_header() -> IpHeader {
         source: "2001:db8::1".parse().unwrap(),
         destination: "2001:db8::2".parse().unwrap(),
         hop_limit: 64,
+        dscp: Dscp::DEFAULT,
         ecn: Ecn::NotEct,
     }
 }

@@ -9,7 +9,7 @@ use subflow_wire::tcp::mptcp::{
     AddAddress, Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason,
 };
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram, checksum};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, UdpDatagram, checksum};
 
 /// Bytes that are replaced, and how many are cut off: an eighth of all at most.
 #[derive(Clone, Debug)]
@@ -60,6 +60,7 @@ fn ip_header() -> impl Strategy<Value = IpHeader> {
         source,
         destination,
         hop_limit,
+        dscp: Dscp::from_traffic_class(traffic_class),
         ecn: Ecn::from_traffic_class(traffic_class),
     })
 }

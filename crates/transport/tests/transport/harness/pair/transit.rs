@@ -3,7 +3,7 @@
 use subflow_quantity::Duration;
 use subflow_transport::{Endpoint, edge};
 use subflow_wire::checksum::ones_complement_sum;
-use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, PayloadBytes, TcpSegment};
 
 use super::{CLIENT, Edge, Leaving, Pair, SERVER, Sent, Side};
 use crate::harness::Fate;
@@ -103,7 +103,10 @@ impl Pair {
     /// `segment` as it comes to `side` between the first addresses of both.
     pub(crate) fn first_path(&self, side: usize, segment: TcpSegment) -> Packet {
         let (source, destination) = (self.address(1 - side, 0), self.address(side, 0));
-        Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body: Body::Tcp(segment) }
+        Packet {
+            ip: IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct },
+            body: Body::Tcp(segment),
+        }
     }
 
     /// Puts a packet on the way to `side` as if it came from the other, after `delay`.
