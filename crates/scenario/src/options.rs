@@ -106,7 +106,7 @@ fn kind(domain: &Domain) -> Kind {
 /// A value in TOML.
 pub(crate) fn literal(value: &Value) -> String {
     match value {
-        Value::Boolean(_) | Value::Integer(_) | Value::Fraction(_) => value.to_string(),
+        Value::Boolean(_) | Value::Integer(_) | Value::Integers(_) | Value::Fraction(_) => value.to_string(),
         Value::Ratio(ratio) => {
             let decimal = decimal(*ratio);
             if decimal.contains('/') { format!("'{decimal}'") } else { decimal }
@@ -148,6 +148,13 @@ pub(crate) fn parse(field: &Field<'_>, domain: &Domain, of_place: OfPlace<'_>) -
         Domain::PositiveDuration => Value::Duration(field.positive_duration()?),
         Domain::Probability => Value::Probability(field.quantity("a probability such as \"10 %\"")?),
         Domain::QueueLength | Domain::Pattern => of_place(field)?,
+        Domain::Integers(count, range) => {
+            let numbers = field.list(&takes(domain))?;
+            if numbers.len() != *count {
+                return Err(field.expected(&takes(domain)).label(format!("it has {}", numbers.len())));
+            }
+            Value::Integers(numbers.iter().map(|number| number.integer(range.clone())).collect::<Result<_, _>>()?)
+        }
         Domain::Name(names) => {
             let choice = |description: &Description| Choice { description: *description, value: description.name };
             Value::Name(field.choice("one of the choices", &names.iter().map(choice).collect::<Vec<_>>())?)

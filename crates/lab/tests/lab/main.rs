@@ -5,6 +5,7 @@ mod any_scenario;
 mod comparison;
 mod congestion;
 mod custom_algorithms;
+mod diffserv;
 mod exchanges;
 mod flapping;
 mod from_packets;

@@ -121,6 +121,7 @@ impl Extras {
             at: now,
             bytes: occupied,
             ecn: codepoint(packet.ip.ecn),
+            dscp: packet.ip.dscp.value(),
             flow: self.flow_seed.map_or(0, |seed| flow_key(packet).hash(seed)),
             held_packets: queue.packets,
             held_bytes: queue.bytes,

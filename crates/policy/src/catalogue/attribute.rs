@@ -70,6 +70,7 @@ enum Access<T: 'static> {
     Probability(fn(&T) -> Probability, fn(&mut T, Probability)),
     QueueLength(fn(&T) -> Value, fn(&mut T, Value)),
     Pattern(fn(&T) -> Arc<[bool]>, fn(&mut T, Arc<[bool]>)),
+    Integers(usize, [u64; 2], fn(&T) -> Vec<u64>, fn(&mut T, &[u64])),
     Name(fn() -> Vec<Description>, fn(&T) -> &'static str, fn(&mut T, &str)),
 }
 
@@ -191,6 +192,17 @@ impl<T: 'static> Attribute<T> {
         Self::new(key, doc, Access::Pattern(get, set))
     }
 
+    /// A list of `count` whole numbers from the first to the second of `bounds`.
+    pub const fn integers(
+        key: &'static str,
+        doc: &'static str,
+        (count, bounds): (usize, [u64; 2]),
+        get: fn(&T) -> Vec<u64>,
+        set: fn(&mut T, &[u64]),
+    ) -> Self {
+        Self::new(key, doc, Access::Integers(count, bounds, get, set))
+    }
+
     /// One of a few `names`.
     pub const fn name(
         key: &'static str,
@@ -215,6 +227,9 @@ impl<T: 'static> Attribute<T> {
             Access::Probability(get, _) => (Domain::Probability, Value::Probability(get(of))),
             Access::QueueLength(get, _) => (Domain::QueueLength, get(of)),
             Access::Pattern(get, _) => (Domain::Pattern, Value::Pattern(get(of))),
+            Access::Integers(count, [least, most], get, _) => {
+                (Domain::Integers(count, least..=most), Value::Integers(get(of)))
+            }
             Access::Name(names, get, _) => (Domain::Name(names()), Value::Name(get(of))),
         };
         Setting { key: self.key, doc: self.doc, domain, value, is_required: self.is_required }
@@ -241,6 +256,11 @@ impl<T: 'static> Attribute<T> {
                 set(of, value);
             }
             (Access::Pattern(_, set), Value::Pattern(value)) => set(of, value),
+            (Access::Integers(count, [least, most], _, set), Value::Integers(values))
+                if values.len() == *count && values.iter().all(|value| (least..=most).contains(&value)) =>
+            {
+                set(of, &values);
+            }
             (Access::Name(names, _, set), Value::Name(value)) if names().iter().any(|name| name.name == value) => {
                 set(of, value);
             }

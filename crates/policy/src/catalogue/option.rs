@@ -29,6 +29,8 @@ pub enum Value {
     Bytes(u64),
     /// A list with one element per packet.
     Pattern(Arc<[bool]>),
+    /// A list of whole numbers.
+    Integers(Vec<u64>),
     /// One of a few names.
     Name(&'static str),
     /// No value of its own: it follows from what this text says.
@@ -47,6 +49,7 @@ impl fmt::Display for Value {
             Self::Packets(value) => write!(f, "{value} packets"),
             Self::Bytes(value) => write!(f, "{value} bytes"),
             Self::Pattern(value) => write!(f, "a list of {} packets", value.len()),
+            Self::Integers(values) => write!(f, "{values:?}"),
             Self::Name(value) | Self::Derived(value) => value.fmt(f),
         }
     }
@@ -78,6 +81,8 @@ pub enum Domain {
     QueueLength,
     /// A file with a 0 or 1 for each packet.
     Pattern,
+    /// A list of so many whole numbers in this range.
+    Integers(usize, RangeInclusive<u64>),
     /// One of these names.
     Name(Vec<Description>),
 }
@@ -99,6 +104,9 @@ impl fmt::Display for Domain {
             Self::Probability => f.write_str("a probability"),
             Self::QueueLength => f.write_str("packets, a size, a duration or a bdp"),
             Self::Pattern => f.write_str("a path"),
+            Self::Integers(count, range) => {
+                write!(f, "a list of {count} whole numbers from {} to {}", range.start(), range.end())
+            }
             Self::Name(names) => {
                 f.write_str("one of ")?;
                 names

@@ -29,9 +29,11 @@ mod fq;
 mod fq_codel;
 mod fq_pie;
 mod idle_ageing;
+mod pfifo_fast;
 mod pie;
 mod pie_state;
 mod place;
+mod prio;
 mod red;
 mod sfq;
 
@@ -51,9 +53,11 @@ pub use fq::Fq;
 pub use fq_codel::FqCoDel;
 pub use fq_pie::FqPie;
 pub use idle_ageing::IdleAgeing;
+pub use pfifo_fast::PfifoFast;
 pub use pie::Pie;
 pub use pie_state::PieConfig;
 pub use place::{FULL_PACKET, Limit, Place, Speed};
+pub use prio::Prio;
 pub use red::{Red, RedConfig, RedDrop, RedUnit};
 pub use sfq::Sfq;
 
@@ -206,6 +210,8 @@ pub struct Arrival {
     pub bytes: u32,
     /// Its ECN field.
     pub ecn: Codepoint,
+    /// Its differentiated services codepoint (RFC 2474), from 0 to 63.
+    pub dscp: u8,
     /// A hash of its 5-tuple, with a seed of the link and its direction; 0 unless [`QueueDiscipline::reads_flow`].
     pub flow: u16,
     /// The packets in the queue, with the one in transmission if the link counts that one.
@@ -250,7 +256,7 @@ pub enum Victim {
 // The types of all disciplines, in the order of lists. See `catalogue/list.rs`.
 macro_rules! disciplines {
     ($macro:ident! $($arguments:tt)*) => {
-        $macro! { [DropTail Red CoDel FqCoDel Pie FqPie DualPi2 Fq Drr Sfq] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
+        $macro! { [DropTail Red CoDel FqCoDel Pie FqPie DualPi2 Fq Drr Sfq Prio PfifoFast] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
     };
 }
 
@@ -344,6 +350,7 @@ mod tests {
             at,
             bytes,
             ecn: Codepoint::NotEct,
+            dscp: 0,
             flow,
             held_packets: 0,
             held_bytes: 0,

@@ -352,6 +352,7 @@ mod tests {
             at: Instant::ZERO,
             bytes,
             ecn: Codepoint::NotEct,
+            dscp: 0,
             flow: 0,
             held_packets: packets,
             held_bytes: u64::from(packets) * 1500,

@@ -174,7 +174,9 @@ fn chosen(name: &str, draws: &[prop::sample::Index]) -> Algorithm {
                 let thousandths = draw.index(1001) as f64 / 1000.0;
                 Value::Probability(Probability::nearest(thousandths).expect("a probability"))
             }
-            Domain::QueueLength | Domain::Pattern => panic!("{}: it depends on a link", setting.key),
+            Domain::QueueLength | Domain::Pattern | Domain::Integers(..) => {
+                panic!("{}: it depends on a link", setting.key)
+            }
         };
         algorithm.with(setting.key, value).expect("it is in the domain")
     })

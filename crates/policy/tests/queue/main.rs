@@ -129,6 +129,7 @@ impl Link {
             at,
             bytes,
             ecn: Codepoint::NotEct,
+            dscp: 0,
             flow,
             held_packets: waiting.packets(),
             held_bytes: waiting.bytes(),

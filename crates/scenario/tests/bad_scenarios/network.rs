@@ -115,6 +115,8 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "queue = \"100 packets\"",
         "queue = { discipline = \"red\", min_threshold = \"60 packets\" }",
     ),
+    ("a priority without a band", "queue = \"100 packets\"", "queue = { discipline = \"prio\", bands = 2 }"),
+    ("a map of a few priorities", "queue = \"100 packets\"", "queue = { discipline = \"prio\", priomap = [0, 1] }"),
     ("unknown discipline", "queue = \"100 packets\"", "queue = { discipline = \"codle\" }"),
     ("unknown loss model", "loss = \"0.5 %\"", "loss = { model = \"gilbert\" }"),
     (
