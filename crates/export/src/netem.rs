@@ -126,6 +126,9 @@ fn discipline(conditions: &Conditions, name: &str, notes: &mut Notes) -> String 
         "fq-pie" => "fq_pie",
         "fq" => "fq",
         "sfq" => "sfq",
+        "cake" => "cake",
+        "prio" => "prio",
+        "pfifo-fast" => "pfifo_fast",
         other => {
             notes.add(name, format!("the queue is drop-tail instead of {other}"));
             return limit;
@@ -135,7 +138,8 @@ fn discipline(conditions: &Conditions, name: &str, notes: &mut Notes) -> String 
         notes.add(name, format!("{kind} has its defaults, and not the options of the scenario"));
     }
     match conditions.packets() {
-        Some(packets) if kind != "sfq" => format!("{kind} limit {packets}"),
+        Some(_) if kind == "cake" => format!("cake memlimit {}", conditions.bytes().unwrap_or_default()),
+        Some(packets) if !["sfq", "prio", "pfifo_fast"].contains(&kind) => format!("{kind} limit {packets}"),
         _ => kind.to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod addresses_and_paths;
 mod any_scenario;
+mod cake;
 mod comparison;
 mod congestion;
 mod custom_algorithms;

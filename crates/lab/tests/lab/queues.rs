@@ -83,7 +83,7 @@ fn beside_ten_downloads_a_thin_flow_waits_for_a_queue_but_not_for_one_of_flows()
     let (tail, ..) = shares(&crowd("'200 packets'", ""));
     // 20 ms one way, and a packet of each of a few flows at most.
     assert!(tail > 100.0, "drop-tail: {tail} ms");
-    for queue in ["fq-codel", "fq-pie", "fq", "drr", "sfq"] {
+    for queue in ["fq-codel", "fq-pie", "fq", "drr", "sfq", "cake"] {
         let (thin, sum, least) = shares(&crowd(&format!("{{ discipline = '{queue}' }}"), "ecn = 'request'"));
         assert!(thin < 20.0 + 13.0, "{queue}: {thin} ms");
         assert!(sum > 17.0 && least > 0.07, "{queue}: {sum} Mbit/s, the least {least} of it");
@@ -92,8 +92,8 @@ fn beside_ten_downloads_a_thin_flow_waits_for_a_queue_but_not_for_one_of_flows()
 
 #[test]
 fn every_aqm_marks_what_is_ecn_capable_and_few_packets_are_dropped_then() {
-    for queue in ["red', limit = '300 packets", "codel", "fq-codel", "pie", "fq-pie", "dualpi2"] {
-        let ecn = if queue == "dualpi2" { "" } else { ", ecn = true" };
+    for queue in ["red', limit = '300 packets", "codel", "fq-codel", "pie", "fq-pie", "dualpi2", "cake"] {
+        let ecn = if ["dualpi2", "cake"].contains(&queue) { "" } else { ", ecn = true" };
         let result = crowd(&format!("{{ discipline = '{queue}'{ecn} }}"), "ecn = 'request'");
         let link = &result.links.iter().find(|link| link.name == "path").expect("the link").up;
         assert!(link.marks > 100, "{queue}: {link:?}");
@@ -107,7 +107,7 @@ fn every_aqm_marks_what_is_ecn_capable_and_few_packets_are_dropped_then() {
 
 #[test]
 fn equal_runs_are_equal_with_every_discipline_behind_a_token_bucket_too() {
-    for queue in ["codel", "fq-codel", "pie", "fq-pie", "dualpi2", "fq", "drr", "sfq"] {
+    for queue in ["codel", "fq-codel", "pie", "fq-pie", "dualpi2", "fq", "drr", "sfq", "prio", "pfifo-fast", "cake"] {
         for rate in [RATE, "rate = { rate = '20 Mbit/s', burst = '2 kB' }"] {
             let run = || download(&format!("{{ discipline = '{queue}', limit = '200 packets' }}"), rate);
             let result = run();

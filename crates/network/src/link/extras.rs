@@ -1,8 +1,11 @@
 //! Features that most links do not have: a queue discipline, loss, disturbance; and what is seldom counted.
 
+use std::net::SocketAddr;
+
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_policy::queue::{Arrival, Backlog, Codepoint, Discipline, QueueDiscipline, Speed, Verdict};
+use subflow_policy::routing::FlowKey;
 use subflow_quantity::Instant;
 use subflow_wire::{Ecn, Packet};
 
@@ -19,6 +22,8 @@ pub(crate) struct Extras {
     pub(super) discipline: Discipline,
     /// The seed of [`Arrival::flow`], if the discipline reads it.
     flow_seed: Option<u64>,
+    /// Whether the discipline reads [`Arrival::hosts`].
+    reads_hosts: bool,
     /// The waiting packets, if the discipline acts on departure.
     pub(super) backlog: Option<Box<LinkBacklog>>,
     /// What has left the queue and the host does not know yet, if it is reported.
@@ -49,6 +54,7 @@ impl Extras {
         discipline.begin_with(&mut streams.queue);
         Self {
             flow_seed: discipline.reads_flow().then(|| streams.queue.next_u64()),
+            reads_hosts: discipline.reads_hosts(),
             backlog: (discipline.acts_on_departure() || config.reports_departures).then(Box::default),
             departures: config.reports_departures.then(Box::default),
             discipline,
@@ -123,6 +129,7 @@ impl Extras {
             ecn: codepoint(packet.ip.ecn),
             dscp: packet.ip.dscp.value(),
             flow: self.flow_seed.map_or(0, |seed| flow_key(packet).hash(seed)),
+            hosts: self.flow_seed.filter(|_| self.reads_hosts).map_or([0; 2], |seed| hosts(packet, seed)),
             held_packets: queue.packets,
             held_bytes: queue.bytes,
             wait: queue.last_departure.since(now).saturating_add(ahead),
@@ -147,6 +154,14 @@ impl Extras {
 
 fn may_lose(model: &LossModel) -> bool {
     !model.never_loses()
+}
+
+/// Hashes of the source and of the destination address.
+fn hosts(packet: &Packet, seed: u64) -> [u16; 2] {
+    [packet.ip.source, packet.ip.destination].map(|address| {
+        let end = SocketAddr::new(address, 0);
+        FlowKey { source: end, destination: end, protocol: 0 }.hash(seed)
+    })
 }
 
 fn codepoint(ecn: Ecn) -> Codepoint {

@@ -14,10 +14,12 @@
 //! | the limit and the speed of the queue in which a discipline is | `place.rs` |
 //! | what all fair queueing has: flows that take turns by bytes | `fair_queue.rs`, with the turns of `deficit_rounds.rs` |
 //! | the state of CoDel and of PIE for one queue or flow | `codel_state.rs`, `pie_state.rs` |
+//! | CAKE: its tins, the isolation of hosts, COBALT | `cake/` |
 //! | RED's average during idle times | `idle_ageing.rs` |
 //! | the waiting packets of a discipline that acts on departure | `backlog.rs` |
 
 mod backlog;
+mod cake;
 mod codel;
 mod codel_state;
 mod deficit_rounds;
@@ -44,6 +46,7 @@ use subflow_quantity::{Duration, Instant};
 use crate::catalogue::{Conflict, catalogue, dispatch};
 
 pub use backlog::{Backlog, Departed, Head, InternalQueue, Removed, Waiting};
+pub use cake::Cake;
 pub use codel::CoDel;
 pub use codel_state::{CoDelConfig, SquareRoot};
 pub use drop_tail::DropTail;
@@ -116,6 +119,11 @@ pub trait QueueDiscipline {
 
     /// Whether [`Arrival::flow`] is needed. Must not change. Default: no.
     fn reads_flow(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Arrival::hosts`] is needed, besides the flow. Must not change. Default: no.
+    fn reads_hosts(&self) -> bool {
         false
     }
 
@@ -214,6 +222,8 @@ pub struct Arrival {
     pub dscp: u8,
     /// A hash of its 5-tuple, with a seed of the link and its direction; 0 unless [`QueueDiscipline::reads_flow`].
     pub flow: u16,
+    /// Hashes of its source and of its destination address; 0 unless [`QueueDiscipline::reads_hosts`].
+    pub hosts: [u16; 2],
     /// The packets in the queue, with the one in transmission if the link counts that one.
     pub held_packets: u32,
     /// Their bytes, including overhead.
@@ -256,7 +266,7 @@ pub enum Victim {
 // The types of all disciplines, in the order of lists. See `catalogue/list.rs`.
 macro_rules! disciplines {
     ($macro:ident! $($arguments:tt)*) => {
-        $macro! { [DropTail Red CoDel FqCoDel Pie FqPie DualPi2 Fq Drr Sfq Prio PfifoFast] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
+        $macro! { [DropTail Red CoDel FqCoDel Pie FqPie DualPi2 Fq Drr Sfq Prio PfifoFast Cake] [Custom CustomQueue: QueueDiscipline] $($arguments)* }
     };
 }
 
@@ -303,6 +313,10 @@ impl QueueDiscipline for Discipline {
 
     fn reads_flow(&self) -> bool {
         disciplines!(dispatch! self, queue => queue.reads_flow())
+    }
+
+    fn reads_hosts(&self) -> bool {
+        disciplines!(dispatch! self, queue => queue.reads_hosts())
     }
 
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
@@ -352,6 +366,7 @@ mod tests {
             ecn: Codepoint::NotEct,
             dscp: 0,
             flow,
+            hosts: [0; 2],
             held_packets: 0,
             held_bytes: 0,
             wait: Duration::ZERO,

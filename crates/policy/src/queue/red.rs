@@ -354,6 +354,7 @@ mod tests {
             ecn: Codepoint::NotEct,
             dscp: 0,
             flow: 0,
+            hosts: [0; 2],
             held_packets: packets,
             held_bytes: u64::from(packets) * 1500,
             wait: Duration::ZERO,

@@ -131,6 +131,7 @@ impl Link {
             ecn: Codepoint::NotEct,
             dscp: 0,
             flow,
+            hosts: [0; 2],
             held_packets: waiting.packets(),
             held_bytes: waiting.bytes(),
             wait: Duration::ZERO,

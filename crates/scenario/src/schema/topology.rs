@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use subflow_network::{Distribution, LossModel, LossPosition, Middlebox};
 use subflow_policy::catalogue::{Catalogue, Choice, Description};
 use subflow_policy::queue::{Discipline, Limit, QueueDiscipline};
+use subflow_quantity::Size;
 
 use super::general::EVENT_DIRECTIONS;
 use crate::switches::profiles;
@@ -139,9 +140,13 @@ pub(crate) static DIRECTIONS: LazyLock<TableSchema> = LazyLock::new(|| TableSche
 
 /// The description of a queue's limit, with what it is where disciplines have one of their own.
 fn usual_limits() -> String {
-    let own = Discipline::prototypes().into_iter().filter_map(|discipline| match discipline.usual_limit()? {
-        Limit::Packets(packets) => Some(format!("{packets} packets for {}", discipline.name())),
-        Limit::Bytes(_) | Limit::Unlimited => None,
+    let own = Discipline::prototypes().into_iter().filter_map(|discipline| {
+        let limit = match discipline.usual_limit()? {
+            Limit::Packets(packets) => format!("{packets} packets"),
+            Limit::Bytes(bytes) => Size::from_bytes(bytes).to_string(),
+            Limit::Unlimited => "none".to_owned(),
+        };
+        Some(format!("{limit} for {}", discipline.name()))
     });
     format!("the limit; if it is not given, {}", own.collect::<Vec<_>>().join(", "))
 }
