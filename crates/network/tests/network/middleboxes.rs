@@ -5,7 +5,7 @@ use subflow_network::{
 };
 use subflow_quantity::{Duration, Rate};
 use subflow_wire::tcp::{TcpFlags, TcpOptions};
-use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, TcpSegment};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, TcpSegment};
 
 use crate::support::ms;
 
@@ -40,7 +40,7 @@ fn send(network: &mut Network, from: InterfaceId, to: InterfaceId, back: bool, o
         options: TcpOptions::default(),
         payload: Payload { stream_offset: offset.into(), length: 100, sum: 0 },
     };
-    let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+    let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
     network.transmit(network.host_of(from), from, Packet { ip, body: Body::Tcp(segment) });
 }
 

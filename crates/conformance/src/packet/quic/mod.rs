@@ -5,7 +5,7 @@ mod message;
 
 use subflow_transport::quic::CONNECTION_ID_LENGTH;
 use subflow_wire::quic::{ConnectionId, Frame, PacketHeader, PacketNumber, QuicDatagram, QuicPacket, VERSION_1};
-use subflow_wire::{Body, Ecn, IpHeader, Packet};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet};
 
 use super::fields::Fields;
 use crate::script::Path;
@@ -90,7 +90,7 @@ pub(super) fn build(path: &Path, given: &[Field]) -> Result<(Packet, bool), Stri
     let marks = [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::CongestionExperienced)];
     let ecn = marks.into_iter().find(|(name, _)| fields.has(name)).map_or(Ecn::NotEct, |(_, ecn)| ecn);
     let source = fields.address("source").unwrap_or(path.remote.ip());
-    let ip = IpHeader { source, destination: path.local.ip(), hop_limit: 64, ecn };
+    let ip = IpHeader { source, destination: path.local.ip(), hop_limit: 64, dscp: Dscp::DEFAULT, ecn };
     Ok((Packet { ip, body: Body::Quic(datagram) }, fields.has("corrupt")))
 }
 
