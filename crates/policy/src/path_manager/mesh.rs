@@ -5,7 +5,7 @@
 //!   lost and returns. If the peer gave a permanent reason it is not tried even then (RFC 8684, section 3.6).
 //! - A pair is a local address and a remote address **with its port**: an address announced with another port is
 //!   another pair. Addresses of different families form no pair.
-//! - If an address is lost, its subflows are closed and, if the peer knows its identifier, the address is withdrawn.
+//! - If a local address is lost, its subflows are closed and, if the peer knows its identifier, it is withdrawn.
 //! - There are at most [`MAX_SUBFLOWS`] subflows. With several per pair, every pair gets its first subflow before any
 //!   pair gets its second. Pairs without a subflow get one as soon as another subflow closes.
 
@@ -95,9 +95,12 @@ impl PathManager for Mesh {
                 self.retries.expedite(|failed| Some(failed.remote) == target, now);
             }
             Event::RoutesChanged => self.retries.expedite(|_| true, now),
-            Event::RemoteAddressRemoved { id } => self.lose_remote(id, commands),
+            Event::RemoteAddressRemoved { id } => self.lose_remote(id),
             Event::PathRefused(subflow) => self.refuse(subflow.into()),
-            Event::SubflowEstablished(subflow) if requested && !self.has_both_ends(subflow.into()) => {
+            // From a peer's address that was withdrawn meanwhile an answer shows that it is there, with another identifier.
+            Event::SubflowEstablished(subflow)
+                if requested && self.addresses.local_address(subflow.local.ip()).is_none() =>
+            {
                 commands.extend(self.subflows.close_where(|open| open == subflow).map(Command::Close));
             }
             // A connection that is taken over: the peer knows the address from its join or ours.
@@ -230,7 +233,7 @@ impl Mesh {
     fn lose_local(&mut self, lost: IpAddr, commands: &mut Vec<Command>) {
         let Some(Address { id, .. }) = self.addresses.remove_local(lost) else { return };
         self.opened.retain(|(pair, _)| pair.local != lost);
-        self.retries.forget(|pair| pair.local == lost);
+        self.retries.suspend(|pair| pair.local == lost);
         if let Some(known) = self.known_to_peer.iter().position(|&known| known == id) {
             self.known_to_peer.swap_remove(known);
             commands.push(Command::Withdraw { id });
@@ -238,19 +241,16 @@ impl Mesh {
         commands.extend(self.subflows.close_where(|subflow| subflow.local.ip() == lost).map(Command::Close));
     }
 
-    fn lose_remote(&mut self, id: u8, commands: &mut Vec<Command>) {
+    /// The transport closes the subflows of the identifier. Others to the same address stay: the peer has answered their
+    /// joins with the identifier that the address has since it returned, whose announcement may still be on its way
+    /// (RFC 8684, section 3.4.2; Linux `mptcp_pm_rm_addr_or_subflow` goes by identifier, too).
+    fn lose_remote(&mut self, id: u8) {
         let lost = self.addresses.remove_remote(id);
-        // The transport closes the subflows of the identifier. A server knows those that it accepted by their address
-        // only, which may have returned with another identifier meanwhile.
-        if self.role != Some(Role::Client) {
-            return;
-        }
         let addresses = &self.addresses;
         let leads = |to: &[Address], remote| to.iter().any(|address| addresses.target(*address) == Some(remote));
         let gone = |remote| leads(&lost, remote) && !leads(addresses.remote(), remote);
         self.opened.retain(|(pair, _)| !gone(pair.remote));
-        self.retries.forget(|pair| gone(pair.remote));
-        commands.extend(self.subflows.close_where(|subflow| gone(subflow.remote)).map(Command::Close));
+        self.retries.suspend(|pair| gone(pair.remote));
     }
 
     /// All pairs of existing addresses.

@@ -5,6 +5,7 @@
 //!
 //! Each path manager is one file. `mesh` is the shared code of those that open subflows between pairs of addresses;
 //! `addresses`, `subflows` and `retries` are the state of a connection; [`PathManagement`] lists all path managers by name.
+//! [`NamedSubflows`] are those that a user names: they are kept open beside any path manager.
 //!
 //! A path manager may rely on this: a command is executed before the next event, or fails with
 //! [`Event::SubflowClosed`] or [`Event::NotOpened`]. Every requested subflow is finally reported closed. The report has the four-tuple with
@@ -18,6 +19,7 @@ mod addresses;
 mod binder;
 mod full_mesh;
 mod mesh;
+mod named_subflows;
 mod ndiffports;
 mod passive;
 mod retries;
@@ -36,6 +38,7 @@ use crate::catalogue::{catalogue, dispatch};
 pub use addresses::Identifiers;
 pub use binder::Binder;
 pub use full_mesh::FullMesh;
+pub use named_subflows::NamedSubflows;
 pub use ndiffports::NDiffPorts;
 pub use passive::Passive;
 pub use single_mesh::SingleMesh;
@@ -107,9 +110,9 @@ pub enum Event {
 /// A command to the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Open a subflow. The transport chooses the local port.
+    /// Open a subflow. The transport chooses the local port where none is given.
     Open {
-        /// Local address and its identifier.
+        /// Local address and its identifier; its port, if it has one, is the subflow's.
         local: Address,
         /// Remote address, identifier and port.
         remote: Address,

@@ -1,9 +1,10 @@
 //! When the subflows of a pair of addresses that failed are opened again.
 //!
 //! A pair is tried again after a second, and then after twice the time each time that it fails, up to a minute. A pair
-//! that worked for longer than the delay before it begins with a second again. A pair that had no subflow yet, to an
+//! that worked for longer than the delay before it begins with a second again. A pair that never had a subflow, to an
 //! address that the peer announced, is not tried again in time: RFC 8684, section 3.4.1, leaves it to the peer to announce
-//! the address again. Such an announcement, and a change of this host's routes, let a pair be tried at once.
+//! the address again. Such an announcement, and a change of this host's routes, let a pair be tried at once. A pair that
+//! had one, and whose addresses were lost and have returned, is tried like any other: the failure was not the address's.
 //!
 //! Linux 6.12 does not do this: its in-kernel path manager opens a failed subflow again only when its endpoint is removed
 //! and added. Linux MPTCP 0.9x tries a subflow that it could not open again after a second
@@ -17,6 +18,9 @@ use super::subflows::Pair;
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest delay.
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// How many pairs of lost addresses are remembered.
+const MAX_SUSPENDED: usize = 256;
 
 /// What the option `retry` of path managers does.
 pub(super) const RETRY: &str = "whether a subflow that failed is opened again, after 1 s and then after twice the time up \
@@ -91,7 +95,27 @@ impl Retries {
         due.collect()
     }
 
-    /// Forgets the pairs for which `gone` holds: an address was lost, or the peer wants no subflow there.
+    /// An address of the pairs for which `gone` holds was lost. They are not tried before it returns, and then begin
+    /// anew. Those that worked are known to have worked: what fails then is no address that is unreachable.
+    pub(super) fn suspend(&mut self, gone: impl Fn(Pair) -> bool) {
+        self.0.retain_mut(|history| {
+            if gone(history.pair) {
+                (history.failures, history.up_since, history.next) = (0, None, Next::Nothing);
+                return history.worked;
+            }
+            true
+        });
+        // Those of addresses that never return are forgotten after as many others.
+        let at_rest = |history: &History| history.next == Next::Nothing && history.up_since.is_none();
+        let mut surplus = self.0.iter().filter(|history| at_rest(history)).count().saturating_sub(MAX_SUSPENDED);
+        self.0.retain(|history| {
+            let is_surplus = surplus > 0 && at_rest(history);
+            surplus -= usize::from(is_surplus);
+            !is_surplus
+        });
+    }
+
+    /// Forgets the pairs for which `gone` holds: the peer wants no subflow there.
     pub(super) fn forget(&mut self, gone: impl Fn(Pair) -> bool) {
         self.0.retain(|history| !gone(history.pair));
     }
@@ -174,5 +198,22 @@ mod tests {
         retries.on_failed(pair(1), false, second(6));
         retries.forget(|gone| gone == pair(1));
         assert_eq!(retries.wake_at(), Instant::MAX);
+    }
+
+    #[test]
+    fn a_pair_that_worked_is_tried_in_time_after_its_address_was_lost() {
+        let mut retries = Retries::default();
+        retries.on_established(pair(0), second(0));
+        retries.on_failed(pair(0), true, second(5));
+        retries.suspend(|gone| gone == pair(0));
+        assert_eq!(retries.wake_at(), Instant::MAX, "the address is not there");
+        retries.on_failed(pair(0), true, second(7));
+        assert_eq!(retries.wake_at(), second(8), "the delay begins anew");
+        retries.suspend(|_| true);
+        for n in 1..=255 {
+            retries.on_established(pair(n), second(9));
+            retries.suspend(|gone| gone == pair(n));
+        }
+        assert_eq!(retries.0.len(), MAX_SUSPENDED);
     }
 }

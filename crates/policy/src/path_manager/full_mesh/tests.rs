@@ -74,15 +74,39 @@ fn an_unanswered_request_is_not_repeated_when_its_address_returns() {
 }
 
 #[test]
-fn the_subflows_of_a_withdrawn_address_are_closed_and_it_may_return() {
+fn the_subflows_of_a_withdrawn_address_are_not_tried_again_and_it_may_return() {
     let mut manager = phone();
     tell(
         &mut manager,
         &[remote(1, "10.9.1.1"), up("10.0.0.1:1026", "10.9.1.1:80"), up("10.0.1.1:1027", "10.9.1.1:80")],
     );
-    let closed = tell(&mut manager, &[Event::RemoteAddressRemoved { id: 1 }]);
-    assert_eq!(closed, ["close 10.0.0.1:1026 -> 10.9.1.1:80", "close 10.0.1.1:1027 -> 10.9.1.1:80"]);
+    let closed = ["10.0.0.1:1026", "10.0.1.1:1027"].map(|local| Event::SubflowClosed(tuple(local, "10.9.1.1:80")));
+    tell(&mut manager, &[Event::RemoteAddressRemoved { id: 1 }]);
+    assert_eq!(tell(&mut manager, &closed), [""; 0], "by the transport");
+    assert_eq!(manager.wake_at(), Instant::MAX);
     assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]).len(), 2);
+}
+
+/// The peer has answered joins to the address with the identifier that it has since it returned. The transport knows them
+/// by that, and does not close them.
+#[test]
+fn a_late_withdrawal_leaves_the_subflows_of_an_address_that_has_returned() {
+    let mut manager = phone();
+    let (subflow, other) = (up("10.0.0.1:1026", "10.9.1.1:80"), up("10.0.1.1:1027", "10.9.1.1:80"));
+    tell(&mut manager, &[remote(1, "10.9.1.1"), subflow]);
+    assert_eq!(tell(&mut manager, &[Event::RemoteAddressRemoved { id: 1 }]), [""; 0]);
+    assert_eq!(tell(&mut manager, &[other]), [""; 0], "it was being opened, and was answered");
+    assert_eq!(tell(&mut manager, &[remote(2, "10.9.1.1")]), [""; 0], "both pairs have their subflow");
+}
+
+#[test]
+fn a_path_that_worked_is_tried_in_time_after_its_address_was_lost_though_its_peer_was_announced() {
+    let mut manager = phone();
+    tell(&mut manager, &[remote(1, "10.9.1.1"), up("10.0.1.1:1027", "10.9.1.1:80")]);
+    tell(&mut manager, &[lost(1, "10.0.1.1")]);
+    assert_eq!(tell(&mut manager, &[local(2, "10.0.1.1")]).len(), 2);
+    tell(&mut manager, &[Event::SubflowClosed(tuple("10.0.1.1:0", "10.9.1.1:80"))]);
+    assert_eq!(tell_after(&mut manager, 1000, &[Event::Woken]), ["open 10.0.1.1#2 -> 10.9.1.1:80#1"]);
 }
 
 #[test]
