@@ -97,10 +97,7 @@ impl PathManager for Mesh {
             Event::RoutesChanged => self.retries.expedite(|_| true, now),
             Event::RemoteAddressRemoved { id } => self.lose_remote(id),
             Event::PathRefused(subflow) => self.refuse(subflow.into()),
-            // From a peer's address that was withdrawn meanwhile an answer shows that it is there, with another identifier.
-            Event::SubflowEstablished(subflow)
-                if requested && self.addresses.local_address(subflow.local.ip()).is_none() =>
-            {
+            Event::SubflowEstablished(subflow) if requested && !self.has_both_ends(subflow.into()) => {
                 commands.extend(self.subflows.close_where(|open| open == subflow).map(Command::Close));
             }
             // A connection that is taken over: the peer knows the address from its join or ours.
