@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_policy::path_manager::{Address, Command, Event as PathEvent, FourTuple};
+use subflow_policy::scheduler::SubflowSet;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 
@@ -36,14 +37,17 @@ impl Connection {
                         local_id: local.id,
                         remote: remote_end,
                         remote_id: remote.id,
-                        local_port: None,
+                        local_port: local.port,
                         backup: backup || self.config.backup_addresses.contains(&local.address),
                     });
                 } else {
                     self.on_not_opened(local.address, remote_end, now);
                 }
             }
-            Command::Announce(address) => self.announce(address, now),
+            Command::Announce(address) => {
+                let first = self.signalling_subflow().map_or(0, |index| 1 << index);
+                self.announce(address, SubflowSet(first), now);
+            }
             Command::Withdraw { id } => self.withdraw(id, now),
             Command::Close(ends) => {
                 if let Some(index) = self.find_subflow(ends) {
@@ -63,12 +67,6 @@ impl Connection {
             let known = subflow.tcp.ends();
             !subflow.is_closed() && known.local == ends.local && known.remote == ends.remote
         })
-    }
-
-    fn signal(&mut self, option: MptcpOption) {
-        if let Some(index) = self.signalling_subflow() {
-            self.subflows.touch(index).signal(option);
-        }
     }
 
     /// Passes the local addresses other than the initial one to the path manager.
@@ -92,8 +90,9 @@ impl Connection {
     pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(lost) = self.local_addresses.remove(address) else { return };
         self.announcements.forget(address);
-        if self.phase.is_confirmed() {
-            self.on_path_event(PathEvent::LocalAddressRemoved(lost), now);
+        match self.phase.is_confirmed() {
+            true => self.on_path_event(PathEvent::LocalAddressRemoved(lost), now),
+            false => self.path_manager.drop_early_requests(lost, now),
         }
         for index in 0..self.subflows.len() {
             let subflow = &self.subflows[index];
@@ -103,22 +102,25 @@ impl Connection {
         }
     }
 
-    fn announce(&mut self, address: Address, now: Instant) {
+    fn announce(&mut self, address: Address, carriers: SubflowSet, now: Instant) {
         let port = address.port.unwrap_or(0);
         let (local, remote) = (self.local_key.key, self.phase.remote_key().map_or(0, |key| key.key));
         let hmac = add_address_hmac(local, remote, address.id, address.address, port);
-        self.signal(MptcpOption::AddAddress(AddAddress {
-            address_id: address.id,
-            address: address.address,
-            port: address.port,
-            truncated_hmac: Some(hmac),
-        }));
-        self.announcements.note(address, now);
+        for index in carriers.iter() {
+            self.subflows.touch(index).signal(MptcpOption::AddAddress(AddAddress {
+                address_id: address.id,
+                address: address.address,
+                port: address.port,
+                truncated_hmac: Some(hmac),
+            }));
+        }
+        self.announcements.note(address, carriers, now);
     }
 
     pub(super) fn repeat_announcements(&mut self, now: Instant) {
+        let carriers = self.signalling_subflows();
         for address in self.announcements.take_due() {
-            self.announce(address, now);
+            self.announce(address, carriers, now);
         }
     }
 
@@ -142,7 +144,8 @@ impl Connection {
     /// section 3.4.2, suggests to find out whether they still work. A peer that gives an address that returns its former
     /// identifier may so lose subflows that it opened after it sent the REMOVE_ADDR; this host gives another one.
     ///
-    /// The initial address is not announced: if it has come back already, the path manager is not told that it is gone.
+    /// The initial address is not announced by every path manager: if it has come back already, ours is not told that it is
+    /// gone.
     pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
         for &id in ids {
             if id != 0 || !self.initial_address_is_back() {
@@ -182,10 +185,14 @@ impl Connection {
 
     /// Requests a subflow from `local` to `remote`, in addition to those of the path manager, as soon as the connection
     /// is established. The peer's identifier for that address is assumed to be 0, that of the initial subflow, until
-    /// the SYN/ACK contains another. The call has no effect if no identifier is left for `local`.
+    /// the SYN/ACK contains another. If it fails it is opened again ([`NamedSubflows`]); where this host does not have the
+    /// address, it is opened when it has. The call has no effect if no identifier is left for `local`.
+    ///
+    /// [`NamedSubflows`]: subflow_policy::path_manager::NamedSubflows
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
         let Some(local_id) = self.local_addresses.id_for(local) else { return };
-        self.path_manager.request(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
+        let is_here = self.local_addresses.has(local);
+        self.path_manager.keep_open(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup }, is_here);
     }
 
     /// The host has no free port for a subflow.

@@ -175,6 +175,9 @@ impl Connection {
         let tcp = &mut self.subflows[index].tcp;
         let accepted = tcp.on_judged_segment(ip, segment, verdict, data, now, &mut self.congestion);
         self.subflows[index].delivery.received_segments += u64::from(accepted);
+        if accepted && self.announcements.concerns(index) {
+            self.announcements.on_working_path(index, now);
+        }
         if accepted && self.observation.is_some() {
             self.observe(index, segment, now);
         }

@@ -164,6 +164,7 @@ impl Connection {
         self.emit(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
         self.on_path_event(PathEvent::SubflowEstablished(subflow), now);
+        self.announcements.on_working_path(index, now);
         self.close_half_open_subflows(now);
     }
 

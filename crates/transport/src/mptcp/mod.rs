@@ -72,7 +72,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use subflow_policy::congestion::Controller;
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::scheduler::{Scheduling, SubflowSet};
 use subflow_quantity::Instant;
 
 pub use config::{Bottleneck, Config, DataAcks};
@@ -289,14 +289,26 @@ impl Connection {
     /// A subflow that can carry a signal: preferably established and responsive, otherwise any that is not closed. A
     /// subflow whose address was lost cannot.
     fn signalling_subflow(&self) -> Option<usize> {
-        let reachable = |subflow: &Subflow| {
-            let here = self.local_addresses.has(subflow.tcp.ends().local.ip());
-            here && subflow.tcp.state().is_synchronised() && !subflow.is_closed()
-        };
+        let reachable = |subflow: &Subflow| subflow.tcp.state().is_synchronised() && self.may_signal(subflow);
         let established = |subflow: &Subflow| subflow.is_established() && reachable(subflow);
         let answering = self.subflows.iter().position(|subflow| established(subflow) && !subflow.tcp.timed_out());
         answering
             .or_else(|| self.subflows.iter().position(established))
             .or_else(|| self.subflows.iter().position(reachable))
+    }
+
+    /// All established subflows that can.
+    fn signalling_subflows(&self) -> SubflowSet {
+        let mut carriers = SubflowSet::default();
+        for (index, subflow) in self.subflows.iter().enumerate() {
+            if subflow.is_established() && self.may_signal(subflow) {
+                carriers.insert(index);
+            }
+        }
+        carriers
+    }
+
+    fn may_signal(&self, subflow: &Subflow) -> bool {
+        self.local_addresses.has(subflow.tcp.ends().local.ip()) && !subflow.is_closed()
     }
 }

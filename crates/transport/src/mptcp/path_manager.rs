@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_policy::path_manager::{Command, Event, PathManagement, PathManager as _};
+use subflow_policy::path_manager::{Address, Command, Event, NamedSubflows, PathManagement, PathManager as _};
 use subflow_quantity::Instant;
 
 /// A subflow requested by the path manager. The host chooses its local port.
@@ -29,6 +29,8 @@ pub struct OpenRequest {
 #[derive(Clone, Debug)]
 pub(crate) struct PathManager {
     algorithm: PathManagement,
+    /// Subflows that were requested beside it.
+    named: NamedSubflows,
     waiting: VecDeque<Event>,
     is_processing: bool,
     /// When the path manager is to be woken; [`Instant::MAX`] for never.
@@ -40,7 +42,8 @@ pub(crate) struct PathManager {
 impl PathManager {
     pub(crate) fn new(algorithm: PathManagement) -> Self {
         let wake_at = Instant::MAX;
-        Self { algorithm, waiting: VecDeque::new(), is_processing: false, wake_at, requests: Vec::new() }
+        let (named, requests) = (NamedSubflows::default(), Vec::new());
+        Self { algorithm, named, waiting: VecDeque::new(), is_processing: false, wake_at, requests }
     }
 
     /// Adds an event. Returns whether the caller has to process what waits, with [`next`](Self::next) until there is no
@@ -55,7 +58,8 @@ impl PathManager {
         match self.waiting.pop_front() {
             Some(event) => {
                 self.algorithm.on_event(&event, now, commands);
-                self.wake_at = self.algorithm.wake_at();
+                self.named.on_event(&event, now, commands);
+                self.wake_at = self.algorithm.wake_at().min(self.named.wake_at());
             }
             None => self.is_processing = false,
         }
@@ -78,8 +82,24 @@ impl PathManager {
         self.requests.push(request);
     }
 
+    /// The subflow of `request` is to be opened now if its address `is_here`, or else when it is, and again if it fails.
+    pub(crate) fn keep_open(&mut self, request: OpenRequest, is_here: bool) {
+        let OpenRequest { local, local_port, local_id, remote, backup, .. } = request;
+        self.named.add(Address { id: local_id, address: local, port: local_port }, remote, backup, is_here);
+        if is_here {
+            self.request(request);
+        }
+    }
+
+    /// An address is lost before the connection is established: no subflow is opened from it before it returns.
+    pub(crate) fn drop_early_requests(&mut self, lost: Address, now: Instant) {
+        self.requests.retain(|request| request.local != lost.address);
+        self.named.on_event(&Event::LocalAddressRemoved(lost), now, &mut Vec::new());
+    }
+
     /// The identifiers of this host's addresses have changed. Subflows from an address that has none are not opened.
     pub(crate) fn renumber(&mut self, mut id_of: impl FnMut(IpAddr) -> Option<u8>) {
+        self.named.renumber(&mut id_of);
         self.requests.retain_mut(|request| match id_of(request.local) {
             Some(id) => {
                 request.local_id = id;

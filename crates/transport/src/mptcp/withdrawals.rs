@@ -75,12 +75,8 @@ impl Connection {
             return;
         }
         let ids = self.withdrawals.ids();
-        let carries = |&index: &usize| {
-            let subflow = &self.subflows[index];
-            subflow.is_established() && self.local_addresses.has(subflow.tcp.ends().local.ip())
-        };
-        let carriers: Vec<usize> = (0..self.subflows.len()).filter(carries).collect();
-        for &index in &carriers {
+        let carriers = self.signalling_subflows();
+        for index in carriers.iter() {
             ids.iter().for_each(|&id| self.withdraw_on(index, id));
         }
         self.withdrawals.note_repetition(!carriers.is_empty(), now);

@@ -66,7 +66,8 @@ fn a_lost_echo_is_asked_for_again() {
     pair.connect();
     pair.write(CLIENT, 5000);
     pair.run_for(secs(30));
-    assert_eq!((announcements(&pair, SERVER, false).len(), announcements(&pair, CLIENT, true).len()), (2, 2));
+    // It is repeated on both subflows.
+    assert_eq!((announcements(&pair, SERVER, false).len(), announcements(&pair, CLIENT, true).len()), (3, 3));
     assert_eq!(pair.established_subflows(CLIENT), 2, "the second announcement opens nothing more");
 }
 
@@ -284,4 +285,68 @@ fn a_withdrawal_of_the_initial_address_that_comes_after_its_return_closes_nothin
     assert_eq!(pair.received(SERVER), 3_020_000);
     assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (1, 1));
     pair.transfer(CLIENT, 100_000);
+}
+
+/// The client joins the returned address as the one that it knows. The peer answers with the new identifier, and then
+/// withdraws the old one.
+#[test]
+fn a_withdrawal_of_an_announced_address_that_comes_after_its_return_closes_nothing() {
+    let mut pair = with_data(Setup::mptcp(1, 2));
+    pair.write(CLIENT, 5_000_000);
+    pair.run_for(ms(100));
+    pair.lose_address(SERVER, 0);
+    pair.run_for(ms(500));
+    pair.lose_address(SERVER, 1);
+    pair.run_for(ms(500));
+    pair.regain_address(SERVER, 1);
+    pair.run_for(secs(20));
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (1, 1));
+    pair.transfer(CLIENT, 5000);
+}
+
+/// The server learns of its address while the path of the first subflow has failed, which it cannot know: it only receives.
+#[test]
+fn an_announcement_goes_over_other_subflows_when_that_of_the_first_is_not_answered() {
+    let mut pair = with_data(Setup::mptcp(2, 2));
+    pair.lose_address(SERVER, 1);
+    pair.run_for(secs(1));
+    pair.paths[0].up = false;
+    pair.regain_address(SERVER, 1);
+    pair.run_for(secs(4));
+    // From the address of the failed path, too: the other path to the server works.
+    assert_eq!(pair.established_subflows(CLIENT), 4);
+}
+
+#[test]
+fn an_announcement_that_no_path_carried_is_sent_again_when_one_works_again() {
+    let mut pair = with_data(Setup::mptcp(1, 2));
+    pair.lose_address(SERVER, 1);
+    pair.run_for(secs(1));
+    pair.paths[0].up = false;
+    pair.regain_address(SERVER, 1);
+    pair.run_for(secs(20));
+    let unanswered = announcements(&pair, SERVER, false).len();
+    assert_eq!(unanswered, 4, "one at the start, and three in vain");
+    pair.paths[0].up = true;
+    pair.transfer(CLIENT, 5000);
+    pair.settle();
+    assert_eq!(announcements(&pair, SERVER, false).len(), unanswered + 1);
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn an_address_that_returns_while_there_is_no_subflow_is_announced_on_the_next_one() {
+    let mut pair = with_data(Setup::mptcp(1, 2));
+    pair.lose_address(SERVER, 1);
+    pair.run_for(secs(1));
+    pair.lose_address(CLIENT, 0);
+    pair.run_for(secs(1));
+    pair.lose_address(SERVER, 0);
+    pair.regain_address(SERVER, 1);
+    pair.run_for(secs(5));
+    pair.regain_address(SERVER, 0);
+    pair.regain_address(CLIENT, 0);
+    pair.run_for(secs(10));
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
 }

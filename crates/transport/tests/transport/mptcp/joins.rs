@@ -298,3 +298,48 @@ fn a_subflow_asked_for_beside_the_path_manager_is_opened() {
     assert_eq!(pair.mptcp(CLIENT).subflows()[1].connection().ends().local.port(), 4321);
     exchange_and_close(&mut pair);
 }
+
+#[test]
+fn such_a_subflow_is_opened_again_after_its_path_failed_and_when_its_address_returns() {
+    let setup = Setup::mptcp(2, 1).both(|stack| {
+        stack.multipath().path_manager = Default::default();
+        stack.tcp.max_retries = 2;
+    });
+    let mut pair = setup.connected();
+    let (local, remote) = (pair.address(CLIENT, 1), pair.endpoint(CLIENT).ends().remote);
+    let (id, now) = (pair.connection(CLIENT), pair.now());
+    pair.host(CLIENT).open_subflow(id, local, None, remote, false, now);
+    pair.transfer(CLIENT, 5000);
+    pair.paths[1].up = false;
+    pair.write(CLIENT, 2_000_000);
+    pair.run_until("the failure", |pair| pair.established_subflows(CLIENT) == 1);
+    pair.paths[1].up = true;
+    pair.run_for(secs(2));
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
+    pair.lose_address(CLIENT, 1);
+    pair.run_for(secs(5));
+    assert_eq!(pair.established_subflows(CLIENT), 1);
+    pair.regain_address(CLIENT, 1);
+    pair.run_for(ms(200));
+    assert_eq!(pair.established_subflows(CLIENT), 2);
+    exchange_and_close(&mut pair);
+    pair.run_for(secs(100));
+    assert!(pair.endpoint(CLIENT).is_closed());
+}
+
+#[test]
+fn such_a_subflow_waits_for_its_address() {
+    let setup = Setup::mptcp(2, 1).both(|stack| stack.multipath().path_manager = Default::default());
+    let mut pair = setup.connected();
+    pair.transfer(CLIENT, 5000);
+    pair.lose_address(CLIENT, 1);
+    let (local, remote) = (pair.address(CLIENT, 1), pair.endpoint(CLIENT).ends().remote);
+    let (id, now) = (pair.connection(CLIENT), pair.now());
+    pair.host(CLIENT).open_subflow(id, local, None, remote, false, now);
+    pair.run_for(secs(5));
+    assert_eq!(pair.established_subflows(CLIENT), 1);
+    pair.regain_address(CLIENT, 1);
+    pair.run_for(secs(1));
+    assert_eq!(pair.established_subflows(CLIENT), 2);
+    exchange_and_close(&mut pair);
+}
