@@ -18,6 +18,7 @@ mod queues;
 mod quic;
 mod quic_streams;
 mod readers;
+mod returning_paths;
 mod sctp;
 mod threads;
 mod unfinished;
