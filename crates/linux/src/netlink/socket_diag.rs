@@ -44,6 +44,8 @@ pub(super) const COUNTERS: u8 = 1 << (INET_DIAG_INFO - 1);
 /// An MPTCP connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MptcpSocket {
+    /// Its state, as in TCP_INFO (Linux `include/net/tcp_states.h`); 1 is established.
+    pub state: u8,
     /// Its local token.
     pub token: u32,
     /// Its ends, which are those of its initial subflow.
@@ -60,6 +62,13 @@ pub struct MptcpSocket {
     pub bytes_received: u64,
     /// The inode of the socket, 0 if no process has it any more.
     pub inode: u32,
+}
+
+impl MptcpSocket {
+    /// Whether neither end has begun to close it.
+    pub fn is_established(&self) -> bool {
+        self.state == ESTABLISHED
+    }
 }
 
 /// The tokens of the connection that a subflow belongs to.
@@ -154,6 +163,7 @@ fn connection(message: &Message) -> Option<MptcpSocket> {
     info.resize(info.len().max(128), 0);
     let token = u32_at(&info, 12).filter(|&token| token != 0)?;
     Some(MptcpSocket {
+        state: *message.bytes().get(1)?,
         token,
         local,
         remote,

@@ -1,18 +1,18 @@
 //! One connection: its path manager, its subflows, and how commands are carried out.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 
 use rustix::io::Errno;
-use subflow_policy::path_manager::{Address, Command, Event, FourTuple, PathManagement, PathManager};
+use subflow_policy::path_manager::{Address, Command, Event, FourTuple, NamedSubflows, PathManagement, PathManager};
 use subflow_quantity::Instant;
 
 use super::closing::{Closing, Decision};
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
 use super::wording;
-use crate::error::Error;
+use crate::error::{Error, While};
 use crate::netlink::{MptcpPathManager, NewSubflow, SubflowEnds};
 
 /// A connection whose paths we manage.
@@ -21,6 +21,8 @@ pub(super) struct Connection {
     token: u32,
     initial: FourTuple,
     path_manager: PathManagement,
+    /// The subflows that it is to have besides.
+    named: NamedSubflows,
     /// Its subflows, as far as we know.
     subflows: Vec<FourTuple>,
     /// Commands that the kernel does not take before the peer has shown that it has both keys.
@@ -32,12 +34,14 @@ pub(super) struct Connection {
     held_back: Vec<(IpAddr, Command)>,
     /// The address that is being lost, if it is that of all subflows.
     loses_all: Option<IpAddr>,
+    /// Whether the kernel does not know it any more.
+    is_over: bool,
 }
 
 /// What a connection needs to carry out commands.
 pub(super) struct Means<'a> {
     pub(super) kernel: &'a mut MptcpPathManager,
-    pub(super) local: &'a LocalAddresses,
+    pub(super) local: &'a mut LocalAddresses,
     pub(super) now: Instant,
 }
 
@@ -51,8 +55,9 @@ impl Connection {
     pub(super) fn new(token: u32, initial: FourTuple, client: bool, plan: Plan) -> Self {
         let Plan { path_manager, .. } = plan;
         let (subflows, waiting, closing) = (vec![initial], Vec::new(), Closing::default());
-        let (held_back, loses_all) = (Vec::new(), None);
-        Self { token, initial, path_manager, subflows, waiting, closing, client, held_back, loses_all }
+        let (held_back, loses_all, is_over) = (Vec::new(), None, false);
+        let named = NamedSubflows::default();
+        Self { token, initial, path_manager, named, subflows, waiting, closing, client, held_back, loses_all, is_over }
     }
 
     pub(super) fn initial(&self) -> FourTuple {
@@ -66,14 +71,13 @@ impl Connection {
 
     /// Begins, with the addresses that this host has and the subflows of the plan.
     pub(super) fn establish(&mut self, closed: bool, named: &[NamedSubflow], means: &mut Means<'_>) {
-        for subflow in named {
-            self.open_named(subflow, means);
-        }
+        let opened: Vec<Event> = named.iter().filter_map(|subflow| self.open_named(subflow, means)).collect();
         // The path manager knows the address of the initial subflow from that.
         let others = means.local.present().iter().filter(|known| known.address != self.initial.local.ip());
         let mut events: Vec<Event> = others.map(|other| Event::LocalAddressAdded(other.named())).collect();
         let (initial, client) = (self.initial, self.client);
         events.push(Event::Established { initial, client, initial_address_closed: closed });
+        events.extend(opened);
         self.on_events(events, means);
         self.declare_backup(initial, means);
     }
@@ -87,21 +91,24 @@ impl Connection {
 
     /// When the path manager is to be woken; [`Instant::MAX`] for never.
     pub(super) fn wake_at(&self) -> Instant {
-        self.path_manager.wake_at()
+        self.path_manager.wake_at().min(self.named.wake_at())
     }
 
-    fn open_named(&mut self, subflow: &NamedSubflow, means: &mut Means<'_>) {
+    /// Opens a subflow of the plan, now or when this host has its address. Returns what follows: that it did not open.
+    fn open_named(&mut self, subflow: &NamedSubflow, means: &mut Means<'_>) -> Option<Event> {
         let NamedSubflow { local, remote, backup } = *subflow;
-        let id = match means.local.entry(local.ip()) {
-            _ if local.ip() == self.initial.local.ip() => 0,
-            Some(entry) => entry.id,
-            None => return log::warn!("{}: this host has no address {}", self.name(), local.ip()),
-        };
-        // The port, if there is one, is that of the local end.
-        let address = |id, end: SocketAddr| Address { id, address: end.ip(), port: Some(end.port()) };
-        let command =
-            Command::Open { local: address(id, local), remote: address(0, remote), port: remote.port(), backup };
-        self.carry_out(command, means);
+        let entry = means.local.entry(local.ip());
+        let is_initial = local.ip() == self.initial.local.ip();
+        let id = if is_initial { 0 } else { entry.map_or(0, |entry| entry.id) };
+        let port = Some(local.port()).filter(|&port| port != 0);
+        let from = Address { id, address: local.ip(), port };
+        self.named.add(from, remote, backup, is_initial || entry.is_some());
+        if entry.is_none() && !is_initial {
+            log::warn!("{}: this host has no address {} yet", self.name(), local.ip());
+            return None;
+        }
+        let to = Address { id: 0, address: remote.ip(), port: Some(remote.port()) };
+        self.carry_out(Command::Open { local: from, remote: to, port: remote.port(), backup }, means)
     }
 
     /// Passes events to the path manager, and carries out what it says.
@@ -111,6 +118,7 @@ impl Connection {
         while let Some(event) = events.pop_front() {
             self.note(&event);
             self.path_manager.on_event(&event, means.now, &mut commands);
+            self.named.on_event(&event, means.now, &mut commands);
             for command in commands.drain(..) {
                 events.extend(self.carry_out(command, means));
             }
@@ -191,6 +199,11 @@ impl Connection {
         !self.waiting.is_empty()
     }
 
+    /// Whether the kernel does not know it any more, as a command has shown.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Carries out a command. Returns what follows at once: that a subflow did not open.
     fn carry_out(&mut self, command: Command, means: &mut Means<'_>) -> Option<Event> {
         let token = self.token;
@@ -202,7 +215,12 @@ impl Connection {
                 let failed = Event::SubflowClosed(FourTuple { local: from, remote: to });
                 let interface = means.local.entry(local.address).and_then(|entry| entry.bound_to());
                 let subflow = NewSubflow { id: local.id, from, to, interface, backup };
-                (means.kernel.open_subflow(token, &subflow), Some(failed))
+                let leads_nowhere = |interface| !means.local.has_route(from.ip(), to.ip(), interface);
+                let outcome = match interface.is_some_and(leads_nowhere) {
+                    true => Err(io::Error::from_raw_os_error(libc::ENETUNREACH)).during(|| "no route".into()),
+                    false => means.kernel.open_subflow(token, &subflow),
+                };
+                (outcome, Some(failed))
             }
             Command::Announce(address) => {
                 let backup = means.local.entry(address.address).is_some_and(|entry| entry.backup);
@@ -219,7 +237,9 @@ impl Connection {
                 Decision::Close => {
                     let closed = means.kernel.close_subflow(token, subflow.local, subflow.remote);
                     // Where there is no such subflow any more, an event of the kernel says so.
-                    if closed.as_ref().err().is_none_or(is_of_missing_subflow) && self.subflows.contains(&subflow) {
+                    if closed.as_ref().err().is_none_or(|error| has_number(error, Errno::SRCH))
+                        && self.subflows.contains(&subflow)
+                    {
                         self.closing.on_close(subflow);
                     }
                     (closed, None)
@@ -243,6 +263,12 @@ impl Connection {
                 self.waiting.push(command);
                 None
             }
+            // The kernel says so of a token that it does not know.
+            Err(error) if has_number(&error, Errno::INVAL) && means.kernel.local_addresses(token).is_err() => {
+                log::debug!("{} is over", self.name());
+                self.is_over = true;
+                None
+            }
             Err(error) => {
                 // A subflow that is missing is missed by people; other commands may come too late.
                 let level = if follows.is_some() { log::Level::Warn } else { log::Level::Debug };
@@ -258,7 +284,7 @@ impl Connection {
     }
 }
 
-/// Whether the kernel says that a connection has no such subflow.
-fn is_of_missing_subflow(error: &Error) -> bool {
-    matches!(error, Error::System { source, .. } if source.raw_os_error() == Some(Errno::SRCH.raw_os_error()))
+/// Whether it is the kernel's error with this number.
+fn has_number(error: &Error, number: Errno) -> bool {
+    matches!(error, Error::System { source, .. } if source.raw_os_error() == Some(number.raw_os_error()))
 }

@@ -94,6 +94,7 @@ impl Driver {
                 connection.on_events([Event::Woken], means);
             }
         });
+        self.connections.retain(|_, connection| !connection.is_over());
         Ok(())
     }
 
@@ -199,7 +200,9 @@ impl Driver {
     fn take_over(&mut self, found: &Found) -> bool {
         let (token, initial) =
             (found.socket.token, FourTuple { local: found.socket.local, remote: found.socket.remote });
-        if !is_remote(&initial) {
+        // A connection whose end has begun gets no further subflows (Linux `mptcp_is_fully_established`), and its end is
+        // not always reported.
+        if !is_remote(&initial) || !found.socket.is_established() {
             return false;
         }
         let kernel_ids = match self.kernel.local_addresses(token) {
@@ -287,18 +290,18 @@ impl Driver {
 
     /// What a connection that is not among the others yet needs.
     fn means(&mut self) -> Means<'_> {
-        Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() }
+        Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() }
     }
 
     fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
         let now = self.clock.now();
         if let Some(connection) = self.connections.get_mut(&token) {
-            work(connection, &mut Means { kernel: &mut self.kernel, local: &self.local, now });
+            work(connection, &mut Means { kernel: &mut self.kernel, local: &mut self.local, now });
         }
     }
 
     fn with_all(&mut self, work: impl Fn(&mut Connection, &mut Means<'_>)) {
-        let mut means = Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() };
+        let mut means = Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() };
         self.connections.values_mut().for_each(|connection| work(connection, &mut means));
     }
 }

@@ -129,6 +129,7 @@ mod tests {
     fn socket(token: u32, local: &str) -> MptcpSocket {
         let (local, remote) = (local.parse().expect("an address"), "10.9.0.1:80".parse().expect("an address"));
         MptcpSocket {
+            state: 1,
             token,
             local,
             remote,
