@@ -292,11 +292,10 @@ fn a_withdrawal_of_the_initial_address_that_comes_after_its_return_closes_nothin
 #[test]
 fn a_withdrawal_of_an_announced_address_that_comes_after_its_return_closes_nothing() {
     let mut pair = with_data(Setup::mptcp(1, 2));
-    pair.write(CLIENT, 5_000_000);
-    pair.run_for(ms(100));
     pair.lose_address(SERVER, 0);
     pair.run_for(ms(500));
     pair.lose_address(SERVER, 1);
+    pair.write(CLIENT, 50_000);
     pair.run_for(ms(500));
     pair.regain_address(SERVER, 1);
     pair.run_for(secs(20));
