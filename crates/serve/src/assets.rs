@@ -20,7 +20,7 @@ type Asset = (&'static str, &'static str, &'static str);
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-const ASSETS: [Asset; 26] = [
+const ASSETS: [Asset; 27] = [
     // The colours of the page are those of the report beside it.
     ("palette.css", STYLE, PALETTE),
     ("main.css", STYLE, include_str!("page/main.css")),
@@ -30,6 +30,7 @@ const ASSETS: [Asset; 26] = [
     ("main.js", SCRIPT, include_str!("page/main.js")),
     ("server.js", SCRIPT, include_str!("page/server.js")),
     ("elements.js", SCRIPT, include_str!("page/elements.js")),
+    ("edits.js", SCRIPT, include_str!("page/edits.js")),
     ("editor.js", SCRIPT, include_str!("page/editor.js")),
     ("toml.js", SCRIPT, include_str!("page/toml.js")),
     ("schema.js", SCRIPT, include_str!("page/schema.js")),

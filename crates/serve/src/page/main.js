@@ -1,6 +1,7 @@
 // The page: what is typed is checked and run in the background, and the figures renew.
 
 import { button, delayed, find, make, session, startTheme } from "./elements.js";
+import { assigned } from "./edits.js";
 import { Editor } from "./editor.js";
 import { FolderView } from "./folder.js";
 import { openGallery } from "./gallery.js";
@@ -15,7 +16,6 @@ import { Running } from "./running.js";
 import { Schema } from "./schema.js";
 import * as server from "./server.js";
 import { fromFragment, openShare } from "./share.js";
-import { placeOfValue } from "./toml.js";
 import { Variants } from "./variants.js";
 
 // How long a pause in typing is.
@@ -36,10 +36,7 @@ const editor = new Editor(find("view-text"), undo, (kind) => {
 });
 const pins = new Pins(changeValue, () => renew(0));
 const moment = new Moment();
-const picture = new NetworkPicture(find("picture"), (change) => {
-  const text = change(editor.text);
-  if (text !== null && text !== editor.text) editor.replace([{ span: [0, editor.text.length], by: text }]);
-}, (path) => { showTab("text"); pins.pin(path); });
+const picture = new NetworkPicture(find("picture"), changeValue, (path) => { showTab("text"); pins.pin(path); });
 const results = new Results((time) => moment.goTo(time));
 const runs = new Runs(open);
 const lessons = new Lessons(({ name, scenario, key, values }) => {
@@ -68,9 +65,11 @@ function changed(isSliding) {
   results.outdated();
 }
 
+/** Gives a key another value in TOML, or none with `null`. Returns whether the text could be changed. */
 function changeValue(path, notation) {
-  const span = placeOfValue(editor.text, path);
-  if (span) editor.replace([{ span, by: notation }]);
+  const change = assigned(editor.text, path, notation);
+  if (change) editor.replace([change]);
+  return change !== null;
 }
 
 function assignments() {

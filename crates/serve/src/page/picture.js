@@ -2,7 +2,6 @@
 // edited beside it, which changes the text.
 
 import { button, draw, find, make, openDialog, session } from "./elements.js";
-import { endOfTable, placeOfValue } from "./toml.js";
 
 const WIDTH = 560;
 const ROW = 165;
@@ -52,7 +51,10 @@ export function colourOf({ hosts }, { ends }) {
   return "";
 }
 
-/** The picture. `edit` gets a function that changes a text, and returns the new one. */
+/**
+ * The picture. `edit` gets the path of a key and its new value in TOML, or `null` for none, and returns whether the text
+ * was changed.
+ */
 export class NetworkPicture {
   constructor(container, edit, pin) {
     this.container = container;
@@ -187,35 +189,43 @@ export class NetworkPicture {
   }
 
   open(link) {
-    const fields = KEYS.map((key) => {
-      const path = `links.${link.name}.${key}`;
-      const value = this.values.get(path);
+    const message = make("p", { className: "wrong", role: "alert", hidden: true });
+    const say = (text) => { message.textContent = text; message.hidden = !text; };
+    const has = (path) => [...this.values.keys()].some((of) => of.startsWith(`${path}.`));
+    const base = `links.${link.name}`;
+    const fields = KEYS.flatMap((key) => {
+      const path = `${base}.${key}`;
       const sides = ["up", "down"].filter((side) => this.values.has(`${path}.${side}`));
-      return sides.length ? sides.map((side) => ({ label: `${key} ${side}`, path: `${path}.${side}`, key: null }))
-        : [{ label: key, path, key, isList: typeof value === "object" }];
-    }).flat().filter(({ isList }) => !isList);
-    const inputs = fields.map(({ label, path, key }) => {
-      const input = make("input", { value: this.values.get(path) ?? "", placeholder: "the default", id: `link-${label.replace(" ", "-")}` });
-      input.addEventListener("change", () => this.edit((text) => changed(text, link.name, path, key, input.value)));
-      const known = this.values.has(path);
-      return make("div", { className: "field" }, make("label", { htmlFor: input.id }, label), input,
-        known && button("pin", () => { this.pin(path); find("link").close(); }));
+      return sides.length ? sides.map((side) => ({ label: `${key} ${side}`, path: `${path}.${side}` })) : [{ label: key, path }];
     });
-    openDialog("link", `Link ${link.name}`, ...inputs,
-      make("p", {}, "Values as in the text: 50 Mbit/s, 10 ms, 100 packets, 1 %."));
+    // A table or a list has several values, which one field cannot show.
+    const isOne = ({ path }) => !has(path) && typeof this.values.get(path) !== "object";
+    const inputs = fields.map((field) => {
+      const { label, path } = field, id = `link-${label.replace(" ", "-")}`;
+      if (!isOne(field)) {
+        return make("div", { className: "field", id }, make("label", {}, label), make("small", {}, "several values: edit them in the text"));
+      }
+      const input = make("input", { value: this.values.get(path) ?? "", placeholder: "the default", id });
+      input.addEventListener("change", () => {
+        const value = input.value.trim(), known = this.values.get(path);
+        if (value === String(known ?? "")) return say("");
+        // The values are those of the text when it was last without errors.
+        const notation = value ? JSON.stringify(value) : null;
+        if (this.edit(path, notation)) {
+          say("");
+          if (value) this.values.set(path, value); else this.values.delete(path);
+        } else {
+          say(`${path} cannot be changed here: the text has no place for it that the picture can find. Edit it in the text.`);
+          input.value = known ?? "";
+        }
+        return undefined;
+      });
+      return make("div", { className: "field" }, make("label", { htmlFor: id }, label), input,
+        this.values.has(path) && button("pin", () => { this.pin(path); find("link").close(); }));
+    });
+    const isWritten = has(base);
+    openDialog("link", `Link ${link.name}`, ...(isWritten ? inputs : []), message, make("p", {}, isWritten
+      ? "Values as in the text: 50 Mbit/s, 10 ms, 100 packets, 1 %. Without a value the default holds."
+      : `The text does not name this link: [topology] or an imported network makes it, and has its values.`));
   }
-}
-
-/** The text with another value for a key of a link, which may have none so far; `null` if there is no place for it. */
-export function changed(text, link, path, key, value) {
-  const span = placeOfValue(text, path);
-  const notation = JSON.stringify(value.trim());
-  if (span && value.trim()) return text.slice(0, span[0]) + notation + text.slice(span[1]);
-  if (span) {
-    // Without a value its line goes, unless something else is on it.
-    const from = text.lastIndexOf("\n", span[0]) + 1, end = text.indexOf("\n", span[1]) + 1 || text.length;
-    return /^\s*[\w-]+\s*=\s*$/.test(text.slice(from, span[0])) ? text.slice(0, from) + text.slice(end) : null;
-  }
-  const at = key && value.trim() ? endOfTable(text, ["links", link]) : null;
-  return at === null ? null : `${text.slice(0, at)}\n${key} = ${notation}${text.slice(at)}`;
 }

@@ -132,7 +132,8 @@ export class Pins {
 
   set(pin, notation) {
     this.place.querySelector(`[data-path=${JSON.stringify(pin.path)}] output`).textContent = pin.kind === "choice" ? "" : JSON.parse(notation);
-    this.change(pin.path, notation);
+    if (this.change(pin.path, notation) !== false) return;
+    this.place.querySelector(`[data-path=${JSON.stringify(pin.path)}] output`).textContent = "no place in the text";
   }
 
   refresh(shown) {
