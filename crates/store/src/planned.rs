@@ -99,11 +99,14 @@ impl Store {
         self.path().join(format!("{}{id}{}", NOTE[0], NOTE[1]))
     }
 
-    /// The number of the process that works with the journal; empty if it is not known, `None` if there is none, and for a
-    /// store that the user has named. A command that begins in the same instant may be told that the journal is in use.
+    /// The number of the process that works with the journal, or that began last to do runs for a store that the user has
+    /// named; empty if it is not known, `None` if there is none. A command that begins to use a journal in the same
+    /// instant may be told that it is in use.
     pub fn user(&self) -> Option<String> {
         let path = self.path().join(LOCK);
-        match File::open(&path).ok().filter(|_| self.is_journal())?.try_lock_shared() {
+        let file = File::open(&path).ok()?;
+        let tried = if self.is_journal() { file.try_lock_shared() } else { file.try_lock() };
+        match tried {
             Err(TryLockError::WouldBlock) => Some(std::fs::read_to_string(&path).unwrap_or_default()),
             _ => None,
         }

@@ -20,7 +20,7 @@ use crate::{Key, Record, StoreError};
 use crate::{PROGRAM_VERSION, RECORD_FORMAT};
 
 pub(crate) const MARKER: &str = "subflow-store.json";
-/// The file that the process of a journal locks.
+/// The file that the process of a journal locks, and those that do runs for another store share.
 pub(crate) const LOCK: &str = "subflow-store.lock";
 /// What the names of files have after the key: of valid results, of results that are not valid, and of errors. The
 /// first of those that exist is the record of the run.
@@ -103,6 +103,20 @@ impl Store {
             Err(TryLockError::Error(_)) => {}
         }
         Ok(file)
+    }
+
+    /// Notes that this process does runs for the store, until the file is dropped. Several processes may at the same time,
+    /// unless it is a journal, which its own process has locked. `None` where the file system has no locks.
+    pub(crate) fn used(&self) -> Option<File> {
+        if self.is_journal {
+            return None;
+        }
+        let path = self.path.join(LOCK);
+        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path).ok()?;
+        file.lock_shared().ok()?;
+        // The number is that of the process that began last.
+        file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).ok()?;
+        Some(file)
     }
 
     fn opened(path: PathBuf, is_journal: bool) -> Result<Self, StoreError> {

@@ -66,6 +66,7 @@ pub fn fill_with(
     if plan.document.custom.is_empty() {
         store.note(plan)?;
     }
+    let _used = store.used();
     let key = |job: Job| Key::of(plan, job, settings.options.series);
     let is_stored = |job| Key::all_of(plan, job, settings.options.series).into_iter().any(|key| store.contains(key));
     let is_kept = |job: Job| !settings.again.contains(&job.run) && is_stored(job);

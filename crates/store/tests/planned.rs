@@ -78,3 +78,23 @@ fn a_plan_with_an_identity_is_told_from_the_scenario_and_a_damaged_note_is_named
         assert!(error.contains(&id) && error.contains("subflow merge"), "{error}");
     }
 }
+
+#[test]
+fn a_store_that_the_user_has_named_tells_who_does_runs_for_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let document = Document::parse(Path::new("study.toml"), TEXT.to_owned()).expect("TOML");
+    let plan = Plan::read(document).expect("a scenario");
+    let store = Store::open(folder.path().join("named")).expect("a new store");
+    let other = Store::existing(store.path()).expect("it is there");
+    assert_eq!(other.user(), None, "nobody does runs yet");
+    let seen = std::sync::Mutex::new(Vec::new());
+    let look = |_| seen.lock().expect("no thread panics").push(other.user());
+    let jobs = plan.jobs();
+    fill(&plan, &jobs, &store, &settings(), &look).expect("it can be written");
+    let seen = seen.into_inner().expect("no thread panics");
+    let own = Some(std::process::id().to_string());
+    assert!(seen.len() > jobs.len() && seen.iter().all(|user| *user == own), "{seen:?}");
+    assert_eq!(other.user(), None, "all runs are done");
+    other.remove(jobs.iter().flat_map(|job| Key::all_of(&plan, *job, true))).expect("removed");
+    assert!(!other.path().exists(), "the file of the lock alone keeps no store");
+}
