@@ -45,7 +45,9 @@ pub(super) const METRICS: [Metric; 18] = [
         of: Of::Subflows,
         title: "Goodput of subflows",
         label: "goodput",
-        caption: "Data that each subflow delivered first; later copies on other subflows do not count.",
+        caption: "Data that each subflow delivered first, counted when it is in order in the stream of the connection: what \
+                  waited for other subflows counts at once then, so a peak may be above the rate of the link. Later \
+                  copies on other subflows do not count.",
     },
     Metric {
         name: "delay",
