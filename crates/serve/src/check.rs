@@ -96,6 +96,11 @@ impl Draft {
         Ok(document)
     }
 
+    /// The text with all changes, which are in it afterwards; comments are kept.
+    pub(crate) fn changed(&self, opened: &Opened) -> Result<String, String> {
+        self.document(opened).map(|document| document.text()).map_err(|problem| problem.message)
+    }
+
     /// The file that it would be, in the directory of the one that was opened. A name is letters, digits, `-` and `_`.
     fn path(&self, opened: &Opened) -> PathBuf {
         let is_plain = |name: &&String| {

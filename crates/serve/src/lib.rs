@@ -39,10 +39,12 @@ mod limits;
 mod lines;
 mod live;
 mod moments;
+mod names;
 mod picture;
 mod routes;
 mod run;
 mod variants;
+mod waits;
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};

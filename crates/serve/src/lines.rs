@@ -17,7 +17,8 @@ pub(crate) enum Line<'a> {
     Started(usize),
     /// How many of them are done.
     Progress { done: usize, total: usize },
-    /// The last line: the number of the results, how many runs they have, and the flows of the first point.
+    /// The last line: the number of the results, how many runs they have, and the flows of the first point, of each
+    /// variant.
     Result { number: u64, runs: usize, cpu_s: f64, flows: Vec<Headline> },
     /// The last line: the variant that is not in sight, `a` or `b`, cannot be run.
     Refused { variant: Variant, checked: &'a Checked },
@@ -25,9 +26,11 @@ pub(crate) enum Line<'a> {
     Error(&'a str),
 }
 
-/// A flow in numbers: its mean goodput over the runs, and when it completed.
+/// A flow in numbers: its mean goodput over the runs of a point, and when it completed.
 #[derive(Debug, Serialize)]
 pub(crate) struct Headline {
+    /// Which point it is, if there are several.
+    pub(crate) at: String,
     pub(crate) flow: String,
     pub(crate) goodput_mbps: f64,
     pub(crate) completion_s: Option<f64>,

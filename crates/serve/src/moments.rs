@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use subflow_lab::results::{Experiment, FlowResult, Sequence, SequenceKind, Series};
 
+use crate::waits::Waits;
+
 const METRICS: [&str; 6] = ["goodput", "cwnd", "in-flight", "srtt", "blocking", "queue"];
 /// More series are for the report.
 const MOST_SERIES: usize = 150;
@@ -71,6 +73,7 @@ impl<'a> Metric<'a> {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Packets<'a> {
     sequences: Vec<Points<'a>>,
+    waits: Vec<Waits<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -90,7 +93,8 @@ impl<'a> Packets<'a> {
         let Some(run) = experiment.runs.iter().find(|run| !run.result.sequences.is_empty()) else {
             return Self::default();
         };
-        Self { sequences: run.result.sequences.iter().take(MOST_SEQUENCES).map(Points::of).collect() }
+        let sequences = &run.result.sequences;
+        Self { sequences: sequences.iter().take(MOST_SEQUENCES).map(Points::of).collect(), waits: Waits::of(sequences) }
     }
 }
 

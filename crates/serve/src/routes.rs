@@ -10,16 +10,16 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
-use subflow_scenario::schema::json_schema;
 
 use crate::access::{Access, guard};
-use crate::answers::{in_json, parsed};
+use crate::answers::{in_json, in_text, parsed};
 use crate::assets::{CARDS, PAGE, asset, card_pictures};
 use crate::check::{Draft, Opened};
 use crate::exports::PARQUET;
 use crate::kept::Shared;
 use crate::lessons::lessons;
 use crate::limits::Limits;
+use crate::names::schema_with_aliases;
 use crate::{folder_routes, run};
 
 /// All addresses. Requests that `access` refuses reach none of them.
@@ -31,6 +31,7 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
         .route("/{token}/schema.json", get(schema))
         .route("/{token}/pictures.json", get(pictures))
         .route("/{token}/check", post(check))
+        .route("/{token}/text", post(text))
         .route("/{token}/run", post(begin))
         .route("/{token}/runs.json", get(runs))
         .route("/{token}/runs/{number}", get(follow))
@@ -83,7 +84,7 @@ async fn pictures() -> Response {
 }
 
 async fn schema() -> Response {
-    in_json(&json_schema())
+    in_json(&schema_with_aliases())
 }
 
 async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
@@ -101,6 +102,16 @@ async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(checked)) => in_json(&checked),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "the check of this scenario failed\n").into_response(),
+    }
+}
+
+/// The text of a scenario with what the page changes: swept pins and the number of seeds.
+async fn text(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    match parsed::<Draft>(&body) {
+        Ok(draft) => draft
+            .changed(&shared.opened)
+            .map_or_else(|problem| (StatusCode::UNPROCESSABLE_ENTITY, format!("{problem}\n")).into_response(), in_text),
+        Err(response) => *response,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::jobs::Job;
 use crate::kept::{Finished, Shared};
 use crate::limits::watch;
 use crate::lines::{Headline, Line};
-use crate::variants::{Answer, Request, add_differences};
+use crate::variants::{Answer, Request, add_differences, is_counterpart, name_of_point};
 
 /// Begins runs. The answer has a line for each event, the last one with the number of the results or with an error. The
 /// runs go on for a while when nobody reads it.
@@ -97,20 +97,32 @@ fn run(shared: &Shared, request: Request, plan: Plan, job: &Job) {
     job.end(&Line::Result { number, runs, cpu_s, flows });
 }
 
-/// The flows of the first point: their mean goodput over its runs, and when they completed.
+/// The flows of the first point, of each variant: their mean goodput over its runs, and when they completed.
 pub(crate) fn headlines(experiment: &Experiment) -> Vec<Headline> {
+    let Some(first) = experiment.runs.iter().find(|run| run.point == 0) else { return Vec::new() };
+    let mut points: Vec<usize> = Vec::new();
+    for run in experiment.runs.iter().filter(|run| is_counterpart(&run.parameters, &first.parameters)) {
+        if !points.contains(&run.point) {
+            points.push(run.point);
+        }
+    }
+    points.into_iter().flat_map(|point| headlines_of(experiment, point)).collect()
+}
+
+/// The flows of a point.
+fn headlines_of(experiment: &Experiment, point: usize) -> Vec<Headline> {
     /// More are for the report.
     const MOST: usize = 4;
-    let runs: Vec<&Run> = experiment.runs.iter().filter(|run| run.point == 0).collect();
-    let Some(first) = runs.first() else { return Vec::new() };
+    let runs: Vec<&Run> = experiment.runs.iter().filter(|run| run.point == point).collect();
     let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let headline = |(index, flow): (usize, &FlowResult)| {
         let flows = || runs.iter().filter_map(|run| run.result.flows.get(index));
         Headline {
+            at: name_of_point(&runs[0].parameters),
             flow: flow.name.clone(),
             goodput_mbps: mean(flows().map(|flow| flow.goodput_mbps).collect()).unwrap_or_default(),
             completion_s: mean(flows().filter_map(|flow| flow.completion_s).collect()),
         }
     };
-    first.result.flows.iter().take(MOST).enumerate().map(headline).collect()
+    runs[0].result.flows.iter().take(MOST).enumerate().map(headline).collect()
 }

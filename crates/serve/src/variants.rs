@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use subflow_lab::results::metrics::ComparedMetric;
+use subflow_lab::results::parameters::word;
 use subflow_lab::results::{Baseline, Experiment};
 use subflow_scenario::sweep::{Bounds, Design, Parameters, Plan, Point, SeriesKept};
 
@@ -106,6 +107,23 @@ fn together(a: Plan, b: Plan) -> Result<Plan, String> {
 pub(crate) fn add_differences(experiment: &mut Experiment) {
     let baseline = Baseline::of(experiment, VARIANT.to_owned(), "A".into(), &ComparedMetric::usual());
     experiment.baseline = Some(baseline);
+}
+
+/// Whether two points differ at most by their variants.
+pub(crate) fn is_counterpart(a: &Parameters, b: &Parameters) -> bool {
+    let others = |of: &Parameters| {
+        of.iter()
+            .filter(|(path, _)| *path != VARIANT)
+            .map(|(path, value)| (path.clone(), value.clone()))
+            .collect::<Vec<_>>()
+    };
+    others(a) == others(b)
+}
+
+/// A point in words: its variant, and the values that are swept over; empty if there is one point only.
+pub(crate) fn name_of_point(parameters: &Parameters) -> String {
+    let one = |(path, value)| if path == VARIANT { word(value) } else { format!("{path} = {}", word(value)) };
+    parameters.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
 #[cfg(test)]

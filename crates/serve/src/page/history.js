@@ -90,21 +90,38 @@ export function differences(before, after) {
   return x.length || y.length ? [...lines, ...rest] : [];
 }
 
-/** The runs of this session, the last one first. `restore` gets the texts of one. */
+// The parts of an entry that are compared: a title, and the text of it before and now.
+function parts(before, now) {
+  const set = (of) => of.set.join("\n");
+  return [[before.b === null && now.b === null ? "the scenario" : "A", before.a, now.a],
+    ["B", before.b, now.b], ["seeds and sweeps of the page", set(before), set(now)]];
+}
+
+/** What has changed between two requests: `{ title, lines }` for each part that differs. */
+export function changesBetween(before, now) {
+  return parts(before, now).filter(([, a, b]) => a !== b).map(([title, a, b]) => {
+    if (a === null) return { title: "B was added", lines: [] };
+    if (b === null) return { title: "B was removed", lines: [] };
+    return { title, lines: a && b ? differences(a, b)
+      : (a || b).split("\n").map((line) => ({ sign: a ? "-" : "+", line })) };
+  });
+}
+
+/** The runs of this session, the last one first. `restore` gets the texts and the changes of one. */
 export class Runs {
   constructor(restore) {
     this.restore = restore;
-    this.entries = session.read("runs") ?? [];
+    this.entries = (session.read("runs") ?? []).filter(({ request }) => request);
   }
 
-  /** Notes finished runs: texts, and the headline of their results. */
-  note(texts, headline) {
+  /** Notes finished runs: texts and changes, and the headline of their results. */
+  note(request, headline) {
     const last = this.entries[0];
     const time = new Date().toLocaleTimeString();
-    if (last && JSON.stringify(last.texts) === JSON.stringify(texts)) Object.assign(last, { headline, time });
-    else this.entries.unshift({ texts, headline, time, name: "" });
+    if (last && JSON.stringify(last.request) === JSON.stringify(request)) Object.assign(last, { headline, time });
+    else this.entries.unshift({ request, headline, time, name: "" });
     const few = this.entries.filter(({ name }, index) => name || index < MOST_RUNS).slice(0, 2 * MOST_RUNS);
-    this.entries = fitting(few, ({ texts: { a, b } }) => a.length + (b?.length ?? 0));
+    this.entries = fitting(few, ({ request: { a, b } }) => a.length + (b?.length ?? 0));
     session.write("runs", this.entries);
   }
 
@@ -121,18 +138,20 @@ export class Runs {
   open(now) {
     const place = make("div", { id: "going-on", role: "group", "aria-label": "Runs that go on" });
     const list = this.entries.map((entry) => {
-      const changes = differences(entry.texts.a, now.a);
+      const { request, headline, time } = entry;
+      const changes = changesBetween(request, now);
       const name = make("input", { value: entry.name, placeholder: "name", "aria-label": "Name of this run" });
       name.addEventListener("change", () => { entry.name = name.value; session.write("runs", this.entries); });
-      const lines = changes.map(({ sign, line }) => make("div", { className: { "+": "added", "-": "removed" }[sign] ?? "" },
-        `${sign} ${line}`));
+      const line = ({ sign, line: text }) => make("div", { className: { "+": "added", "-": "removed" }[sign] ?? "" }, `${sign} ${text}`);
       return make("li", {},
-        make("div", { className: "row" }, name, make("span", {}, entry.time), make("b", {}, entry.headline),
+        make("div", { className: "row" }, name, make("span", {}, time), make("b", {}, headline),
           make("span", { className: "spring" }),
-          button("go back to it", () => { find("history").close(); this.restore(entry.texts); })),
+          button("go back to it", () => { find("history").close(); this.restore(request); })),
         changes.length
-          ? make("details", {}, make("summary", {}, "what has changed since"), make("pre", {}, ...lines))
-          : make("small", {}, "the same text as now"));
+          ? make("details", {}, make("summary", {}, `what has changed since: ${changes.map(({ title }) => title).join(", ")}`),
+            ...changes.filter(({ lines }) => lines.length).map(({ title, lines }) =>
+              [make("small", {}, title), make("pre", {}, ...lines.map(line))]).flat())
+          : make("small", {}, "the same as now"));
     });
     openDialog("history", "History", place, list.length
       ? make("ol", { className: "runs" }, ...list) : make("p", {}, "Nothing was run yet."));

@@ -10,11 +10,12 @@ import { Lessons } from "./lessons.js";
 import { LiveView } from "./live.js";
 import { Moment } from "./moment.js";
 import { NetworkPicture } from "./picture.js";
-import { Pins } from "./pins.js";
+import { Pins, sweptIn } from "./pins.js";
 import { Results } from "./results.js";
 import { Running } from "./running.js";
 import { Schema } from "./schema.js";
 import * as server from "./server.js";
+import { repeatIn } from "./opened.js";
 import { fromFragment, openShare } from "./share.js";
 import { Variants } from "./variants.js";
 
@@ -35,13 +36,13 @@ const editor = new Editor(find("view-text"), undo, (kind) => {
   if (kind === "replaced") follow(); else renew(TYPING_MS);
 });
 const pins = new Pins(changeValue, () => renew(0));
+pins.canAdd = true;
 const moment = new Moment();
 const picture = new NetworkPicture(find("picture"), changeValue, (path) => { showTab("text"); pins.pin(path); });
 const results = new Results((time) => moment.goTo(time));
-const runs = new Runs(open);
+const runs = new Runs(({ set, ...texts }) => open({ ...texts, repeat: repeatIn(set), pins: pins.statesWith(sweptIn(set)) }));
 const lessons = new Lessons(({ name, scenario, key, values }) => {
-  pins.only(key, values);
-  open({ a: scenario, name });
+  open({ a: scenario, name, pins: [{ path: key, values }] });
 });
 const running = new Running(runningChanged, heard);
 const folder = new FolderView(find("view-folder"), results, { shown: folderShown, open, edit: showInEditor });
@@ -61,8 +62,15 @@ function follow() {
 
 function changed(isSliding) {
   page.isSliding = isSliding;
-  session.write("texts", { ...variants.texts, name: page.name });
+  remember();
   results.outdated();
+}
+
+/** What the page needs to show the same elsewhere, or after a reload: texts, name, pins and the number of seeds. */
+const shown = () => ({ ...variants.texts, name: page.name, pins: pins.states(), repeat: +find("repeat").value || null });
+
+function remember() {
+  session.write("texts", shown());
 }
 
 /** Gives a key another value in TOML, or none with `null`. Returns whether the text could be changed. */
@@ -90,11 +98,18 @@ function requested() {
   return { a: draft(a), ...(b === null ? {} : { b: draft(b) }) };
 }
 
-/** Shows other texts, and runs them. */
-function open({ repeat = null, ...texts }) {
-  if (repeat) find("repeat").value = REPEATS.some(([, value]) => value === repeat) ? repeat : "";
+/** Shows other texts with their pins, and runs them. Without pins those of the page stay, but sweep over nothing. */
+function open({ repeat, pins: states = pins.statesWith([]), ...texts }) {
+  if (repeat !== undefined) setRepeat(repeat);
+  pins.restore(states);
   showInEditor(texts);
   renew(0);
+}
+
+function setRepeat(repeat) {
+  const choice = find("repeat"), value = String(repeat ?? "");
+  if (![...choice.options].some((of) => of.value === value)) choice.append(new Option(value, value));
+  choice.value = value;
 }
 
 function showInEditor({ a, b = null, name = null }) {
@@ -166,7 +181,7 @@ function heard(line, request, ms) {
     const { message } = line.refused.checked.problems[0];
     fail(b ? `variant ${line.refused.variant.toUpperCase()}: ${message}` : message);
   }
-  if (line.result) done(line.result, { a: a.text, b: b?.text ?? null, name: page.name }, ms, isCurrent);
+  if (line.result) done(line.result, { a: a.text, b: b?.text ?? null, name: a.name, set: a.set }, ms, isCurrent);
 }
 
 /** The runs of a folder that are shown now. */
@@ -192,8 +207,10 @@ function done({ number, runs: count, flows }, texts, ms, isCurrent) {
   runs.note(texts, headline);
 }
 
-const headlineOf = (flows) => flows.map(({ flow, goodput_mbps: mbps, completion_s: s }) =>
-  `${flow} ${mbps.toPrecision(4)} Mbit/s${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
+// The flows of a point, with the point before the first of them; the points of A and B follow each other.
+const headlineOf = (flows) => flows.map(({ at, flow, goodput_mbps: mbps, completion_s: s }, index) =>
+  `${at && at !== flows[index - 1]?.at ? `${at}: ` : ""}${flow} ${mbps.toPrecision(4)} Mbit/s`
+  + `${s === null ? "" : `, done after ${s.toPrecision(4)} s`}`).join("; ");
 
 function say(status, headline) {
   find("status").textContent = status;
@@ -250,10 +267,9 @@ function listen() {
     lessons.close();
     open({ a: text, name });
   }));
-  find("open-history").addEventListener("click", () => runs.open(variants.texts));
+  find("open-history").addEventListener("click", () => runs.open({ ...variants.texts, name: page.name, set: assignments() }));
   find("open-share").addEventListener("click", () => openShare({
-    name: page.name, texts: variants.texts, assignments: assignments(), repeat: +find("repeat").value,
-    number: page.number, parquet: page.parquet, print: () => results.print(),
+    shown: shown(), assignments: assignments(), changed: (text) => server.changed(draft(text)), number: page.number, parquet: page.parquet, print: () => results.print(),
   }, open));
   find("open-live").addEventListener("click", () => live.toggle());
   addEventListener("keydown", (event) => {
@@ -261,6 +277,7 @@ function listen() {
     event.preventDefault();
     checkAndRun(true);
   });
+  addEventListener("pagehide", remember);
   addEventListener("hashchange", async () => {
     const shared = await fromFragment(location.hash);
     if (shared) open(shared);
@@ -273,13 +290,12 @@ async function begin() {
   const [begun, schema, shared] = await Promise.all([server.start(), server.schema(), fromFragment(location.hash)]);
   page.cards = begun.cards;
   page.parquet = begun.parquet;
-  editor.schema = new Schema(schema);
+  editor.schema = pins.schema = new Schema(schema);
   // After a reload the page goes on where it was, unless the link has a scenario.
   const before = session.read("path") === begun.path ? session.read("texts") : null;
   session.write("path", begun.path);
   page.name = begun.name;
-  const lesson = lessons.load(begun.lessons, !shared && before !== null);
-  if (lesson) pins.only(lesson.key, lesson.values);
+  lessons.load(begun.lessons, !shared && before !== null);
   open(shared ?? before ?? { a: begun.text });
   if (begun.folder === null) return;
   find("tab-folder").hidden = false;

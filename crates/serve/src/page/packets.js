@@ -22,27 +22,25 @@ function after(points, time) {
 
 const amount = (bytes) => (bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(2)} MB`);
 
+// The most packets with the missing data that are named.
+const NAMED = 3;
+
 /** Why the reader of a flow has no more at a time. `nameOf` names a subflow. */
-export function waitsFor(sequences, flow, time, nameOf) {
-  const readable = sequences.find(({ of, kind }) => of === flow && kind === "readable")?.points ?? [];
-  const at = after(readable, time);
-  const [since, end] = at ? readable[at - 1] : [0, 0];
-  const next = readable[at];
-  if (!next) return `The reader has all ${amount(end)}, since ${since.toFixed(3)} s.`;
-  // What carried the next byte last until then: the newest packet that begins where the reader stopped, or just before.
-  let carrier = null;
-  for (const { of, kind, points } of sequences) {
-    if (!["sent", "retransmitted", "copied"].includes(kind) || of.split("/")[0] !== flow) continue;
-    for (let index = after(points, time) - 1; index >= 0 && points[index][0] > time - 5; index--) {
-      const [sent, offset] = points[index];
-      if (offset > end || end - offset > 3000) continue;
-      if (!carrier || sent > carrier.sent) carrier = { of, kind, sent };
-      break;
-    }
-  }
-  const had = `The reader has ${amount(end)}, since ${since.toFixed(3)} s, and gets more at ${next[0].toFixed(3)} s.`;
-  if (!carrier) return `${had} The next data has not been sent yet.`;
-  return `${had} It waits for data that ${nameOf(carrier.of)} has ${WORDS[carrier.kind]} at ${carrier.sent.toFixed(3)} s.`;
+export function waitsFor(all, flow, time, nameOf) {
+  const { every, least_s: least, waits } = all.find((of) => of.flow === flow) ?? { every: 1, least_s: 0, waits: [] };
+  const wait = waits.findLast(({ since_s: since }) => since <= time);
+  const seconds = (at) => `${at.toFixed(3)} s`;
+  if (!wait) return waits.length ? `The reader has nothing yet, and gets the first data at ${seconds(waits[0].since_s)}.` : "";
+  const { since_s: since, until_s: until, end, sent } = wait;
+  if (until === null) return `The reader has all ${amount(end)}${every > 1 ? " or a little more" : ""}, since ${seconds(since)}.`;
+  if (until <= time) return `The reader gets more all the time: it waits for ${(1000 * least).toPrecision(2)} ms at most.`;
+  const had = `The reader has ${amount(end)}, since ${seconds(since)}, and gets more at ${seconds(until)}.`;
+  if (every > 1) return `${had} What it waits for is not known: of such a long run one of ${every} packets was kept.`;
+  const known = sent.filter(({ at_s: at }) => at <= time);
+  if (!known.length) return `${had} The next data has not been sent yet.`;
+  const others = known.length > NAMED ? `, in all ${known.length} times` : "";
+  const words = known.slice(-NAMED).map(({ of, kind, at_s: at }) => `${nameOf(of)} has ${WORDS[kind]} at ${seconds(at)}`);
+  return `${had} It waits for the data from byte ${end} on, which ${words.join(", and ")}${others}.`;
 }
 
 /** The figure, of the subflow that was chosen. */
@@ -50,6 +48,7 @@ export class Packets {
   constructor(place) {
     this.place = place;
     this.sequences = null;
+    this.waits = [];
     this.chosen = null;
   }
 
@@ -60,7 +59,9 @@ export class Packets {
 
   /** Loads the packets of results. Returns whether there are some. */
   async load(number) {
-    this.sequences = (await packets(number).catch(() => null))?.sequences ?? null;
+    const found = await packets(number).catch(() => null);
+    this.sequences = found?.sequences ?? null;
+    this.waits = found?.waits ?? [];
     return Boolean(this.sequences?.length);
   }
 
@@ -95,7 +96,7 @@ export class Packets {
     const counts = mine.filter(({ points }) => points.length).map(({ kind, every, points }) =>
       `${points.length * every} ${WORDS[kind]}`);
     this.place.replaceChildren(
-      make("p", { className: "waits", role: "status" }, waitsFor(this.sequences, flow, time, nameOf)),
+      make("p", { className: "waits", role: "status" }, waitsFor(this.waits, flow, time, nameOf)),
       make("p", { className: "quiet" }, `Packets of ${nameOf(this.chosen)} from ${from.toFixed(2)} to ${to.toFixed(2)} s, by `
         + `position in the stream: ${counts.join(", ") || "none"}; the line is what can be read.`), svg);
   }

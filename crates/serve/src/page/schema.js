@@ -1,5 +1,9 @@
 // Reads the JSON Schema of scenarios: which keys a table has, which values a key takes, and what they mean.
 
+// How deep tables without names are within each other.
+const DEEPEST = 2;
+const NO_LOSS = "0 %";
+
 /** The schema as questions. */
 export class Schema {
   constructor(root) {
@@ -52,15 +56,56 @@ export class Schema {
       properties || typeof additionalProperties === "object");
   }
 
-  /** The names and truth values that a key takes. */
+  /** The names and truth values that a key takes, each once: without further names of the same. */
   values(path) {
     const found = new Set();
     for (const of of this.at(path)) {
-      for (const value of of.enum ?? []) found.add(value);
+      for (const value of of.enum ?? []) if (!(value in (of["x-aliases"] ?? {}))) found.add(value);
       if ("const" in of) found.add(of.const);
       if (of.type === "boolean" && !("const" in of)) { found.add(true); found.add(false); }
     }
     return [...found];
+  }
+
+  /** The name that a value of a key stands for: itself unless it is a further name. */
+  nameOf(path, value) {
+    return this.at(path).map((of) => of["x-aliases"]?.[value]).find((name) => name !== undefined) ?? value;
+  }
+
+  /**
+   * The keys below a table, and below tables in it that have no names, as `{ path, value, standard }`: the value to begin
+   * with, and whether it is the default. Keys that take neither a quantity nor one of several names are left out.
+   */
+  keysWithValues(path, depth = 0) {
+    const found = new Map();
+    for (const { properties } of this.at(path)) {
+      for (const [name, of] of Object.entries(properties ?? {})) {
+        const below = [...path, name], value = this.first(below);
+        const entries = value === null ? depth < DEEPEST && this.isPlainTable(of) ? this.keysWithValues(below, depth + 1) : []
+          : [{ path: below, value, standard: JSON.stringify(value) === this.describe(below)?.standard }];
+        for (const entry of entries) if (!found.has(entry.path.join("."))) found.set(entry.path.join("."), entry);
+      }
+    }
+    return [...found.values()];
+  }
+
+  // A table that can have one key alone, and means nothing by being there: switches and buffers.
+  isPlainTable(schema) {
+    const tables = this.alternatives(schema).filter(({ properties }) => properties);
+    return tables.length > 0 && tables.every(({ properties, required, minProperties }) =>
+      !required && !minProperties && Object.values(properties).every((of) => "default" in of || of.$ref || of.allOf || of.anyOf));
+  }
+
+  // The value with which a key begins: its default; where that is a word, no loss or the first name that it takes.
+  first(path) {
+    const schemas = this.at(path), standard = schemas.find((of) => "default" in of)?.default;
+    if (typeof standard === "number" || typeof standard === "boolean" || /^\s*[\d.]+\s*\D*$/.test(standard ?? "")) {
+      return standard;
+    }
+    if (standard !== undefined && typeof standard !== "string") return null;
+    if (schemas.some(({ pattern }) => pattern && new RegExp(pattern, "u").test(NO_LOSS))) return NO_LOSS;
+    const names = this.values(path).filter((value) => typeof value === "string");
+    return names.length < 2 ? null : names.includes(standard) ? standard : names[0];
   }
 
   /** The limits of a number at a path. */

@@ -21,6 +21,13 @@ export const measured = async (number, lesson) => json(await fetch(resultsFile(n
 /** Problems, values with their places, and what a text describes. */
 export const check = async (draft, signal) => json(await post("check", draft, signal));
 
+/** The text of a draft with its changes. */
+export async function changed(draft) {
+  const response = await post("text", draft);
+  await checked(response);
+  return response.text();
+}
+
 /** The series of the first run over time. */
 export const series = async (address) => json(await fetch(address));
 

@@ -3,6 +3,7 @@
 
 import { button, copied, find, make, openDialog, save } from "./elements.js";
 import { fromFile } from "./opened.js";
+import { statesIn } from "./pins.js";
 import { resultsFile } from "./server.js";
 
 // A longer fragment is refused when it is opened.
@@ -20,7 +21,7 @@ export async function toFragment(shared) {
   return PREFIX + btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** What a fragment contains; `null` if it is none of ours. Only texts come out of it, which are shown and checked. */
+/** What a fragment contains; `null` if it is none of ours. Only texts and pinned values come out of it. */
 export async function fromFragment(fragment) {
   const at = fragment.indexOf(PREFIX);
   if (at < 0) return null;
@@ -37,10 +38,11 @@ export async function fromFragment(fragment) {
       // A few bytes may stand for gigabytes.
       if (text.length > MOST_TEXT) { await reader.cancel(); return null; }
     }
-    const { a, b = null, repeat = null, name = null } = JSON.parse(text);
+    const { a, b = null, repeat = null, name = null, pins } = JSON.parse(text);
     const isText = (of) => typeof of === "string";
     if (!isText(a) || (b !== null && !isText(b))) return null;
-    return { a, b, repeat: Number.isInteger(repeat) ? repeat : null, name: isText(name) && NAME.test(name) ? name : null };
+    return { a, b, repeat: Number.isInteger(repeat) && repeat > 0 ? repeat : null, pins: statesIn(pins),
+      name: isText(name) && NAME.test(name) ? name : null };
   } catch {
     return null;
   }
@@ -68,13 +70,24 @@ export function python(name, assignments, isPair) {
     : `import subflow\nresults = ${read(name)}\nresults.plot()`;
 }
 
-/** Opens the dialog. `opened` gets what a pasted link contains. */
-export async function openShare({ name, texts, assignments, repeat, number, parquet, print }, opened) {
-  const fragment = await toFragment({ ...texts, name, ...(repeat ? { repeat } : {}) });
-  const isPair = texts.b !== null;
-  const scenarios = isPair
-    ? ["a", "b"].map((variant) => button(`${name}-${variant}.toml`, () => save(`${name}-${variant}.toml`, texts[variant])))
-    : [button(`${name}.toml`, () => save(`${name}.toml`, texts.a), { id: "save-toml" })];
+/** Opens the dialog. `changed` gets a text with the changes of the page; `opened` gets what a pasted link contains. */
+export async function openShare({ shown, assignments, changed, number, parquet, print }, opened) {
+  const fragment = await toFragment(shown);
+  const { name } = shown, isPair = shown.b !== null;
+  const failure = make("p", { className: "wrong", role: "alert", hidden: true });
+  // The file gives the runs of the page by itself: swept pins and the number of seeds are in it.
+  const saveText = async (as, text) => {
+    try {
+      save(as, assignments.length ? await changed(text) : text);
+      failure.hidden = true;
+    } catch (error) {
+      failure.textContent = `${as} was not saved: ${error.message}`;
+      failure.hidden = false;
+    }
+  };
+  const scenario = (as, text, id) => button(as, () => saveText(as, text), { id });
+  const scenarios = isPair ? ["a", "b"].map((variant) => scenario(`${name}-${variant}.toml`, shown[variant], `save-toml-${variant}`))
+    : [scenario(`${name}.toml`, shown.a, "save-toml")];
   const file = (label, of) => make("a", { className: "button", href: resultsFile(number, of), download: `${name}-${of}`,
     id: `save-${of.replace(".", "-")}` }, label);
   const files = number ? [
@@ -102,7 +115,7 @@ export async function openShare({ name, texts, assignments, repeat, number, parq
     make("p", {}, "Anyone who has subflow opens the same page with it. The part from “#” on also works after the address of "
       + "this page; the address itself is for you alone."),
     make("div", { className: "row" }, pasted, button("open", openLink, { id: "open-link" })),
-    make("h3", {}, "Files"), make("div", { className: "row" }, ...scenarios, ...files),
+    make("h3", {}, "Files"), make("div", { className: "row" }, ...scenarios, ...files), failure,
     make("p", {}, "The HTML file has the figures, the tables, the scenarios and all results. Each figure has buttons for SVG, "
       + "PNG and CSV below it, and for its numbers as a table."),
     tables.length > 0 && make("div", { className: "row" }, make("span", { className: "quiet" }, "Parquet:"), ...tables),

@@ -16,6 +16,7 @@ mod lessons;
 mod looks;
 mod picture;
 mod running;
+mod sharing;
 mod tools;
 
 use subflow_prerequisite::Prerequisite;
