@@ -158,7 +158,7 @@ impl Folder {
                     plan: Some(id.clone()),
                     share: Some(share),
                     user: user.clone(),
-                    ..Entry::new(path, &format!("{}: {}", plan.document.name, plan.points[0].scenario.title))
+                    ..Entry::new(path, &titled(&plan))
                 },
                 Err(error) => failed("runs of a scenario", error),
             }
@@ -194,6 +194,12 @@ impl Entry {
         let (path, what) = (path.to_owned(), what.to_owned());
         Self { path, plan: None, what, files: Vec::new(), share: None, user: None, problem: None }
     }
+}
+
+/// Name and title of a scenario; one without a title has its name as title.
+fn titled(plan: &Plan) -> String {
+    let (name, title) = (&plan.document.name, &plan.points[0].scenario.title);
+    if name == title { name.clone() } else { format!("{name}: {title}") }
 }
 
 /// The results that a command has written to a folder, if there are some.

@@ -92,7 +92,7 @@ export class LiveView {
   }
 
   connection({ token, local, remote, client, subflows, reinjected_bytes: reinjected, shared_bottlenecks: detections }) {
-    const columns = ["path", "last minute", "sent Mbit/s", "received", "RTT (least) ms", "window (threshold)", "in flight", "sent again (timeouts)"];
+    const columns = ["path", "last minute", "sent Mbit/s", "received Mbit/s", "RTT (least) ms", "window (threshold)", "in flight", "sent again (timeouts)"];
     const row = (of) => {
       const cell = (text) => make("td", { className: "n" }, text);
       return make("tr", {},

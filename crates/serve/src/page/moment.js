@@ -61,7 +61,9 @@ export class Moment {
     this.table = make("table", {});
     const around = make("div", { id: "packets" });
     this.packets = new Packets(around);
-    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.table, around);
+    const note = make("p", { className: "quiet" }, "Goodput of a subflow counts its data when it is in order in the stream of the "
+      + "connection: what waited for the other subflows counts at once then, so it may be above the rate of the link.");
+    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.table, note, around);
     this.place.hidden = true;
   }
 

@@ -111,8 +111,10 @@ export class NetworkPicture {
       part.textContent = row;
       return part;
     }));
+    // Under the words the line is hidden by their own ground: a full queue makes it as thick as they are high.
+    line.ground = draw("rect", { class: "ground", rx: 4 });
     line.group = draw("g", { class: "line", "data-link": link.name, tabindex: 0, role: "button",
-      "aria-label": `Edit link ${rows.join(", ")}` }, line.path, line.text);
+      "aria-label": `Edit link ${rows.join(", ")}` }, line.path, line.ground, line.text);
     const open = () => this.open(link);
     line.group.addEventListener("click", open);
     line.group.addEventListener("keydown", (event) => {
@@ -165,7 +167,7 @@ export class NetworkPicture {
       const { x, y } = this.places.get(group.dataset.name);
       group.setAttribute("transform", `translate(${x} ${y})`);
     }
-    for (const { link, bend, path, text } of this.lines) {
+    for (const { link, bend, path, ground, text } of this.lines) {
       const [a, b] = link.ends.map(({ node }) => this.places.get(node));
       const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
       const side = { x: -(b.y - a.y) / length, y: (b.x - a.x) / length };
@@ -176,6 +178,10 @@ export class NetworkPicture {
       path.setAttribute("d", `M${a.x} ${a.y}Q${middle.x} ${middle.y} ${b.x} ${b.y}`);
       const at = { x: (a.x + b.x) / 4 + middle.x / 2, y: (a.y + b.y) / 4 + middle.y / 2 };
       text.setAttribute("transform", `translate(${at.x} ${at.y - 12})`);
+      const rows = [...text.children].map((row) => row.textContent.length);
+      // As wide as the longest row in letters of usual width, and as high as all rows with that of the queue.
+      const width = 7 * Math.max(...rows) + 8, height = 18 * (text.querySelectorAll("tspan:not(.queue)").length + 1) + 4;
+      for (const [name, value] of Object.entries({ x: at.x - width / 2, y: at.y - 27, width, height })) ground.setAttribute(name, value);
     }
   }
 
