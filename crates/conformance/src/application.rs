@@ -1,6 +1,7 @@
 //! What our stack's application and host do.
 
 use subflow_scenario::file::{Problem, did_you_mean, list};
+use subflow_transport::quic::Priority;
 use subflow_transport::sctp::config::{MessageOptions, Reliability};
 use subflow_transport::{ConnectError, Endpoint, EndpointId};
 use subflow_wire::quic::StreamId;
@@ -80,6 +81,9 @@ fn message(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     Ok(())
 }
 
+/// What streams share that nothing is said of (RFC 9218, section 4.1).
+const EQUAL: Priority = Priority { urgency: 3, incremental: true };
+
 /// Writes on a stream of QUIC, which the host opens unless it is named.
 fn stream(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     let bytes = act.amount(0, MOST_WRITTEN)?;
@@ -89,7 +93,7 @@ fn stream(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     let Some(connection) = endpoint(act, world)?.as_quic_mut() else {
         return Err(Problem::at(act.place, "streams are for QUIC").help("use write"));
     };
-    let stream = named.unwrap_or_else(|| connection.open_stream());
+    let stream = named.unwrap_or_else(|| connection.open_stream(EQUAL));
     connection.write_on(stream, bytes);
     if ends {
         connection.finish_stream(stream);

@@ -91,6 +91,7 @@ impl TwoHosts {
             transport: Transport::Mptcp,
             congestion: Some("cubic".to_owned()),
             nagle: false,
+            dscp: Default::default(),
             receive_buffer: None,
             send_buffer: None,
         };

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use subflow_linux::{KernelSettings, StreamOptions, Transport};
 use subflow_quantity::Duration;
 use subflow_transport::tcp::config::LossDetection;
+use subflow_wire::Dscp;
 
 use crate::script::{Script, What};
 use crate::settings::Settings;
@@ -118,6 +119,7 @@ fn stream_options(script: &Script, transport: Transport) -> StreamOptions {
         transport,
         congestion: None,
         nagle: script.settings.tcp().nagle,
+        dscp: Dscp::DEFAULT,
         receive_buffer: None,
         send_buffer: None,
     }

@@ -58,7 +58,8 @@ impl Received {
                 frames.push((stream.offset..stream.offset + data.len() as u64, data));
             }
         }
-        for (_, taken) in connection.taken_data().iter().filter(|(stream, _)| *stream == MAIN_STREAM) {
+        for taken in connection.taken_data().iter().filter(|taken| taken.stream == MAIN_STREAM) {
+            let taken = &taken.range;
             let holds = |(range, _): &&(Range<u64>, &[u8])| range.start <= taken.start && taken.end <= range.end;
             let (range, data) = frames.iter().find(holds).expect("what was taken is in a frame");
             let from = (taken.start - range.start) as usize;

@@ -6,6 +6,7 @@ use std::thread;
 use subflow_linux::congestion::{Lease, PROGRAMS, Program};
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
 use subflow_linux::{Interrupt, KernelHost, KernelSettings, Result, Stream, StreamOptions, Transport, listen};
+use subflow_wire::Dscp;
 
 use crate::machine::{assert_gone, in_the_kernel, is_offered, program, serves, turn};
 
@@ -84,6 +85,7 @@ fn options(program: &Program) -> StreamOptions {
         transport: Transport::Mptcp,
         congestion: Some(program.kernel_name.to_owned()),
         nagle: true,
+        dscp: Dscp::DEFAULT,
         receive_buffer: None,
         send_buffer: None,
     }
