@@ -86,7 +86,8 @@ impl OverTime {
         let of = |metric: &str, unit: &str, value: &dyn Fn(&Interval) -> Option<f64>| {
             let mut series = Series::new(name, metric, unit, Duration::from_nanos(1));
             for (index, interval) in self.intervals.iter().enumerate() {
-                let end = begin + (index as u64 + 1) * self.length();
+                // The last interval may end beyond what times count, in 584 years.
+                let end = begin.saturating_add((index as u64 + 1).saturating_mul(self.length()));
                 if let Some(value) = value(interval) {
                     series.push(Instant::ZERO + Duration::from_nanos(end), value);
                 }
