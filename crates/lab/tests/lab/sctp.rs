@@ -85,7 +85,8 @@ fn a_path_whose_source_changes_is_named_after_all_interfaces_and_measured_whole(
         );
         let document = Document::parse(Path::new("source.toml"), text).expect("TOML");
         let scenario = Scenario::read(&document).expect("a valid scenario");
-        simulate(&scenario, 1, &RunOptions::default()).expect("it runs").flows.remove(0)
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        simulate(&scenario, 1, &options).expect("it runs").flows.remove(0)
     };
     let event = |at: u32, what: &str| format!("[[timeline]]\nat = '{at} s'\ninterface = 'phone.wifi'\n{what} = true\n");
     let names = |flow: &FlowResult| flow.subflows.iter().map(|path| path.name.clone()).collect::<Vec<_>>();
