@@ -3,7 +3,7 @@
 //! A packet as bytes, and back:
 //!
 //! ```
-//! use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, UdpDatagram};
+//! use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes, UdpDatagram};
 //!
 //! let source = "10.0.0.1".parse().expect("an address");
 //! let destination = "10.0.0.2".parse().expect("an address");

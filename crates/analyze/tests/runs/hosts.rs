@@ -89,7 +89,7 @@ fn parts_of_a_capture_and_its_directions_are_one() {
     );
     let packets = captured.packets("a");
     let [whole_a, whole_b] = ["a", "b"].map(|host| captured.write(host, captured.packets(host).iter()));
-    let whole = analysed(&[whole_a.clone()]);
+    let whole = analysed(std::slice::from_ref(&whole_a));
     let sender: [u8; 4] = packets[0].bytes[12..16].try_into().expect("an address");
     let [sent, received] = [true, false].map(|is_sent| {
         captured.write(&format!("{is_sent}.pcap"), packets.iter().filter(|packet| packet.is_from(sender) == is_sent))

@@ -6,7 +6,7 @@ use subflow_quantity::Duration;
 use subflow_transport::{EndpointId, edge};
 use subflow_wire::checksum::ones_complement_sum;
 use subflow_wire::tcp::TcpFlags;
-use subflow_wire::{Body, Packet};
+use subflow_wire::{Body, IpHeader, Packet};
 
 use super::path::Loaded;
 use super::{Arrival, HOSPITABLE, World, puppet, trace};
@@ -52,12 +52,8 @@ impl World<'_> {
 
     /// A packet goes from one host to the other.
     fn cross(&mut self, from: usize, id: Option<EndpointId>, mut loaded: Loaded) {
-        let place = |address| usize::from(index_of(address));
         let ip = loaded.packet.ip;
-        let (client, server) = match from {
-            CLIENT => (place(ip.source), place(ip.destination)),
-            _ => (place(ip.destination), place(ip.source)),
-        };
+        let (client, server) = path_of(from, &ip);
         let delay = self.case.setup.delay(client, server);
         let (source, destination) = ports(&loaded.packet);
         let ends = (SocketAddr::new(ip.source, source), SocketAddr::new(ip.destination, destination));
@@ -208,4 +204,10 @@ impl World<'_> {
             self.put_on_wire(to, wire, ATTACKER_DELAY, false);
         }
     }
+}
+
+/// The interfaces of the client and of the server that a packet of the host `from` goes between.
+fn path_of(from: usize, ip: &IpHeader) -> (usize, usize) {
+    let [source, destination] = [ip.source, ip.destination].map(|address| usize::from(index_of(address)));
+    if from == CLIENT { (source, destination) } else { (destination, source) }
 }

@@ -21,7 +21,7 @@ fn incast() -> (Plan, Experiment) {
     );
     let plan = plan(&text, &[]);
     let options = RunOptions::default();
-    let run = execute_with(&plan, 1, &options, &|_| {}, |scenario, seed, options| simulate(scenario, seed, options));
+    let run = execute_with(&plan, 1, &options, &|_| {}, simulate);
     (plan, run.expect("it runs"))
 }
 

@@ -25,11 +25,14 @@ pub(super) struct PathProduct {
     pub(super) round_trip: Duration,
 }
 
+/// A link as seen from one of its ends: the other end, the link and its name.
+type Outlet<'t> = (Attachment, &'t LinkConfig, &'t str);
+
 /// The links that leave each node, which all flows have in common.
 pub(super) struct Outgoing<'t> {
     topology: &'t Topology,
-    /// With the other end and the name; listed when a flow first asks for them.
-    links: OnceCell<BTreeMap<Attachment, Vec<(Attachment, &'t LinkConfig, &'t str)>>>,
+    /// Listed when a flow first asks for them.
+    links: OnceCell<BTreeMap<Attachment, Vec<Outlet<'t>>>>,
 }
 
 /// The way from one interface to another.

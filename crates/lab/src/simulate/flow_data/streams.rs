@@ -57,7 +57,8 @@ mod tests {
             arrivals.take(number, readable, |range| ranges.push(range));
             ranges
         };
-        assert_eq!((read(1, Some(0)), read(2, Some(10))), (vec![], vec![10..20]));
+        assert!(read(1, Some(0)).is_empty());
+        assert_eq!(read(2, Some(10)).as_slice(), std::slice::from_ref(&(10..20)));
         arrivals.insert(1, 0..10);
         let mut ranges = Vec::new();
         arrivals.take(1, None, |range| ranges.push(range));
