@@ -215,7 +215,8 @@ fn ping_passes_the_links_with_their_round_trip_time() {
     if !machine_serves() || std::process::Command::new("ping").arg("-V").output().is_err() {
         return;
     }
-    let line = "for to in 10.2.0.1 fd00:2::1; do ping -n -c 2 -i 0.2 -W 1 $to; done; ping -n -c 1 -W 1 -I lte 10.2.0.1";
+    let line =
+        "for to in 10.2.0.1 fd00:2::1; do ping -n -c 4 -i 0.2 -W 1 $to; done; ping -n -c 4 -i 0.2 -W 1 -I lte 10.2.0.1";
     let ours = "hosts.server={ interfaces = [{ name = \"eth\", address = [\"10.2.0.1\", \"fd00:2::1\"] }], stack = \"subflow\" }";
     for further in
         [&[][..], &["--set", ours], &["--set", "links.wifi.middlebox={ kind = \"nat\", preserves_ports = false }"]]
@@ -225,8 +226,11 @@ fn ping_passes_the_links_with_their_round_trip_time() {
         let said = text(&output.stderr);
         let times: Vec<f64> =
             said.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse().ok()).collect();
-        let expected = [10.0, 10.0, 10.0, 10.0, 20.0];
+        // A busy machine delays single packets.
+        let shortest: Vec<f64> =
+            times.chunks(4).map(|some| some.iter().copied().fold(f64::INFINITY, f64::min)).collect();
         let fits = |(time, least): (&f64, f64)| (least..least + 5.0).contains(time);
-        assert!(times.len() == 5 && times.iter().zip(expected).all(fits), "{further:?}: {times:?} {said}");
+        let all_fit = times.len() == 12 && shortest.iter().zip([10.0, 10.0, 20.0]).all(fits);
+        assert!(all_fit && times.iter().all(|&time| time >= 10.0), "{further:?}: {times:?} {said}");
     }
 }

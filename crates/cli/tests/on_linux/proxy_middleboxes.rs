@@ -79,7 +79,7 @@ const OUTCOMES: [(&str, &str); 17] = [
     ("{ kind = \"split\" }", "both"),
     ("{ kind = \"reorder\" }", "both"),
     ("{ kind = \"rewrite-payload\" }", "both"),
-    ("{ kind = \"reset\", segments = 200 }", "lte"),
+    ("{ kind = \"reset\", segments = 50 }", "lte"),
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! One connection: its path manager, its subflows, and how commands are carried out.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
 use rustix::io::Errno;
@@ -12,7 +12,7 @@ use super::closing::{Closing, Decision};
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
 use super::wording;
-use crate::error::{Error, While};
+use crate::error::Error;
 use crate::netlink::{MptcpPathManager, NewSubflow, SubflowEnds};
 
 /// A connection whose paths we manage.
@@ -41,7 +41,7 @@ pub(super) struct Connection {
 /// What a connection needs to carry out commands.
 pub(super) struct Means<'a> {
     pub(super) kernel: &'a mut MptcpPathManager,
-    pub(super) local: &'a mut LocalAddresses,
+    pub(super) local: &'a LocalAddresses,
     pub(super) now: Instant,
 }
 
@@ -215,12 +215,7 @@ impl Connection {
                 let failed = Event::SubflowClosed(FourTuple { local: from, remote: to });
                 let interface = means.local.entry(local.address).and_then(|entry| entry.bound_to());
                 let subflow = NewSubflow { id: local.id, from, to, interface, backup };
-                let leads_nowhere = |interface| !means.local.has_route(from.ip(), to.ip(), interface);
-                let outcome = match interface.is_some_and(leads_nowhere) {
-                    true => Err(io::Error::from_raw_os_error(libc::ENETUNREACH)).during(|| "no route".into()),
-                    false => means.kernel.open_subflow(token, &subflow),
-                };
-                (outcome, Some(failed))
+                (means.kernel.open_subflow(token, &subflow), Some(failed))
             }
             Command::Announce(address) => {
                 let backup = means.local.entry(address.address).is_some_and(|entry| entry.backup);

@@ -290,18 +290,18 @@ impl Driver {
 
     /// What a connection that is not among the others yet needs.
     fn means(&mut self) -> Means<'_> {
-        Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() }
+        Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() }
     }
 
     fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
         let now = self.clock.now();
         if let Some(connection) = self.connections.get_mut(&token) {
-            work(connection, &mut Means { kernel: &mut self.kernel, local: &mut self.local, now });
+            work(connection, &mut Means { kernel: &mut self.kernel, local: &self.local, now });
         }
     }
 
     fn with_all(&mut self, work: impl Fn(&mut Connection, &mut Means<'_>)) {
-        let mut means = Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() };
+        let mut means = Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() };
         self.connections.values_mut().for_each(|connection| work(connection, &mut means));
     }
 }

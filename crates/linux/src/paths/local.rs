@@ -106,15 +106,6 @@ impl LocalAddresses {
         self.names.get(&self.entry(address)?.interface?).map(String::as_str)
     }
 
-    /// Whether a subflow that is bound to `interface` has a route. Where the kernel does not say, it may try.
-    pub(super) fn has_route(&mut self, from: IpAddr, to: IpAddr, interface: u32) -> bool {
-        match (from, to) {
-            (IpAddr::V4(from), IpAddr::V4(to)) => self.control.has_route(from, to, interface).unwrap_or(true),
-            // Without a route a socket of IPv6 is refused.
-            _ => true,
-        }
-    }
-
     /// The addresses in the order of their priorities.
     pub(super) fn present(&self) -> &[LocalAddress] {
         &self.table.present
