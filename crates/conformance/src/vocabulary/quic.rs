@@ -7,12 +7,12 @@ const N62: &[ValueKind] = &[ValueKind::Number(62)];
 /// A UDP datagram with QUIC.
 pub(super) const DATAGRAM: &[Entry] = &[
     number("length", N16, "bytes of the datagram behind the header of UDP; one that arrives is padded to so many"),
-    group("INITIAL", &[LONG, TOKEN, FRAMES], "an Initial packet"),
-    group("ZERO_RTT", &[LONG, FRAMES], "a 0-RTT packet"),
-    group("HANDSHAKE", &[LONG, FRAMES], "a Handshake packet"),
-    group("ONE_RTT", &[SHORT, FRAMES], "a 1-RTT packet"),
-    group("RETRY", &[UNNUMBERED, TOKEN, RETRY], "a Retry packet"),
-    group("VERSION_NEGOTIATION", &[UNNUMBERED, VERSIONS], "a Version Negotiation packet"),
+    group("INITIAL", &[LONG, NUMBERED, TOKEN, FRAMES], "an Initial packet"),
+    group("ZERO_RTT", &[LONG, NUMBERED, FRAMES], "a 0-RTT packet"),
+    group("HANDSHAKE", &[LONG, NUMBERED, FRAMES], "a Handshake packet"),
+    group("ONE_RTT", &[SHORT, NUMBERED, FRAMES], "a 1-RTT packet"),
+    group("RETRY", &[LONG, TOKEN, RETRY], "a Retry packet"),
+    group("VERSION_NEGOTIATION", &[LONG, VERSIONS], "a Version Negotiation packet"),
     arriving(flag("ect0", "the IP packet is marked ECT(0)")),
     arriving(flag("ect1", "the IP packet is marked ECT(1)")),
     arriving(flag("ce", "the IP packet is marked CE")),
@@ -21,27 +21,21 @@ pub(super) const DATAGRAM: &[Entry] = &[
     arriving(flag("corrupt", "a wrong checksum")),
 ];
 
-const UNNUMBERED: &[Entry] = &[
-    number("to", BYTES, "destination connection identifier"),
-    number("from", BYTES, "source connection identifier"),
-    number("version", N32, "version; 1 in packets that arrive"),
-];
-
+/// What every packet with a long header has.
 const LONG: &[Entry] = &[
     number("to", BYTES, "destination connection identifier"),
     number("from", BYTES, "source connection identifier"),
     number("version", N32, "version; 1 in packets that arrive"),
-    NUMBER,
 ];
 
 const SHORT: &[Entry] = &[
     number("to", BYTES, "destination connection identifier"),
     flag("key_phase", "the key phase bit"),
     flag("spin", "the latency spin bit"),
-    NUMBER,
 ];
 
-const NUMBER: Entry = number("number", N62, "packet number, of which a packet that leaves shows the bytes on the wire");
+const NUMBERED: &[Entry] =
+    &[number("number", N62, "packet number, of which a packet that leaves shows the bytes on the wire")];
 
 const TOKEN: &[Entry] = &[number("token", BYTES, "the token")];
 
