@@ -81,9 +81,6 @@ fn message(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What streams share that nothing is said of (RFC 9218, section 4.1).
-const EQUAL: Priority = Priority { urgency: 3, incremental: true };
-
 /// Writes on a stream of QUIC, which the host opens unless it is named.
 fn stream(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     let bytes = act.amount(0, MOST_WRITTEN)?;
@@ -93,7 +90,7 @@ fn stream(act: &Act<'_>, world: &mut World) -> Result<(), Problem> {
     let Some(connection) = endpoint(act, world)?.as_quic_mut() else {
         return Err(Problem::at(act.place, "streams are for QUIC").help("use write"));
     };
-    let stream = named.unwrap_or_else(|| connection.open_stream(EQUAL));
+    let stream = named.unwrap_or_else(|| connection.open_stream(Priority::TURNS));
     connection.write_on(stream, bytes);
     if ends {
         connection.finish_stream(stream);

@@ -22,7 +22,7 @@ impl Priority {
     /// The least urgent.
     pub const MOST: u8 = 7;
     /// That of a stream of which nothing is said, with turns.
-    pub(super) const TURNS: Self = Self { urgency: 3, incremental: true };
+    pub const TURNS: Self = Self { urgency: 3, incremental: true };
 }
 
 impl Default for Priority {
