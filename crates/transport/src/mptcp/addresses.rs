@@ -45,8 +45,9 @@ impl Connection {
                 }
             }
             Command::Announce(address) => {
-                let first = self.signalling_subflow().map_or(0, |index| 1 << index);
-                self.announce(address, SubflowSet(first), now);
+                let mut first = SubflowSet::default();
+                self.signalling_subflow().into_iter().for_each(|index| first.insert(index));
+                self.announce(address, first, now);
             }
             Command::Withdraw { id } => self.withdraw(id, now),
             Command::Close(ends) => {
