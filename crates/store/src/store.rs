@@ -88,13 +88,9 @@ impl Store {
     fn locked(&self) -> Result<File, StoreError> {
         let path = self.path.join(LOCK);
         let failed = |source| self.failed(&path, source);
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut file = open_lock(&path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => {
-                file.set_len(0).map_err(failed)?;
-                write!(file, "{}", std::process::id()).map_err(failed)?;
-            }
+            Ok(()) => write_own_number(&mut file).map_err(failed)?,
             Err(TryLockError::WouldBlock) => {
                 let process = std::fs::read_to_string(&path).ok().filter(|process| !process.is_empty());
                 return Err(StoreError::InUse { path: self.path.clone(), process });
@@ -111,11 +107,10 @@ impl Store {
         if self.is_journal {
             return None;
         }
-        let path = self.path.join(LOCK);
-        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path).ok()?;
+        let mut file = open_lock(&self.path.join(LOCK)).ok()?;
         file.lock_shared().ok()?;
         // The number is that of the process that began last.
-        file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).ok()?;
+        write_own_number(&mut file).ok()?;
         Some(file)
     }
 
@@ -382,4 +377,14 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(folder) if cfg!(unix) => folder.sync_all(),
         _ => Ok(()),
     }
+}
+
+/// Opens the file of a lock, which is created empty and keeps what it contains.
+fn open_lock(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+fn write_own_number(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())
 }
