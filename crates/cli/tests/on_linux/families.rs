@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{SCENARIO, machine_serves, results, scenario, subflow};
+use crate::support::{SCENARIO, flow, machine_serves};
 
 /// WiFi with IPv4 and LTE with IPv6, and a server with both.
 fn mixed(keys: &str) -> String {
@@ -10,14 +10,6 @@ fn mixed(keys: &str) -> String {
     let server = "server = [{ name = \"eth\", address = [\"10.2.0.1\", \"fd00:2::1\"] }]";
     let text = SCENARIO.replace("phone = [\"wifi\", \"lte\"]", phone).replace("server = [\"eth\"]", server);
     format!("{text}{keys}\n")
-}
-
-fn flow(text: &str, further: &[&str]) -> Value {
-    let (_folder, path) = scenario(text);
-    let json = results(&subflow(&[&["run", &path, "--on", "linux", "--format", "json"], further].concat()));
-    let flow = json["runs"][0]["flows"][0].clone();
-    assert_eq!(flow["bytes_delivered"], 1_000_000, "{flow}");
-    flow
 }
 
 /// The goodput over an interface of the phone, in Mbit/s.

@@ -2,20 +2,11 @@
 
 use serde_json::Value;
 
-use crate::support::{SCENARIO, machine_serves, ours, results, scenario, subflow, text};
+use crate::support::{SCENARIO, flow, machine_serves, ours, results, scenario, subflow, text};
 
 /// A middlebox on a link, as a scenario has it.
 fn behind(link: &str, middlebox: &str) -> String {
     SCENARIO.replace(&format!("[links.{link}]"), &format!("[links.{link}]\nmiddlebox = {middlebox}"))
-}
-
-/// The flow of a run on Linux.
-fn flow(text: &str, further: &[&str]) -> Value {
-    let (_folder, path) = scenario(text);
-    let json = results(&subflow(&[&["run", &path, "--on", "linux", "--format", "json"], further].concat()));
-    let flow = json["runs"][0]["flows"][0].clone();
-    assert_eq!(flow["bytes_delivered"], 1_000_000, "{flow}");
-    flow
 }
 
 /// The goodput of each subflow, by its name.

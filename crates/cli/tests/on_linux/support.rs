@@ -82,6 +82,15 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The flow of a run on Linux, which delivers the 1 MB of [`SCENARIO`].
+pub(crate) fn flow(text: &str, further: &[&str]) -> serde_json::Value {
+    let (_folder, path) = scenario(text);
+    let json = results(&subflow(&[&["run", &path, "--on", "linux", "--format", "json"], further].concat()));
+    let flow = json["runs"][0]["flows"][0].clone();
+    assert_eq!(flow["bytes_delivered"], 1_000_000, "{flow}");
+    flow
+}
+
 /// What was said, without the breaks of long lines.
 pub(crate) fn in_one_line(said: &[u8]) -> String {
     let words = text(said).replace('│', " ");
