@@ -188,6 +188,9 @@ fn traffic(flow: &Flow, ends: [End; 2], duration: f64, notes: &mut Notes) -> Res
         "{:?}, nodes.Get({}), nodes.Get({}), \"{}\", {}",
         flow.name, ends[0].node, ends[1].node, ends[1].address, flow.port
     );
+    if flow.dscp.traffic_class() > 0 {
+        notes.add(&flow.name, "its packets leave without the DSCP");
+    }
     match (&flow.traffic, flow.protocol.name()) {
         (Traffic::Bulk { bytes }, name @ ("tcp" | "mptcp")) => {
             if name == "mptcp" {
