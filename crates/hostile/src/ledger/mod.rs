@@ -15,7 +15,7 @@ use crate::case::Case;
 use crate::setup::{CLIENT, SERVER};
 use crate::stack::Stack;
 use crate::wiretap::main_address;
-use bytes::Received;
+use bytes::{Received, Streams};
 use messages::{Deliveries, SentMessages};
 
 /// Every connection of the case.
@@ -75,6 +75,7 @@ pub(crate) struct Side {
     /// How it ended.
     pub(crate) ended: Option<Ended>,
     received: Received,
+    streams: Streams,
     sent: SentMessages,
     delivered: Deliveries,
 }
@@ -256,11 +257,14 @@ impl Ledger {
             let sent = peer.as_ref().filter(|_| trusted).map(|peer| &peer.sent);
             own.delivered.check((owner, 1 - host), sent, association);
         } else {
-            match (&packet.body, endpoint.as_quic()) {
-                (Body::Quic(body), Some(connection)) => own.received.take_frames(connection, body, bytes),
-                _ => own.received.take(endpoint, bytes),
+            let (sender, received) = (trusted.then_some((owner, 1 - host)), endpoint.bytes_received());
+            if let (Body::Quic(body), Some(connection)) = (&packet.body, endpoint.as_quic()) {
+                own.streams.take(connection, body, bytes);
+                own.streams.check(sender, received);
+            } else {
+                own.received.take(endpoint, bytes);
+                own.received.check(sender, received);
             }
-            own.received.check(trusted.then_some((owner, 1 - host)), endpoint);
         }
     }
 }
