@@ -11,6 +11,8 @@ use crate::RandomSource;
 
 /// Connection identifiers that an end issues at most, whatever the peer keeps.
 const MOST_ISSUED: u64 = 4;
+/// Retirements that the peer may ask for at a time, in limits on the number of identifiers (section 5.1.2).
+const MOST_OWED: u64 = 4;
 
 /// The identifiers that an end issues and those that it uses.
 #[derive(Clone, Debug)]
@@ -160,6 +162,11 @@ impl ConnectionIds {
         if self.of_peer.iter().any(contradicts) {
             return Err(TransportError::ProtocolViolation);
         }
+        // Numbers grow by one, and only so many identifiers are in use: who skips more would have each of those that it
+        // issues next retired at once, for as long as they are below Retire Prior To.
+        if frame.sequence > self.next_of_peer() + MOST_OWED * self.limit {
+            return Err(TransportError::ConnectionIdLimit);
+        }
         self.retired_prior_to = self.retired_prior_to.max(frame.retire_prior_to);
         if frame.sequence < self.retired_prior_to {
             if !self.to_retire.contains(&frame.sequence) {
@@ -172,7 +179,7 @@ impl ConnectionIds {
             self.to_retire.push(first.remove_entry().0);
         }
         // Section 5.1.2: a peer that makes this end owe more retirements than a few is at fault.
-        let too_many = self.of_peer.len() as u64 > self.limit || self.to_retire.len() as u64 > 4 * self.limit;
+        let too_many = self.of_peer.len() as u64 > self.limit || self.to_retire.len() as u64 > MOST_OWED * self.limit;
         if too_many { Err(TransportError::ConnectionIdLimit) } else { Ok(()) }
     }
 
