@@ -112,6 +112,13 @@ impl Multipath {
         id <= self.issued_through
     }
 
+    /// Path `id` is over before it was open: packets to its identifiers are of no connection any more, and the peer is
+    /// told.
+    pub(super) fn drop_unopened(&mut self, id: u64, ids: &ConnectionIds, error_code: u64) {
+        self.id_changes.extend(ids.own().map(|own| (own, false)));
+        self.news.push_back(Frame::PathAbandon { path: id, error_code });
+    }
+
     /// How many paths can be opened: their identifiers are allowed, and the peer has issued connection identifiers.
     pub(super) fn openable(&self) -> usize {
         let allowed = self.next_id..=self.max_own.min(self.max_of_peer);

@@ -142,12 +142,12 @@ impl Connection {
         let is_full = self.paths.len() >= MAX_SUBFLOWS && !self.paths.iter().any(Path::is_closed);
         let multipath = self.multipath().filter(|_| is_server && is_confirmed)?;
         let id = *multipath.reserved.iter().find(|(_, ids)| ids.is_own(destination, false))?.0;
-        let ids = multipath.reserved.remove(&id).filter(|_| !is_full);
-        let Some(ids) = ids.filter(ConnectionIds::has_destination) else {
+        let ids = multipath.reserved.remove(&id)?;
+        if is_full || !ids.has_destination() {
             let error_code = if is_full { PATH_RESOURCE_LIMIT_REACHED } else { NO_CID_AVAILABLE_FOR_PATH };
-            multipath.news.push_back(Frame::PathAbandon { path: id, error_code });
+            multipath.drop_unopened(id, &ids, error_code);
             return None;
-        };
+        }
         multipath.new_ends.push(ends);
         Some(self.add_path(id, ends, ids, now))
     }

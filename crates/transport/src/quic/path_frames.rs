@@ -149,8 +149,7 @@ impl Connection {
                 let Some(multipath) = self.multipath() else { return };
                 multipath.early_status.remove(&path);
                 if let Some(ids) = multipath.reserved.remove(&path) {
-                    multipath.id_changes.extend(ids.own().map(|id| (id, false)));
-                    multipath.news.push_back(Frame::PathAbandon { path, error_code });
+                    multipath.drop_unopened(path, &ids, error_code);
                     multipath.next_id = multipath.next_id.max(path + 1);
                 }
             }

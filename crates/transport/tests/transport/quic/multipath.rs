@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use subflow_quantity::Duration;
-use subflow_transport::Event;
 use subflow_transport::quic::{Config, MAIN_STREAM};
 use subflow_transport::tcp::Closed;
+use subflow_transport::{Endpoint, Event};
 use subflow_wire::quic::{Frame, PacketHeader};
 
 use super::wire::{CLIENT, Leaving, SERVER, Wire, ms};
@@ -211,6 +211,29 @@ fn a_path_that_is_not_validated_is_given_up() {
     assert!(abandoned);
     assert_eq!(established(&wire, CLIENT), 0);
     transfer(&mut wire, 100_000, Duration::from_secs(2));
+}
+
+/// Section 4.2.1: a path for which the client's identifiers have not arrived is refused. Its packets are none of the
+/// connection any more, also when that has been removed.
+#[test]
+fn a_path_that_was_refused_leaves_nothing_behind() {
+    let link = |leaving: &mut Leaving<'_>| {
+        let is_late = leaving.from == CLIENT && leaving.path == 1;
+        let frames = leaving.datagram.packets.iter_mut().flat_map(|packet| &mut packet.frames);
+        let tells = |frame: &&mut Frame| matches!(frame, Frame::NewConnectionId(new) if new.path == Some(1));
+        frames.filter(tells).filter(|_| leaving.from == CLIENT).for_each(|frame| *frame = Frame::Ping);
+        if is_late { vec![ms(20), Duration::from_secs(20)] } else { vec![ms(20)] }
+    };
+    let mut wire = Wire::over_paths(2, multipath("ll"), 11, link);
+    wire.run(ms(500));
+    let refused = Frame::PathAbandon { path: 1, error_code: 0x3e77 };
+    assert!(wire.frames_of(SERVER).any(|frame| *frame == refused));
+    wire.with(SERVER, Endpoint::abort);
+    wire.run(Duration::from_secs(10));
+    assert_eq!(wire.endpoint(SERVER).ended(), Some(Closed::Aborted));
+    wire.remove(SERVER);
+    wire.run(Duration::from_secs(20));
+    assert!(!wire.has_connection(SERVER), "the second copies of the path's packets open none");
 }
 
 /// RFC 9000, section 8.1, holds for each path: no more than three times what has arrived leaves before the address is

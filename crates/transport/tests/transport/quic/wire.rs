@@ -126,6 +126,12 @@ impl Wire {
         self.drain(CLIENT);
     }
 
+    /// `side` removes its connection, which is over.
+    pub(super) fn remove(&mut self, side: usize) {
+        let Side { host, connection, .. } = &mut self.sides[side];
+        host.remove(connection.take().expect("there is a connection"));
+    }
+
     pub(super) fn has_connection(&self, side: usize) -> bool {
         self.sides[side].connection.is_some()
     }
