@@ -56,7 +56,7 @@ impl Connection {
         self.note_blocked_paths();
         self.report_progress();
         self.timers_moved |= was_limited && !self.paths[place].amplification.is_limited();
-        if core::mem::take(&mut self.timers_moved) && self.phase.is_open() {
+        if core::mem::take(&mut self.timers_moved) {
             self.on_moved_timers(now);
         }
     }

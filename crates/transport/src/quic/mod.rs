@@ -111,7 +111,7 @@ pub struct Connection {
     streams: Streams,
     /// The application's side of [`MAIN_STREAM`].
     stream: Stream,
-    /// Whether the datagram that is processed has made timers of loss detection earlier.
+    /// Whether timers of loss detection, or the idle timeout, have become earlier: they may have expired meanwhile.
     timers_moved: bool,
     /// What was written on [`MAIN_STREAM`] before the client has opened it, and whether that is all.
     unopened: (u64, bool),

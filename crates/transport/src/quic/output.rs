@@ -30,7 +30,7 @@ impl Connection {
         // Where one path and one packet number space are left, which is most of the time, all is seen without a packet.
         let is_settled = self.phase.is_established() && self.paths.len() == 1 && !self.in_handshake();
         let path = &mut self.paths[0];
-        if !is_settled || !path.sends() || path.amplification.is_limited() {
+        if !is_settled || self.timers_moved || !path.sends() || path.amplification.is_limited() {
             return true;
         }
         if path.space.probes > 0 || path.space.received.due_at().is_some_and(|at| at <= now) {
@@ -53,6 +53,17 @@ impl Connection {
 
     /// Writes the next packet to send to `packet`, and returns whether there was one.
     pub(crate) fn transmit(&mut self, now: Instant, packet: &mut Packet) -> bool {
+        while !self.transmit_due(now, packet) {
+            // What has left meanwhile has set the timers anew, where anything has.
+            if !core::mem::take(&mut self.timers_moved) {
+                return false;
+            }
+            self.on_moved_timers(now);
+        }
+        true
+    }
+
+    fn transmit_due(&mut self, now: Instant, packet: &mut Packet) -> bool {
         if !self.may_have_packet(now) {
             return false;
         }

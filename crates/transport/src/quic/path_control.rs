@@ -193,6 +193,7 @@ impl Connection {
         path.state = PathState::Open;
         path.challenges.is_due = false;
         path.amplification.is_validated = true;
+        self.timers_moved = true;
         path.recovery.establish(&mut self.congestion, self.config.pacing, now);
         let ends = path.ends;
         self.stream.emit(Event::SubflowEstablished(ends));
@@ -217,6 +218,8 @@ impl Connection {
         path.abandon(now);
         let in_flight = path.space.sent.discard();
         path.recovery.on_discarded(in_flight);
+        // The idle timeout lasts for some probe timeouts of the slowest path.
+        self.timers_moved = true;
         self.congestion.set_established(place, false);
         self.send_again(id, &frames);
         if was_open {

@@ -8,6 +8,7 @@ use super::path::Path;
 use super::sent::SentFrames;
 use super::space_id::SpaceId;
 use crate::notes::Note;
+use crate::tcp::Closed;
 
 /// Packets that a probe timeout sends while data is in flight (section 6.2.4: one or two).
 const PROBES: u8 = 2;
@@ -77,6 +78,12 @@ impl Connection {
 
     /// Timers have become earlier, or were not set before: they may have expired meanwhile.
     pub(super) fn on_moved_timers(&mut self, now: Instant) {
+        if !self.phase.is_open() {
+            return;
+        }
+        if self.idle_time().is_some_and(|at| at <= now) {
+            return self.end(Closed::TimedOut);
+        }
         for place in 0..self.paths.len() {
             let path = &self.paths[place];
             if path.sends() && !path.amplification.is_limited() {
@@ -90,6 +97,8 @@ impl Connection {
         match self.loss_time(place) {
             Some((at, id)) if at <= now => {
                 self.detect_lost(id, true, now);
+                // Until it expired it took the place of all probe timeouts.
+                self.timers_moved = true;
             }
             Some(_) => {}
             None => {

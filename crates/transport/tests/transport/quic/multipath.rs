@@ -1,5 +1,8 @@
 //! Several paths (draft-ietf-quic-multipath-21): opened and validated, used by schedulers, and lost.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use proptest::prelude::*;
 use subflow_quantity::Duration;
 use subflow_transport::quic::{Config, MAIN_STREAM};
@@ -234,6 +237,30 @@ fn a_path_that_was_refused_leaves_nothing_behind() {
     wire.remove(SERVER);
     wire.run(Duration::from_secs(20));
     assert!(!wire.has_connection(SERVER), "the second copies of the path's packets open none");
+}
+
+/// RFC 9000, section 10.1: the idle timeout lasts for three probe timeouts at least, of the slowest path. When that is
+/// lost, the timeout has passed.
+#[test]
+fn the_idle_timeout_ends_with_the_slow_path_for_which_it_waited() {
+    let works = Rc::new(Cell::new(true));
+    let link = {
+        let works = works.clone();
+        move |leaving: &mut Leaving<'_>| match works.get() {
+            true => vec![ms(20 + 1000 * leaving.path as u64)],
+            false => Vec::new(),
+        }
+    };
+    let configs = multipath("ll").map(|config| Config { idle_timeout: Some(Duration::from_secs(5)), ..config });
+    let mut wire = Wire::over_paths(2, configs, 12, link);
+    wire.run(Duration::from_secs(5));
+    assert_eq!(established(&wire, CLIENT), 1);
+    works.set(false);
+    wire.with(CLIENT, |endpoint| endpoint.write(1000));
+    wire.run(Duration::from_secs(6));
+    assert_eq!(wire.endpoint(CLIENT).ended(), None);
+    wire.change_address(1, false);
+    assert_eq!(wire.endpoint(CLIENT).ended(), Some(Closed::TimedOut));
 }
 
 /// RFC 9000, section 8.1, holds for each path: no more than three times what has arrived leaves before the address is

@@ -232,6 +232,8 @@ impl Wire {
         while let Some(event) = self.sides[side].host.poll_event(id) {
             self.events.push((side, event));
         }
+        let due = self.sides[side].host.poll_timeout(id);
+        assert!(due.is_none_or(|at| at >= self.now), "drained at {:?}, to be called at {due:?}", self.now);
     }
 
     /// Puts a packet on the way.
