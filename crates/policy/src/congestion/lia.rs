@@ -21,7 +21,7 @@ use subflow_quantity::Instant;
 
 use crate::catalogue::{Attribute, Catalogued, Description};
 
-use super::siblings::{established, siblings};
+use super::siblings::visit;
 use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, additive_increase, reno};
 
 /// The scale of α / w_total in the MPTCP kernel's fixed-point arithmetic.
@@ -42,12 +42,7 @@ impl Lia {
     /// The amount that must be acknowledged for one quantum of growth.
     fn window(&self, paths: &[Path], path: usize) -> u32 {
         let own = paths[path].cwnd;
-        if established(paths, path) <= 1 {
-            return own;
-        }
-        let Some(mut coupled) = coupled_window(paths, path) else {
-            return own;
-        };
+        let Some(mut coupled) = coupled_window(paths, path) else { return own };
         if self.fixed_point {
             let quantum = f64::from(paths[path].quantum);
             let packets = coupled / quantum;
@@ -80,18 +75,24 @@ impl CongestionControl for Lia {
     }
 }
 
-/// `w_total / α = (Σ w/rtt)² / max(w/rtt²)`; `None` if no path counts.
+/// `w_total / α = (Σ w/rtt)² / max(w/rtt²)`; `None` if only one path is established, or none counts.
+#[inline]
 fn coupled_window(paths: &[Path], of: usize) -> Option<f64> {
     let (mut rate, mut best) = (0.0, 0.0);
-    for sibling in siblings(paths, of) {
-        rate += sibling.rate();
-        best = f64::max(best, sibling.rate() / sibling.rtt);
-    }
-    (best > 0.0).then(|| rate * rate / best)
+    let established = visit(paths, of, |sibling| {
+        let own = sibling.rate();
+        rate += own;
+        let squared = own / sibling.rtt;
+        if squared > best {
+            best = squared;
+        }
+    });
+    (established > 1 && best > 0.0).then(|| rate * rate / best)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::siblings::siblings;
     use super::super::siblings::tests::path;
     use super::*;
 

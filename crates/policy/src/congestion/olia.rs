@@ -32,7 +32,7 @@ use subflow_quantity::Instant;
 
 use crate::catalogue::{Attribute, Catalogued, Description};
 
-use super::siblings::{Sibling, established, sibling, siblings, total_rate};
+use super::siblings::{Sibling, established, sibling, siblings, visit};
 use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, RecoveryState, TWO_SEGMENT_FLOOR_DOC, reno, set_state};
 
 /// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
@@ -74,32 +74,47 @@ impl Olia {
 
     /// Growth in quanta per unit acknowledged on `own`.
     fn increase(&self, paths: &[Path], own: Sibling) -> f64 {
-        let rate = total_rate(paths, own.index);
-        own.rate() / own.rtt / (rate * rate) + self.alpha(paths, own.index) / own.window
+        let group = self.group(paths, own.index);
+        own.rate() / own.rtt / (group.rate * group.rate) + self.alpha(paths, own, &group) / own.window
+    }
+
+    /// What all paths of the group of path `of` have together.
+    #[inline]
+    fn group(&self, paths: &[Path], of: usize) -> Group {
+        let (mut rate, mut largest, mut best) = (0.0, 0.0, None::<Quality>);
+        let established = visit(paths, of, |sibling| {
+            rate += sibling.rate();
+            if sibling.window > largest {
+                largest = sibling.window;
+            }
+            let quality = self.quality(&sibling);
+            best = Some(best.map_or(quality, |best| best.better(quality)));
+        });
+        Group { established, rate, largest, best }
     }
 
     /// α of one path.
-    fn alpha(&self, paths: &[Path], path: usize) -> f64 {
-        let largest = siblings(paths, path).map(|s| s.window).fold(0.0, f64::max);
-        let best = siblings(paths, path).map(|s| self.quality(&s)).reduce(Quality::better);
-        let is_best = |s: &Sibling| best.is_some_and(|best| best.equals(self.quality(s)));
+    fn alpha(&self, paths: &[Path], own: Sibling, group: &Group) -> f64 {
+        let is_largest = |sibling: &Sibling| sibling.window == group.largest;
+        let is_best = |sibling: &Sibling| group.best.is_some_and(|best| best.equals(self.quality(sibling)));
         // Of many paths, most are neither the largest nor the best.
-        let Some(own) = sibling(paths, path).filter(|own| own.window == largest || is_best(own)) else {
+        if !is_largest(&own) && !is_best(&own) {
             return 0.0;
-        };
+        }
         let (mut collected, mut maximal) = (0_u32, 0_u32);
-        for sibling in siblings(paths, path) {
-            if sibling.window == largest {
+        for sibling in siblings(paths, own.index) {
+            if is_largest(&sibling) {
                 maximal += 1;
             } else if is_best(&sibling) {
                 collected += 1;
             }
         }
-        if collected == 0 {
-            return 0.0;
+        let all = group.established as f64;
+        match collected {
+            0 => 0.0,
+            _ if is_largest(&own) => -1.0 / (all * f64::from(maximal)),
+            collected => 1.0 / (all * f64::from(collected)),
         }
-        let all = established(paths, path) as f64;
-        if own.window == largest { -1.0 / (all * f64::from(maximal)) } else { 1.0 / (all * f64::from(collected)) }
     }
 
     fn quality(&self, sibling: &Sibling) -> Quality {
@@ -110,6 +125,19 @@ impl Olia {
             false => Quality { dividend: inter_loss.min(1 << 60).into(), divisor: rtt.pow(2) },
         }
     }
+}
+
+/// What the paths of a group have together.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// The number of established paths, with or without an RTT sample.
+    established: usize,
+    /// `Σ x`, in units per second.
+    rate: f64,
+    /// The largest window.
+    largest: f64,
+    /// The quality of the best path; `None` if no path counts.
+    best: Option<Quality>,
 }
 
 /// `ℓ / rtt²`, or `ℓ² / rtt`, kept as a fraction so that equality is exact.
@@ -216,6 +244,10 @@ mod tests {
         Olia { paths: acked.iter().map(state).collect(), ..Olia::default() }
     }
 
+    fn alpha(olia: &Olia, paths: &[Path], path: usize) -> f64 {
+        olia.alpha(paths, sibling(paths, path).expect("it counts"), &olia.group(paths, path))
+    }
+
     #[test]
     fn a_lone_path_is_reno() {
         let paths = [path(10, 50)];
@@ -226,7 +258,7 @@ mod tests {
     #[test]
     fn equal_paths_grow_by_a_quarter_each() {
         let (paths, olia) = ([path(10, 50), path(10, 50)], olia(&[1000, 1000]));
-        assert_eq!(olia.alpha(&paths, 0), 0.0, "both are in M: C is empty");
+        assert_eq!(alpha(&olia, &paths, 0), 0.0, "both are in M: C is empty");
         let increase = olia.increase(&paths, sibling(&paths, 0).unwrap());
         assert!((increase - 10.0 / 400.0).abs() < 1e-12);
     }
@@ -236,16 +268,16 @@ mod tests {
         // Path 1 has more bytes acknowledged between losses at the same RTT, but a smaller window.
         let (paths, olia) = ([path(20, 50), path(10, 50), path(5, 50)], olia(&[1000, 2000, 500]));
         let third = 1.0 / 3.0;
-        assert_eq!([0, 1, 2].map(|p| olia.alpha(&paths, p)), [-third, third, 0.0]);
+        assert_eq!([0, 1, 2].map(|p| alpha(&olia, &paths, p)), [-third, third, 0.0]);
     }
 
     #[test]
     fn paths_are_ranked_by_the_square_of_the_rate() {
         // 3000/10² > 8000/20²; ℓ²/rtt would rank them in reverse.
         let (paths, mut olia) = ([path(10, 10), path(20, 20)], olia(&[3000, 8000]));
-        assert_eq!(olia.alpha(&paths, 0), 0.5);
+        assert_eq!(alpha(&olia, &paths, 0), 0.5);
         olia.printed_rank = true;
-        assert_eq!(olia.alpha(&paths, 0), 0.0, "the best path is the largest one");
+        assert_eq!(alpha(&olia, &paths, 0), 0.0, "the best path is the largest one");
     }
 
     #[test]

@@ -15,6 +15,12 @@ pub(super) struct Sibling {
 }
 
 impl Sibling {
+    #[inline]
+    fn new(index: usize, path: &Path) -> Option<Self> {
+        let counts = path.established && path.srtt.is_some();
+        counts.then(|| Self { index, window: f64::from(path.settled_cwnd()), rtt: path.rtt_s })
+    }
+
     /// Rate `x = w / rtt`, in units per second.
     #[inline]
     pub(super) fn rate(&self) -> f64 {
@@ -25,15 +31,27 @@ impl Sibling {
 /// The paths that count for path `of`, including itself.
 #[inline]
 pub(super) fn siblings(paths: &[Path], of: usize) -> impl Iterator<Item = Sibling> {
-    group(paths, of).filter_map(|index| sibling(paths, index))
+    group(paths, of).filter_map(|(index, path)| Sibling::new(index, path))
+}
+
+/// Visits the paths that count for path `of`, and returns how many of its group are established, in one pass: the
+/// algorithms do this at each acknowledgment.
+#[inline(always)]
+pub(super) fn visit(paths: &[Path], of: usize, mut each: impl FnMut(Sibling)) -> usize {
+    let mut established = 0;
+    for (index, path) in group(paths, of) {
+        established += usize::from(path.established);
+        if let Some(sibling) = Sibling::new(index, path) {
+            each(sibling);
+        }
+    }
+    established
 }
 
 /// One path, if it counts.
 #[inline]
 pub(super) fn sibling(paths: &[Path], index: usize) -> Option<Sibling> {
-    let path = &paths[index];
-    path.srtt.filter(|_| path.established)?;
-    Some(Sibling { index, window: f64::from(path.settled_cwnd()), rtt: path.rtt_s })
+    Sibling::new(index, &paths[index])
 }
 
 /// The rate `Σ x` of the group of path `of`, in units per second.
@@ -44,14 +62,14 @@ pub(super) fn total_rate(paths: &[Path], of: usize) -> f64 {
 /// The number of established paths in the group of path `of`, with or without an RTT sample.
 #[inline]
 pub(super) fn established(paths: &[Path], of: usize) -> usize {
-    group(paths, of).filter(|&index| paths[index].established).count()
+    group(paths, of).filter(|(_, path)| path.established).count()
 }
 
-/// The indices of the group of path `of`.
+/// The group of path `of`, with indices.
 #[inline]
-fn group(paths: &[Path], of: usize) -> impl Iterator<Item = usize> {
+fn group(paths: &[Path], of: usize) -> impl Iterator<Item = (usize, &Path)> {
     let group = paths[of].group;
-    (0..paths.len()).filter(move |&index| paths[index].group == group)
+    paths.iter().enumerate().filter(move |(_, path)| path.group == group)
 }
 
 #[cfg(test)]
