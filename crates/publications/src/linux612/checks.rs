@@ -30,34 +30,8 @@ pub(super) const CHECKS: [(&str, Check); 6] = [
     (COUNT, near_the_kernel),
 ];
 
-/// Whether `claim` is about this row.
-fn judges(claim: &Claim, comparison: &Comparison<'_>) -> bool {
-    let flow = comparison.reference.flow;
-    claim.check == NEAR
-        && if claim.text("flows") == "first" { flow == 1 } else { flow != ALL }
-        && comparison.outcome.row.cell.has(&claim.only)
-}
-
-/// The claim that judges a row; `None` where figures are only put side by side.
-pub(super) fn claim_of(comparison: &Comparison<'_>) -> Option<&'static Claim> {
-    LINUX612.description.claims.iter().find(|claim| judges(claim, comparison))
-}
-
-/// The verdict on a row, in a word.
-pub(super) fn verdict(comparison: &Comparison<'_>) -> &'static str {
-    match (claim_of(comparison), comparison.figures()) {
-        _ if !comparison.outcome.is_run() => "not supported",
-        (None, _) => "",
-        (Some(_), None) if comparison.ours().is_none() => "did not finish",
-        (Some(_), None) => "no reference",
-        (Some(claim), Some((ours, kernel))) if (ours - kernel).abs() <= bound(claim, kernel) => "met",
-        _ => "off",
-    }
-}
-
-/// A figure of ours and of the kernel's.
-struct Figure<'o> {
-    /// The check that it belongs to.
+/// A figure of ours beside the kernel's.
+pub(super) struct Deviation<'o> {
     check: &'static str,
     /// The row that it is of, and what it is besides goodput or completion.
     row: Comparison<'o>,
@@ -66,9 +40,36 @@ struct Figure<'o> {
     compared: Option<(f64, f64)>,
 }
 
-impl Figure<'_> {
-    fn deviation_pct(&self) -> Option<f64> {
+impl<'o> Deviation<'o> {
+    /// The goodput of a row, or its completion.
+    pub(super) fn of(row: Comparison<'o>) -> Self {
+        Self { check: NEAR, row, name: String::new(), compared: row.figures() }
+    }
+
+    pub(super) fn percent(&self) -> Option<f64> {
         self.compared.map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
+    }
+
+    fn is_judged_by(&self, claim: &Claim) -> bool {
+        let flow = self.row.reference.flow;
+        let is_of_flow = || if claim.text("flows") == "first" { flow == 1 } else { flow != ALL };
+        claim.check == self.check && (claim.check != NEAR || is_of_flow()) && self.row.outcome.row.cell.has(&claim.only)
+    }
+
+    /// The claim that judges it; `None` where figures are only put side by side.
+    pub(super) fn claim(&self) -> Option<&'static Claim> {
+        LINUX612.description.claims.iter().find(|claim| self.is_judged_by(claim))
+    }
+
+    pub(super) fn verdict(&self) -> &'static str {
+        match (self.claim(), self.compared) {
+            _ if !self.row.outcome.is_run() => "not supported",
+            (None, _) => "",
+            (Some(_), None) if self.row.ours().is_none() => "did not finish",
+            (Some(_), None) => "no reference",
+            (Some(claim), Some(_)) if self.used(claim) <= 1.0 => "met",
+            _ => "off",
+        }
     }
 
     /// The deviation as a share of the claim's bound.
@@ -80,11 +81,11 @@ impl Figure<'_> {
     fn text(&self) -> String {
         let row = self.row.name();
         let of = if self.name.is_empty() { row } else { format!("{row}, {}", self.name) };
-        match self.compared.zip(self.deviation_pct()) {
+        match self.compared.zip(self.percent()) {
             Some(((ours, kernel), percent)) => {
                 format!("{percent:+.2} %: ours {ours:.4}, Linux 6.12 {kernel:.4} ({of})")
             }
-            None => format!("{} ({of})", verdict(&self.row)),
+            None => format!("{} ({of})", self.verdict()),
         }
     }
 }
@@ -101,17 +102,15 @@ fn bound(claim: &Claim, kernel: f64) -> f64 {
     }
 }
 
-/// All figures of a row that was run.
-fn figures<'o>(row: Comparison<'o>) -> Vec<Figure<'o>> {
+fn deviations<'o>(row: Comparison<'o>) -> Vec<Deviation<'o>> {
     if !row.outcome.is_run() {
         return Vec::new();
     }
     let found = bytes_and_outage(row).into_iter().chain(delays(row));
     // Where the kernel has no drops, some of ours are a deviation.
     let found = found.filter(|(check, .., ours, kernel)| *kernel > 0.0 || *check == COUNT && *ours > 0.0);
-    let figure = |(check, name, ours, kernel)| Figure { check, row, name, compared: Some((ours, kernel)) };
-    let own = Figure { check: NEAR, row, name: String::new(), compared: row.figures() };
-    [own].into_iter().chain(found.map(figure)).collect()
+    let figure = |(check, name, ours, kernel)| Deviation { check, row, name, compared: Some((ours, kernel)) };
+    [Deviation::of(row)].into_iter().chain(found.map(figure)).collect()
 }
 
 /// Check, name, and the figure of ours and of the kernel's.
@@ -128,7 +127,7 @@ fn bytes_and_outage(Comparison { outcome, reference }: Comparison<'_>) -> Vec<Fo
     let bytes = reference.path_bytes.iter().enumerate().filter(|_| is_split).filter_map(|(path, kernel)| {
         Some((SPLIT, format!("path {}, MB", path + 1), outcome.path(path, BYTES)? / 1e6, mean(kernel)? / 1e6))
     });
-    let outages = outcome.outage().zip(outcome.outage_of(&outcome.per_second)).map(|(ours, kernel)| {
+    let outages = outcome.outage().zip(outcome.outage_of_kernel()).map(|(ours, kernel)| {
         let stall = (STALL, "stall, s".to_owned(), ours.stall_s, kernel.stall_s);
         [stall, (RETURN, "return, s".to_owned(), ours.return_s, kernel.return_s)]
     });
@@ -149,8 +148,8 @@ fn delays(Comparison { outcome, reference }: Comparison<'_>) -> impl Iterator<It
 pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
     let mut parts = Table::new(["case", "cc", "paths", "of", "ours", "kernel", "dev %", "verdict"]);
     let mut delays = Table::new(["case", "protocol", "cc", "paths", "of", "ours", "kernel", "dev %"]);
-    for figure in outcomes.iter().flat_map(Outcome::comparisons).flat_map(figures) {
-        let Figure { check, row: Comparison { outcome, reference }, name, compared: Some((ours, kernel)) } = &figure
+    for figure in outcomes.iter().flat_map(Outcome::comparisons).flat_map(deviations) {
+        let Deviation { check, row: Comparison { outcome, reference }, name, compared: Some((ours, kernel)) } = &figure
         else {
             continue;
         };
@@ -159,15 +158,11 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
         let is_of_queue = [DELAY, COUNT].contains(check);
         let decimals = if is_of_queue { 2 } else { 3 };
         let [ours, kernel] = [ours, kernel].map(|value| format!("{value:.decimals$}"));
-        let compared = [paths.into(), name.as_str().into(), ours.into(), kernel.into(), figure.deviation_pct().into()];
-        let is_met = || LINUX612.description.claims.iter().any(|of| of.check == *check && figure.used(of) <= 1.0);
+        let compared = [paths.into(), name.as_str().into(), ours.into(), kernel.into(), figure.percent().into()];
         match *check {
             NEAR => {}
             _ if is_of_queue => delays.row([case.into(), protocol.into(), cc.into()].into_iter().chain(compared)),
-            _ => {
-                let verdict = if is_met() { "met" } else { "off" };
-                parts.row([case.into(), cc.into()].into_iter().chain(compared).chain([verdict.into()]));
-            }
+            _ => parts.row([case.into(), cc.into()].into_iter().chain(compared).chain([figure.verdict().into()])),
         }
     }
     let titles = ["MPTCP: split over the paths, and what a failure costs", "Queue, round-trip time, drops and marks"];
@@ -178,11 +173,8 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
 /// Whether all figures of a claim meet it, and the worst.
 fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
     let outcomes = Outcome::all(results);
-    let of_claim = outcomes.iter().filter(|outcome| outcome.row.cell.has(&claim.only));
-    let all = of_claim.flat_map(Outcome::comparisons).flat_map(figures);
-    let is_judged =
-        |figure: &Figure<'_>| figure.check == claim.check && (claim.check != NEAR || judges(claim, &figure.row));
-    let all: Vec<Figure<'_>> = all.filter(is_judged).collect();
+    let all = outcomes.iter().flat_map(Outcome::comparisons).flat_map(deviations);
+    let all: Vec<Deviation<'_>> = all.filter(|figure| figure.is_judged_by(claim)).collect();
     let worst = all.iter().max_by(|a, b| a.used(claim).total_cmp(&b.used(claim)))?;
     let (met, number) = (all.iter().filter(|figure| figure.used(claim) <= 1.0).count(), all.len());
     let bound = match claim.percent {
@@ -194,7 +186,7 @@ fn near_the_kernel(results: &Results, claim: &Claim) -> Option<study::Outcome> {
     let text = worst.text();
     let evidence =
         format!("criterion: within {bound} of Linux 6.12; {met} of {number} figures are; the worst is {text}");
-    let measured = worst.deviation_pct().map(|percent| Measured::new(percent, None, "% off"));
+    let measured = worst.percent().map(|percent| Measured::new(percent, None, "% off"));
     Some(study::Outcome::new(Some(met == number), measured, evidence))
 }
 

@@ -29,7 +29,6 @@ const LEAST_SAMPLES: usize = 100;
 /// The share of samples that are not above the last figure of a distribution.
 const HIGH: f64 = 0.95;
 
-/// The figures of a run.
 pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
     let mut sample = Sample::new();
     let two_thirds = Duration::from_secs_f64(result.duration_s / 3.0).saturating_mul(2);
@@ -113,7 +112,6 @@ pub(super) struct Outcome<'r> {
 }
 
 impl<'r> Outcome<'r> {
-    /// Those of all rows.
     pub(super) fn all(results: &'r Results) -> Vec<Self> {
         let of = |row: &'r Row| {
             let (paths, references) = (list(row, "paths"), list(row, "references"));
@@ -122,7 +120,6 @@ impl<'r> Outcome<'r> {
         results.rows.iter().map(of).collect()
     }
 
-    /// A variable as text.
     pub(super) fn text(&self, name: &str) -> String {
         self.row.cell.text(name)
     }
@@ -135,7 +132,6 @@ impl<'r> Outcome<'r> {
         self.row.cell.is("chaotic", 1)
     }
 
-    /// How many flows it has.
     pub(super) fn flows(&self) -> usize {
         list::<Value>(self.row, "flows").len()
     }
@@ -172,7 +168,6 @@ impl<'r> Outcome<'r> {
         (self.is_run() && samples.len() == self.row.runs.len()).then_some(samples)
     }
 
-    /// The mean of a figure of a flow.
     pub(super) fn flow(&self, flow: u32, figure: usize) -> Option<f64> {
         mean(&self.samples(flow, figure)?)
     }
@@ -196,22 +191,26 @@ impl<'r> Outcome<'r> {
         mean(&self.samples_at(self.behind_paths() + figure)?)
     }
 
-    /// What the failure of a path cost with this goodput in each second, where one failed.
-    pub(super) fn outage_of(&self, per_second: &[f64]) -> Option<Outage> {
+    /// What the failure of a path cost the kernel, where one failed.
+    pub(super) fn outage_of_kernel(&self) -> Option<Outage> {
+        self.outage_with(&self.per_second)
+    }
+
+    /// The same with this goodput in each second.
+    fn outage_with(&self, per_second: &[f64]) -> Option<Outage> {
         outage(&self.paths, self.failing_path(), per_second)
     }
 
-    /// What the failure of a path cost, on average, where one failed.
+    /// The same of ours, on average.
     pub(super) fn outage(&self) -> Option<Outage> {
         let seconds = self.behind_paths() + DELAYS.len();
         let outages: Option<Vec<Outage>> =
-            self.row.runs.iter().map(|run| self.outage_of(run.get(seconds..)?)).collect();
+            self.row.runs.iter().map(|run| self.outage_with(run.get(seconds..)?)).collect();
         let outages = outages.filter(|outages| !outages.is_empty())?;
         let over = |of: fn(&Outage) -> f64| mean(&outages.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
         Some(Outage { stall_s: over(|one| one.stall_s), return_s: over(|one| one.return_s) })
     }
 
-    /// Each flow beside the kernel's.
     pub(super) fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
         self.references.iter().map(|reference| Comparison { outcome: self, reference })
     }
@@ -229,6 +228,12 @@ impl<'o> Comparison<'o> {
         self.outcome.flow(self.reference.flow, figure)
     }
 
+    /// The mean of a figure of a path. Those of several flows together are only in the row of all.
+    pub(super) fn path(&self, path: usize, figure: usize) -> Option<f64> {
+        let is_own = self.outcome.flows() == 1 || self.reference.flow == ALL;
+        self.outcome.path(path, figure).filter(|_| is_own)
+    }
+
     /// What counts of ours: the completion time where a size is sent, else goodput.
     pub(super) fn ours(&self) -> Option<f64> {
         self.ours_of(if self.outcome.is("transfer") { COMPLETION } else { GOODPUT })
@@ -239,7 +244,6 @@ impl<'o> Comparison<'o> {
         if self.outcome.is("transfer") { &self.reference.completion_s } else { &self.reference.goodput_mbps }
     }
 
-    /// Their mean.
     pub(super) fn kernel(&self) -> Option<f64> {
         mean(self.reference_samples())
     }
@@ -247,10 +251,6 @@ impl<'o> Comparison<'o> {
     /// Ours and the kernel's, where there are both and they can be compared.
     pub(super) fn figures(&self) -> Option<(f64, f64)> {
         self.ours().zip(self.kernel()).filter(|&(_, kernel)| kernel > 0.0)
-    }
-
-    pub(super) fn deviation_pct(&self) -> Option<f64> {
-        self.figures().map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
     }
 
     /// The smallest and the largest of the kernel's repetitions.
@@ -264,7 +264,6 @@ impl<'o> Comparison<'o> {
         self.kernel().filter(|&mean| mean > 0.0).map(|mean| (high - low) / mean * 100.0)
     }
 
-    /// The title of the table that it stands in.
     pub(super) fn table_title(&self) -> String {
         let what = if self.outcome.is("transfer") { "completion in s" } else { "goodput in Mbit/s" };
         format!("{}, {what}", self.outcome.text("letter"))
@@ -287,7 +286,6 @@ impl<'o> Comparison<'o> {
     }
 }
 
-/// A variable that is a list.
 fn list<T: DeserializeOwned>(row: &Row, name: &str) -> Vec<T> {
     let values = row.cell.variables.get(name).cloned().unwrap_or_default();
     serde_json::from_value(values).unwrap_or_else(|problem| panic!("{name}: each cell is a configuration: {problem}"))
@@ -309,7 +307,6 @@ const FAILS_S: usize = 10;
 const WORKS_S: usize = 20;
 /// IP payload of a full packet of MPTCP, of 1500 bytes: 20 bytes of IP, 20 of TCP, 12 of timestamps and 24 of DSS less.
 const PAYLOAD: f64 = 1424.0 / 1500.0;
-/// What counts as recovered.
 const RECOVERED: f64 = 0.9;
 
 /// The outage in a run over `paths`, of which the one with the number `fails` fails, with this goodput in each second, in Mbit/s. Nothing where no path fails, or

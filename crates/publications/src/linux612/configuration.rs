@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use subflow_quantity::Size;
 use subflow_scenario::sweep::Parameters;
 
-use super::measurements::{ALL, COUNTS, DELAYS, PathSpec, Record};
+use super::measurements::{ALL, COMPLETION, COUNTS, DELAYS, PATH_BYTES, PathSpec, Record, START};
 use crate::study::distinct;
 
 /// What the kernel did with one flow.
@@ -31,7 +32,6 @@ const FULL_MESSAGE: u32 = 1452;
 /// More is no message.
 const MOST_MESSAGE: u32 = 4 << 20;
 
-/// The rows of a repetition.
 type Run<'r> = &'r [Record];
 
 /// Groups the rows of the file called `name`. Rows that follow each other and tell of different flows of the same
@@ -56,10 +56,8 @@ pub(super) fn group(name: &str, records: &[Record]) -> Result<Vec<Parameters>, S
 /// Whether `next` is of the same run as `rows`, and of a later flow.
 fn continues(rows: Run<'_>, next: &Record) -> bool {
     let (first, last) = (&rows[0], &rows[rows.len() - 1]);
-    let same = |a: &Record, b: &Record| {
-        (&a.case, &a.paths_text, &a.loss_text, a.rep) == (&b.case, &b.paths_text, &b.loss_text, b.rep)
-    };
-    same(first, next) && next.flow > last.flow
+    let is_same = ["case", "paths", "loss_pct", "rep"].iter().all(|column| first.text(column) == next.text(column));
+    is_same && next.flow > last.flow
 }
 
 /// The rows of single flows.
@@ -77,20 +75,21 @@ fn check(run: Run<'_>) -> Result<(), String> {
     match flows(run).count() {
         0 => Err("flow: found a row of all flows without a row for each of them before it".to_owned()),
         2.. if first.paths.len() > 1 => {
-            Err(format!("paths: found {}, expected one path where several flows share it", first.paths_text))
+            Err(format!("paths: found {}, expected one path where several flows share it", first.text("paths")))
         }
-        _ => match flows(run).find(|row| row.protocol == "tcp" && row.paths.len() > 1) {
-            Some(row) => Err(format!("paths: found {}, expected one path for TCP", row.paths_text)),
+        _ => match flows(run).find(|row| row.text("protocol") == "tcp" && row.paths.len() > 1) {
+            Some(row) => Err(format!("paths: found {}, expected one path for TCP", row.text("paths"))),
             None => Ok(()),
         },
     }
 }
 
 fn is_like(a: Run<'_>, b: Run<'_>) -> bool {
-    let of_flows = |run| flows(run).map(|flow| (&flow.protocol, &flow.cc));
-    let is_transfer = sent_size(&a[0].case).is_ok_and(|size| size.is_some());
-    (&a[0].case, &a[0].paths_text, &a[0].loss_text) == (&b[0].case, &b[0].paths_text, &b[0].loss_text)
-        && (is_transfer || a[0].duration_s == b[0].duration_s)
+    let of_flows = |run| flows(run).map(|flow| [flow.text("protocol"), flow.text("cc")]);
+    let is_same = |columns: &[&str]| columns.iter().all(|column| a[0].text(column) == b[0].text(column));
+    let is_transfer = sent_size(a[0].text("case")).is_ok_and(|size| size.is_some());
+    is_same(&["case", "paths", "loss_pct"])
+        && (is_transfer || a[0].number("duration_s") == b[0].number("duration_s"))
         && of_flows(a).eq(of_flows(b))
 }
 
@@ -98,13 +97,14 @@ fn is_like(a: Run<'_>, b: Run<'_>) -> bool {
 fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
     let first = &runs[0][0];
     let flows: Vec<&Record> = flows(runs[0]).collect();
-    let paths = &first.paths;
-    let (sent, failure) = (sent_size(&first.case)?, failure(&first.case, paths)?);
+    let (case, paths) = (first.text("case"), &first.paths);
+    let (sent, failure) = (sent_size(case)?, failure(case, paths)?);
     let numbers = distinct(runs.concat().iter().map(|row| row.flow));
     let references: Vec<Reference> = numbers.into_iter().map(|flow| reference(flow, runs)).collect();
     // A transfer gets ten times what the kernel took.
     let taken = references.iter().flat_map(|reference| &reference.completion_s);
-    let duration_s = sent.map_or(first.duration_s, |_| 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b)));
+    let duration_s =
+        sent.map_or(first.number("duration_s").unwrap_or(0.0), |_| 10.0 * taken.fold(3.0, |a: f64, &b| a.max(b)));
     // A sample after each third says what the last two thirds begin with. Where a path fails, there are three in each
     // second, so that thirds and seconds begin with one; where queue and round-trip time were measured, 21.
     let has_delays = references.iter().any(|reference| !reference.delays[..COUNTS].concat().is_empty());
@@ -114,24 +114,25 @@ fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
         (false, true) => 3 * duration_s.ceil() as u32,
     };
     let shape = |path: &PathSpec| (path.rate_mbps, path.delay_ms, path.queue);
-    let (is_shared, is_chaotic) = (flows.len() > 1, first.case.starts_with('H'));
+    let (is_shared, is_chaotic) = (flows.len() > 1, case.starts_with('H'));
     let is_lossy = paths.iter().any(|path| path.loss_pct > 0.0);
-    let has = |protocol: &str| flows.iter().any(|row| row.protocol == protocol);
+    let has = |protocol: &str| flows.iter().any(|row| row.text("protocol") == protocol);
     // BBR's cycle begins at random, and RED and PIE drop at random.
+    let (discipline, marks) = first.discipline();
     let is_random = is_shared
         || is_lossy
-        || flows.iter().any(|row| row.cc == "bbr")
-        || ["red", "pie"].contains(&first.discipline.as_str());
+        || flows.iter().any(|row| row.text("cc") == "bbr")
+        || ["red", "pie"].contains(&discipline);
     let flow = |n: usize| {
-        let start_s = runs.iter().map(|run| run[n - 1].start_s).fold(f64::INFINITY, f64::min);
+        let start_s = runs.iter().map(|run| run[n - 1].number(START).unwrap_or(0.0)).fold(f64::INFINITY, f64::min);
         flow(flows[n - 1], n, is_shared, start_s, sent)
     };
     let variables = json!({
-        "case": first.case,
+        "case": case,
         // The item.
-        "letter": first.case.chars().take(1).collect::<String>(),
-        "paths_text": first.paths_text,
-        "loss_text": first.loss_text,
+        "letter": case.chars().take(1).collect::<String>(),
+        "paths_text": first.text("paths"),
+        "loss_text": first.text("loss_pct"),
         "paths": paths,
         "flows": (1..=flows.len()).map(flow).collect::<Vec<Value>>(),
         "accesses": accesses(&flows, paths),
@@ -143,19 +144,21 @@ fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
         "lossy": is_lossy,
         "equal_paths": paths.iter().all(|path| shape(path) == shape(&paths[0])),
         "shared": is_shared,
-        "paced": first.is_paced,
-        "host_queue": first.host_queue,
-        "output_limit": first.output_limit as u64,
-        "discipline": first.discipline,
-        "below_tbf": !first.discipline.is_empty(),
-        "marks": first.marks,
-        "ecn": first.has_ecn,
-        "sctp": flows.iter().all(|row| row.protocol == "sctp"),
+        // The sender's packets leave at the pacing rate, from the queue discipline `fq`.
+        "paced": first.text("host_qdisc") == "fq",
+        "host_queue": first.host_queue(),
+        "output_limit": first.output_limit() as u64,
+        "discipline": discipline,
+        "below_tbf": !discipline.is_empty(),
+        "marks": marks,
+        // All hosts negotiate it.
+        "ecn": first.text("ecn") == "1",
+        "sctp": flows.iter().all(|row| row.text("protocol") == "sctp"),
         // Means of several runs are compared, or distributions of runs.
         "random": u8::from(is_random && !is_chaotic),
         "chaotic": u8::from(is_chaotic),
         // The measurements do not say how SCTP used several paths; hosts or bottleneck may be of another kind than ours.
-        "supported": u8::from(first.is_plain && (paths.len() == 1 || !has("sctp"))),
+        "supported": u8::from(first.is_plain() && (paths.len() == 1 || !has("sctp"))),
         "references": references,
         // The goodput of each second of the first repetition, in Mbit/s, where it was recorded.
         "per_second": [],
@@ -168,17 +171,15 @@ fn variables(runs: &[Run<'_>]) -> Result<Parameters, String> {
 
 fn reference(flow: u32, runs: &[Run<'_>]) -> Reference {
     let rows: Vec<&Record> = runs.iter().copied().flatten().filter(|row| row.flow == flow).collect();
-    let by_place = |places: usize, of: fn(&Record, usize) -> Option<f64>| {
-        (0..places).map(|place| rows.iter().filter_map(|row| of(row, place)).collect()).collect()
-    };
+    let numbers = |column: &str| rows.iter().filter_map(|row| row.number(column)).collect();
     Reference {
         flow,
-        protocol: rows[0].protocol.clone(),
-        cc: rows[0].cc.clone(),
-        goodput_mbps: rows.iter().map(|row| row.goodput_mbps).collect(),
-        completion_s: rows.iter().filter_map(|row| row.completion_s).collect(),
-        path_bytes: by_place(2, |row, path| row.path_bytes[path]),
-        delays: by_place(DELAYS.len(), |row, figure| row.delays[figure]),
+        protocol: rows[0].text("protocol").to_owned(),
+        cc: rows[0].text("cc").to_owned(),
+        goodput_mbps: numbers("goodput_mbps"),
+        completion_s: numbers(COMPLETION),
+        path_bytes: PATH_BYTES.map(numbers).to_vec(),
+        delays: DELAYS.map(numbers).to_vec(),
     }
 }
 
@@ -188,16 +189,17 @@ fn flow(row: &Record, n: usize, is_shared: bool, start_s: f64, sent: Option<u64>
     let subflow = |(interface, path): (usize, usize)| json!({ "from": format!("client{n}.c{interface}"), "to": format!("server.s{path}") });
     let further: Vec<(usize, usize)> =
         if is_shared { vec![(2, 1)] } else { row.paths.iter().skip(1).map(|path| (path.n, path.n)).collect() };
+    let [protocol, cc] = ["protocol", "cc"].map(|column| row.text(column));
     json!({
         "n": n,
         "client": n,
-        "protocol": row.protocol,
-        "cc": row.cc,
-        "congestion": if row.protocol == "sctp" { "sctp" } else { &row.cc },
+        "protocol": protocol,
+        "cc": cc,
+        "congestion": if protocol == "sctp" { "sctp" } else { cc },
         "start_us": (start_s * 1e6).round() as u64,
         "later": u8::from(n > 1),
         "send_bytes": sent.unwrap_or(0),
-        "message_bytes": message_bytes(&row.case),
+        "message_bytes": message_bytes(row.text("case")),
         "subflows": further.into_iter().map(subflow).collect::<Vec<Value>>(),
     })
 }
@@ -209,7 +211,7 @@ fn accesses(flows: &[&Record], paths: &[PathSpec]) -> Vec<Value> {
     if flows.len() == 1 {
         return paths.iter().map(|path| access(1, path.n, path)).collect();
     }
-    let interfaces = |row: &Record| 1..=if row.protocol == "mptcp" { 2 } else { 1 };
+    let interfaces = |row: &Record| 1..=if row.text("protocol") == "mptcp" { 2 } else { 1 };
     let of_client = |(row, client): (&&Record, usize)| interfaces(row).map(move |n| access(client, n, &paths[0]));
     flows.iter().zip(1..).flat_map(of_client).collect()
 }
@@ -225,18 +227,9 @@ fn message_bytes(case: &str) -> u32 {
 
 /// The size in a case's name, as in `F-100kB` and `K7-10MB-netem`. A part from a digit to a B is meant as one.
 fn sent_size(case: &str) -> Result<Option<u64>, String> {
-    let is_size = |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with('B');
-    let Some(text) = case.split('-').skip(1).find(|text| is_size(text)) else { return Ok(None) };
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit = match &text[digits..] {
-        "B" => Some(1),
-        "kB" => Some(1_000),
-        "MB" => Some(1_000_000),
-        "GB" => Some(1_000_000_000),
-        _ => None,
-    };
-    let count = text[..digits].parse::<u64>().ok().filter(|&n| n > 0);
-    let bytes = unit.zip(count).and_then(|(unit, count)| count.checked_mul(unit)).filter(|&bytes| bytes <= MOST_BYTES);
+    let is_size = |text: &&str| text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with('B');
+    let Some(text) = case.split('-').skip(1).find(is_size) else { return Ok(None) };
+    let bytes = text.parse::<Size>().ok().map(Size::as_bytes).filter(|bytes| (1..=MOST_BYTES).contains(bytes));
     bytes.map(Some).ok_or_else(|| format!("case: found {case:?}, expected a size in B, kB, MB or GB, as in F-100kB"))
 }
 

@@ -7,61 +7,36 @@ use subflow_report::{Axis, Boxes, Cell, Figure, Finding, Table, Verdict};
 use super::comparison::{COMPLETION, Comparison, GOODPUT, Outcome};
 use super::measurements::ALL;
 
-/// The columns that rows have in addition.
-pub(super) const COLUMNS: [&str; 14] = [
-    "quantity",
-    "min",
-    "q1",
-    "median",
-    "q3",
-    "max",
-    "reference_min",
-    "reference_q1",
-    "reference_median",
-    "reference_q3",
-    "reference_max",
-    "ks_statistic",
-    "ks_p_value",
-    "ks_p_value_holm",
-];
-
 /// Distributions with a smaller p-value are held to be different.
 const LEVEL: f64 = 0.05;
 
 const TITLE: &str = "H, distributions";
-const QUARTILES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+const QUARTILES: [(&str, f64); 5] = [("min", 0.0), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("max", 1.0)];
+
+/// The columns that rows have in addition.
+pub(super) fn columns() -> Vec<String> {
+    let quartiles = |prefix: &str| QUARTILES.map(|(name, _)| format!("{prefix}{name}"));
+    let test = ["ks_statistic", "ks_p_value", "ks_p_value_holm"].map(str::to_owned);
+    [["quantity".to_owned()].as_slice(), &quartiles(""), &quartiles("reference_"), &test].concat()
+}
 
 /// What a chaotic case is compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantity {
-    Goodput,
-    Completion,
-    /// The first of two flows' part of their goodput.
-    Share,
-}
-
-impl Quantity {
+struct Quantity {
     /// Its name in rows.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Goodput => "goodput_mbps",
-            Self::Completion => "completion_s",
-            Self::Share => "share_of_flow_1",
-        }
-    }
-
-    fn axis(self) -> Axis {
-        match self {
-            Self::Goodput => Axis::new("goodput", "Mbit/s"),
-            Self::Completion => Axis::new("completion", "s"),
-            Self::Share => Axis::new("share of the first flow", ""),
-        }
-    }
+    name: &'static str,
+    /// The words at its axis, and the unit.
+    label: &'static str,
+    unit: &'static str,
 }
+
+const GOODPUTS: Quantity = Quantity { name: "goodput_mbps", label: "goodput", unit: "Mbit/s" };
+const COMPLETIONS: Quantity = Quantity { name: "completion_s", label: "completion", unit: "s" };
+/// The first of two flows' part of their goodput.
+const SHARES: Quantity = Quantity { name: "share_of_flow_1", label: "share of the first flow", unit: "" };
 
 /// One quantity of a chaotic case: our runs and the kernel's.
 pub(super) struct Distribution<'a> {
-    /// The row that it belongs to.
     row: Comparison<'a>,
     quantity: Quantity,
     ours: Vec<f64>,
@@ -89,7 +64,7 @@ fn of<'a>(outcome: &'a Outcome<'a>) -> Vec<Distribution<'a>> {
     if let ([first, second], Some(whole)) = (found.as_slice(), whole) {
         let share = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a / (a + b)).collect();
         let (ours, kernel) = (share(&first.ours, &second.ours), share(&first.kernel, &second.kernel));
-        found.extend(Distribution::new(&whole, Quantity::Share, ours, kernel));
+        found.extend(Distribution::new(&whole, SHARES, ours, kernel));
     }
     found
 }
@@ -97,8 +72,8 @@ fn of<'a>(outcome: &'a Outcome<'a>) -> Vec<Distribution<'a>> {
 /// One flow; `None` if one of our runs did not finish its transfer.
 fn of_flow<'a>(comparison: &Comparison<'a>) -> Option<Distribution<'a>> {
     let (figure, quantity) = match comparison.outcome.is("transfer") {
-        false => (GOODPUT, Quantity::Goodput),
-        true => (COMPLETION, Quantity::Completion),
+        false => (GOODPUT, GOODPUTS),
+        true => (COMPLETION, COMPLETIONS),
     };
     let ours = comparison.outcome.samples(comparison.reference.flow, figure)?;
     Distribution::new(comparison, quantity, ours, comparison.reference_samples().to_vec())
@@ -111,15 +86,14 @@ impl<'a> Distribution<'a> {
         Some(Self { row: *comparison, quantity, ours, kernel, test, holm: test.p_value })
     }
 
-    /// Whether it is of this row.
     pub(super) fn is_of(&self, comparison: &Comparison<'_>) -> bool {
         std::ptr::eq(self.row.reference, comparison.reference)
     }
 
-    /// The cells of [`COLUMNS`].
+    /// The cells of [`columns`].
     pub(super) fn cells(&self) -> Vec<Cell> {
-        let quantiles = |samples: &[f64]| QUARTILES.map(|p| Cell::from(quantile(samples, p)));
-        let mut cells = vec![self.quantity.name().into()];
+        let quantiles = |samples: &[f64]| QUARTILES.map(|(_, p)| Cell::from(quantile(samples, p)));
+        let mut cells = vec![self.quantity.name.into()];
         cells.extend(quantiles(&self.ours));
         cells.extend(quantiles(&self.kernel));
         cells.extend([self.test.statistic.into(), self.test.p_value.into(), self.holm.into()]);
@@ -135,7 +109,7 @@ impl<'a> Distribution<'a> {
         }
     }
 
-    fn finding(&self) -> Finding {
+    pub(super) fn finding(&self) -> Finding {
         let middle = |samples: &[f64]| quantile(samples, 0.5).unwrap_or(0.0);
         Finding::new(
             format!("H: same distribution not rejected at 5 %: {}", self.name()),
@@ -156,10 +130,9 @@ impl<'a> Distribution<'a> {
 
     /// Which of the case's quantities it is.
     fn of(&self) -> String {
-        match self.quantity {
-            Quantity::Share => "share of flow 1".to_owned(),
-            Quantity::Goodput if self.row.outcome.flows() == 1 => "goodput".to_owned(),
-            Quantity::Completion if self.row.outcome.flows() == 1 => "completion".to_owned(),
+        match self.row.outcome.flows() {
+            _ if self.quantity == SHARES => "share of flow 1".to_owned(),
+            1 => self.quantity.label.to_owned(),
             _ => format!("flow {}", self.row.reference.flow),
         }
     }
@@ -172,9 +145,8 @@ impl<'a> Distribution<'a> {
 
 /// The quartiles of ours and of the kernel's, one below the other; none where there is nothing to compare.
 pub(super) fn readable(distributions: &[Distribution<'_>]) -> Option<(String, Table)> {
-    let columns =
-        ["case", "cc", "paths", "of", "", "runs", "min", "q1", "median", "q3", "max", "D", "p", "p (Holm)", "verdict"];
-    let mut table = Table::new(columns);
+    let columns = ["case", "cc", "paths", "of", "", "runs"].into_iter().chain(QUARTILES.map(|(name, _)| name));
+    let mut table = Table::new(columns.chain(["D", "p", "p (Holm)", "verdict"]));
     for one in distributions {
         let [case, paths] = ["case", "paths_text"].map(|name| one.row.outcome.text(name));
         let names = [case, one.row.reference.cc.clone(), paths, one.of(), "ours".to_owned()];
@@ -186,7 +158,7 @@ pub(super) fn readable(distributions: &[Distribution<'_>]) -> Option<(String, Ta
         ];
         let kernel = [String::new(), String::new(), String::new(), String::new(), "kernel".to_owned()];
         for (names, samples, judged) in [(names, &one.ours, judged), (kernel, &one.kernel, Default::default())] {
-            let quartiles = QUARTILES.map(|p| format!("{:.3}", quantile(samples, p).unwrap_or(0.0)));
+            let quartiles = QUARTILES.map(|(_, p)| format!("{:.3}", quantile(samples, p).unwrap_or(0.0)));
             let texts = quartiles.into_iter().chain(judged).map(Cell::from);
             let runs = Cell::Integer(samples.len() as i64);
             table.row(names.into_iter().map(Cell::from).chain([runs]).chain(texts));
@@ -195,24 +167,18 @@ pub(super) fn readable(distributions: &[Distribution<'_>]) -> Option<(String, Ta
     (!distributions.is_empty()).then(|| (TITLE.to_owned(), table))
 }
 
-/// One finding for each.
-pub(super) fn findings(distributions: &[Distribution<'_>]) -> Vec<Finding> {
-    distributions.iter().map(Distribution::finding).collect()
-}
-
 /// Box plots, one figure for each quantity.
 pub(super) fn figures(distributions: &[Distribution<'_>]) -> Vec<Figure> {
     let figure = |quantity: Quantity| {
-        let axis = quantity.axis();
-        let title = format!("{TITLE}: {}, ours and Linux 6.12", axis.label);
-        let mut boxes = Boxes::new(axis);
+        let title = format!("{TITLE}: {}, ours and Linux 6.12", quantity.label);
+        let mut boxes = Boxes::new(Axis::new(quantity.label, quantity.unit));
         for one in distributions.iter().filter(|one| one.quantity == quantity) {
             boxes.add(one.name(), "ours", &one.ours).add(one.name(), "Linux 6.12", &one.kernel);
         }
         let is_empty = boxes.boxes.is_empty();
         (!is_empty).then(|| Figure::boxes(title, boxes).section(TITLE).caption("Whiskers by Tukey's rule."))
     };
-    [Quantity::Goodput, Quantity::Completion, Quantity::Share].into_iter().filter_map(figure).collect()
+    [GOODPUTS, COMPLETIONS, SHARES].into_iter().filter_map(figure).collect()
 }
 
 #[cfg(test)]

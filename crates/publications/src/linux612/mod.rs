@@ -16,28 +16,31 @@ mod measurements;
 mod report;
 
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use subflow_scenario::file::Problem;
+use subflow_scenario::file::{Problem, Source};
 use subflow_scenario::sweep::Parameters;
 
-use crate::study::{Code, Folder, Own, Results, Study};
-use comparison::{Comparison, Outcome};
+use crate::study::{Code, Folder, Own, Results, Study, source_at};
+use checks::Deviation;
+use comparison::Outcome;
+use distributions::Distribution;
 
-/// The measurements of Linux 6.12.
 pub(crate) static LINUX612: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         measure: Some(comparison::measure),
         cases: Some(cases),
         checks: &checks::CHECKS,
-        further_findings: |results| distributions::findings(&distributions::all(&Outcome::all(results))),
+        further_findings: Some(|all| {
+            distributions::all(&Outcome::all(all)).iter().map(Distribution::finding).collect()
+        }),
         own: Some(|results| Own {
             rows: Some(report::rows(results)),
             readable: report::readable(results),
             figures: report::figures(results),
             ..Own::default()
         }),
-        notes,
+        notes: Some(notes),
         ..Code::default()
     };
     Study::in_program("linux612", code)
@@ -48,21 +51,16 @@ const FAILURE_SECONDS: &str = "measured/G_path_failure_1s.csv";
 
 /// The configurations of the file that was asked for, or of the folder's `tables`, as variables of cells.
 fn cases(folder: &Folder, tables: &[String], file: Option<&Path>) -> Result<Vec<Parameters>, Problem> {
-    let configurations = match file {
-        Some(path) => measurements::load(path)
-            .and_then(|records| configuration::group(&path.display().to_string(), &records))
-            .map_err(Problem::nowhere)?,
-        None => measured(folder, tables)?,
+    let configurations = |source: Arc<Source>| {
+        let records = measurements::parse(&source.name, &source.text);
+        records.and_then(|records| configuration::group(&source.name, &records)).map_err(Problem::nowhere)
     };
-    Ok(configurations)
-}
-
-fn measured(folder: &Folder, tables: &[String]) -> Result<Vec<Parameters>, Problem> {
+    if let Some(path) = file {
+        return source_at(path).and_then(configurations);
+    }
     let mut all = Vec::new();
-    for file in tables {
-        let source = folder.source(file)?;
-        let records = measurements::parse(file, &source.text);
-        all.extend(records.and_then(|records| configuration::group(file, &records)).map_err(Problem::nowhere)?);
+    for table in tables {
+        all.extend(folder.source(table).and_then(configurations)?);
     }
     let seconds = folder.source(FAILURE_SECONDS)?;
     for configuration in all.iter_mut().filter(|configuration| configuration["failures"][0].is_object()) {
@@ -87,7 +85,7 @@ fn notes(results: &Results) -> Vec<(&'static str, String)> {
     let outcomes = Outcome::all(results);
     let count =
         |is_counted: fn(&Outcome<'_>) -> bool| outcomes.iter().filter(|one| is_counted(one)).count().to_string();
-    let is_judged = |of: &Outcome<'_>| of.comparisons().any(|row: Comparison<'_>| checks::claim_of(&row).is_some());
+    let is_judged = |of: &Outcome<'_>| of.comparisons().any(|row| Deviation::of(row).claim().is_some());
     let unjudged = outcomes.iter().filter(|of| of.is_run() && !of.is_chaotic() && !is_judged(of)).count();
     vec![
         ("unjudged", unjudged.to_string()),
@@ -119,7 +117,7 @@ mod tests {
         for outcome in outcomes.iter().filter(|outcome| !outcome.is_chaotic()) {
             assert!(outcome.row.cell.runs() > 0 && outcome.row.cell.experiment.quick_look);
             for row in outcome.comparisons().filter(|row| row.reference.flow != measurements::ALL) {
-                assert!(checks::claim_of(&row).is_some(), "{}", row.name());
+                assert!(Deviation::of(row).claim().is_some(), "{}", row.name());
             }
         }
     }

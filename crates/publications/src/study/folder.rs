@@ -9,15 +9,13 @@ use subflow_scenario::input;
 include!(concat!(env!("OUT_DIR"), "/folders.rs"));
 
 /// A larger file is assumed to be a mistake.
-const LARGEST_FILE_MIB: u64 = 16;
+const LARGEST_FILE_MIB: u64 = 64;
 
 /// Files by their paths in a folder, and their texts.
 type Files = &'static [(&'static str, &'static str)];
 
-/// The folder of a paper.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
-    /// The paper's name.
     pub(crate) name: String,
     place: PlaceOfFiles,
 }
@@ -35,18 +33,10 @@ impl Folder {
         Some(Self { name: (*name).to_owned(), place: PlaceOfFiles::Program(files) })
     }
 
-    /// A folder of these files.
-    #[cfg(test)]
-    pub(crate) fn of_files(name: &str, files: Files) -> Self {
-        Self { name: name.to_owned(), place: PlaceOfFiles::Program(files) }
-    }
-
-    /// The names of all folders of this crate.
     pub(crate) fn names_in_program() -> impl Iterator<Item = &'static str> {
         FOLDERS.iter().map(|(name, _)| *name)
     }
 
-    /// The folder at `path`.
     pub(crate) fn on_disk(path: &Path) -> Self {
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let name = whole.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -56,19 +46,12 @@ impl Folder {
     /// The text of a file, as the source that problems show.
     pub(crate) fn source(&self, file: &str) -> Result<Arc<Source>, Problem> {
         let path = self.path_of(file);
+        let PlaceOfFiles::Program(files) = &self.place else { return source_at(&path) };
         let name = path.display().to_string();
-        let text = match &self.place {
-            PlaceOfFiles::Program(files) => {
-                let found = files.iter().find(|(known, _)| *known == file);
-                found.ok_or_else(|| Problem::nowhere(format!("{name}: there is no such file")))?.1.to_owned()
-            }
-            PlaceOfFiles::Disk(_) => {
-                let unreadable = |why: String| Problem::nowhere(format!("{name}: cannot read the file: {why}"));
-                let bytes = input::read(&path, LARGEST_FILE_MIB).map_err(|error| unreadable(error.to_string()))?;
-                String::from_utf8(bytes).map_err(|error| unreadable(error.utf8_error().to_string()))?
-            }
-        };
-        Ok(Arc::new(Source { origin: Origin::User, name, text }))
+        match files.iter().find(|(known, _)| *known == file) {
+            Some((_, text)) => Ok(Arc::new(Source { origin: Origin::User, name, text: (*text).to_owned() })),
+            None => Err(Problem::nowhere(format!("{name}: there is no such file"))),
+        }
     }
 
     /// A scenario. Traces that it names are beside it.
@@ -102,6 +85,27 @@ impl Folder {
         match &self.place {
             PlaceOfFiles::Program(_) => Path::new(&self.name).join(file),
             PlaceOfFiles::Disk(root) => root.join(file),
+        }
+    }
+}
+
+/// The text of the file at `path`, as the source that problems show.
+pub(crate) fn source_at(path: &Path) -> Result<Arc<Source>, Problem> {
+    let name = path.display().to_string();
+    let unreadable = |why: String| Problem::nowhere(format!("{name}: cannot read the file: {why}"));
+    let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| unreadable(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| unreadable(error.utf8_error().to_string()))?;
+    Ok(Arc::new(Source { origin: Origin::User, name, text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Folder {
+        /// A folder of these files.
+        pub(crate) fn of_files(name: &str, files: Files) -> Self {
+            Self { name: name.to_owned(), place: PlaceOfFiles::Program(files) }
         }
     }
 }

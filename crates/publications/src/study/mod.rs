@@ -55,7 +55,7 @@ use claims::System;
 pub(crate) use claims::{Check, Claim};
 pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
-pub(crate) use folder::Folder;
+pub(crate) use folder::{Folder, source_at};
 pub(crate) use linux::Linux;
 pub(crate) use ratio::Ratio;
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
@@ -83,6 +83,7 @@ pub struct Study {
 type Measure = fn(&RunResult) -> Result<Sample, String>;
 /// Reads variables of cells from measured tables: those of the folder with these names, or a file.
 type Cases = fn(&Folder, &[String], Option<&Path>) -> Result<Vec<Parameters>, Problem>;
+type Notes = fn(&Results) -> Vec<(&'static str, String)>;
 /// The tables and figures that are made by code.
 #[derive(Default)]
 pub(crate) struct Own {
@@ -96,6 +97,7 @@ pub(crate) struct Own {
 }
 
 /// What of a paper is no data. The default is that of a paper that is data alone.
+#[derive(Default)]
 pub(crate) struct Code {
     /// In place of the metrics in the paper's file.
     pub(crate) measure: Option<Measure>,
@@ -107,27 +109,12 @@ pub(crate) struct Code {
     /// The functions that check claims, by name.
     pub(crate) checks: &'static [(&'static str, Check)],
     /// Findings beside those of claims.
-    pub(crate) further_findings: fn(&Results) -> Vec<Finding>,
+    pub(crate) further_findings: Option<fn(&Results) -> Vec<Finding>>,
     pub(crate) own: Option<fn(&Results) -> Own>,
     /// Variables of the notes.
-    pub(crate) notes: fn(&Results) -> Vec<(&'static str, String)>,
+    pub(crate) notes: Option<Notes>,
     /// Its experiments on Linux, if it has any.
     pub(crate) linux: Option<Linux>,
-}
-
-impl Default for Code {
-    fn default() -> Self {
-        Self {
-            measure: None,
-            cases: None,
-            slices: None,
-            checks: &[],
-            further_findings: |_| Vec::new(),
-            own: None,
-            notes: |_| Vec::new(),
-            linux: None,
-        }
-    }
 }
 
 impl Study {
@@ -223,7 +210,7 @@ impl Study {
         let not_run = self.description.claims_not_run.as_deref();
         let judged = self.judged(results, System::Simulator);
         let findings = judged.filter_map(|(claim, outcome)| claim.finding("", outcome, not_run));
-        findings.chain((self.code.further_findings)(results)).collect()
+        findings.chain(self.code.further_findings.iter().flat_map(|further| further(results))).collect()
     }
 
     /// What figures of a system say of each claim about it, by its rule or the function of its name; `None` where its cells
@@ -307,7 +294,7 @@ impl Study {
 
     fn notes(&self, effort: Effort, results: &Results) -> Result<Vec<String>, Problem> {
         let all_runs = [("all_runs", results.runs.to_string())];
-        let further = all_runs.into_iter().chain((self.code.notes)(results));
+        let further = all_runs.into_iter().chain(self.code.notes.iter().flat_map(|notes| notes(results)));
         self.description.notes(effort, further.map(|(name, text)| (name.to_owned(), text.into())).collect())
     }
 
