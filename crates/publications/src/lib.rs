@@ -28,7 +28,7 @@ use subflow_report::{Reproduced, Reproduction};
 use subflow_scenario::file::{Problem, Problems};
 use subflow_store::{Store, StoreError};
 
-pub use emulation::{Emulator, OnLinux, Routers, items_on_linux, reproduce_on_linux};
+pub use emulation::{Emulator, Routers, items_on_linux, reproduce_on_linux};
 use lima2017::LIMA2017;
 use linux612::LINUX612;
 use lugowski2017::LUGOWSKI2017;
@@ -44,12 +44,8 @@ pub struct Done {
     pub reproduction: Reproduction,
     /// The number of runs that failed and are left out, with [`Request::keep_going`].
     pub failed_runs: usize,
-}
-
-impl From<Reproduction> for Done {
-    fn from(reproduction: Reproduction) -> Self {
-        Self { reproduction, failed_runs: 0 }
-    }
+    /// The number of cases that no valid run on Linux is of, of those that were to run there.
+    pub without_valid_runs: usize,
 }
 
 /// A part of a paper.

@@ -99,7 +99,7 @@ pub(super) mod on_linux {
         _: &subflow_publications::Request,
         _: Option<&std::path::Path>,
         _: &(dyn Fn(Progress) + Sync),
-    ) -> Result<subflow_publications::OnLinux, Failure> {
+    ) -> Result<subflow_publications::Done, Failure> {
         Err(no_runs())
     }
 

@@ -1,6 +1,6 @@
 //! `subflow reproduce`.
 
-use subflow_publications::{Done, OnLinux, Request, Study, items_on_linux};
+use subflow_publications::{Done, Request, Study, items_on_linux};
 use subflow_report::output::{Content, Folder};
 use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
@@ -53,14 +53,11 @@ fn one(paper: &Study, arguments: &Reproduce) -> Result<(), Failure> {
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let outcome = match arguments.on {
-        Platform::Simulator => {
-            paper.reproduce(&request, &progress).map(|done| (done, 0)).map_err(|error| kept.failure(error))
-        }
-        Platform::Linux => on_linux::reproduce(paper, &request, arguments.controller.as_deref(), &progress)
-            .map(|OnLinux { reproduction, without_valid_runs }| (reproduction.into(), without_valid_runs)),
+        Platform::Simulator => paper.reproduce(&request, &progress).map_err(|error| kept.failure(error)),
+        Platform::Linux => on_linux::reproduce(paper, &request, arguments.controller.as_deref(), &progress),
     };
     bar.finish();
-    let (Done { reproduction, failed_runs }, without_valid_runs) = outcome?;
+    let Done { reproduction, failed_runs, without_valid_runs } = outcome?;
 
     if let Some(folder) = &folder {
         folder.write_reproduction(&request.describe(paper), &reproduction, figures)?;

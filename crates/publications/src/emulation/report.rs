@@ -1,15 +1,15 @@
 //! Tables, figures, findings and notes: what was published, simulated, and measured on Linux.
 
-use subflow_lab::statistics::quantile;
+use subflow_lab::statistics::{mean, quantile};
 use subflow_report::{Axis, Bars, Cell, Figure, Finding, Reproduction, Table};
 
-use super::Routers;
-use super::measurement::{ATTEMPTS, Measured, mean_of};
+use super::{ATTEMPTS, Measured, Routers};
 use crate::Study;
+use crate::study::{Row, all, distinct};
 
 pub(super) fn reproduction(paper: &Study, measured: &[Measured]) -> Reproduction {
     let mut findings = paper.findings_on_linux(measured);
-    let items = items(measured);
+    let items = distinct(measured.iter().map(|measured| measured.emulation.cell.item.as_str()));
     findings.extend(items.iter().flat_map(|item| agreement(item, &of(measured, item))));
     Reproduction {
         paper: paper.name().to_owned(),
@@ -19,13 +19,6 @@ pub(super) fn reproduction(paper: &Study, measured: &[Measured]) -> Reproduction
         findings,
         notes: notes(measured),
     }
-}
-
-/// The items with measurements, in their order.
-fn items(measured: &[Measured]) -> Vec<&str> {
-    let mut items: Vec<&str> = measured.iter().map(|measured| measured.emulation.cell.item.as_str()).collect();
-    items.dedup();
-    items
 }
 
 fn of<'a>(measured: &'a [Measured], item: &str) -> Vec<&'a Measured> {
@@ -45,7 +38,6 @@ fn rows(measured: &[Measured]) -> Table {
     let mut table = Table::new(columns.chain(["deviation_percent", "invalid_runs"]));
     for measured in measured {
         for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
-            let (simulated, emulated) = (measured.simulated(index), measured.emulated(index));
             let mut row: Vec<Cell> = vec![
                 measured.emulation.cell.item.as_str().into(),
                 measured.emulation.case.as_str().into(),
@@ -53,14 +45,15 @@ fn rows(measured: &[Measured]) -> Table {
                 quantity.unit.into(),
                 quantity.published.into(),
             ];
-            for samples in [&simulated, &emulated] {
-                let (mean, interval) = mean_of(samples).unzip();
+            for runs in [&measured.simulated, &measured.emulated] {
+                let samples = runs.samples(index);
+                let (low, high) = runs.has(index).then(|| runs.ends(index)).unzip();
                 row.push(Cell::Integer(samples.len() as i64));
-                row.extend([mean.into(), interval.map(|i| i.low).into(), interval.map(|i| i.high).into()]);
-                row.extend([0.25, 0.5, 0.75].map(|p| quantile(samples, p).into()));
+                row.extend([mean(&samples), low, high].map(Cell::from));
+                row.extend([0.25, 0.5, 0.75].map(|p| quantile(&samples, p).into()));
             }
             row.push(measured.deviation(index).map(|share| 100.0 * share).into());
-            row.push(Cell::Integer((measured.emulated.len() - emulated.len()) as i64));
+            row.push(Cell::Integer(measured.invalid.runs.len() as i64));
             table.row(row);
         }
     }
@@ -73,29 +66,22 @@ fn readable(measured: &[&Measured]) -> Table {
     for measured in measured {
         for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
             let unit = if quantity.unit.is_empty() { String::new() } else { format!(", {}", quantity.unit) };
-            let emulated = shown(&measured.emulated(index))
-                .or_else(|| Some(format!("not valid ({})", shown(&measured.invalid(index))?)));
+            let shown = |runs: &Row| runs.shown(index, 2, " ± ");
+            let emulated =
+                shown(&measured.emulated).or_else(|| Some(format!("not valid ({})", shown(&measured.invalid)?)));
+            let valid = measured.emulated.runs.len();
             table.row([
                 measured.emulation.case.as_str().into(),
                 format!("{}{unit}", quantity.name).into(),
                 quantity.published.map_or_else(String::new, |value| format!("{value:.2}")).into(),
-                shown(&measured.simulated(index)).unwrap_or_default().into(),
+                shown(&measured.simulated).unwrap_or_default().into(),
                 emulated.unwrap_or_default().into(),
                 measured.deviation(index).map_or_else(String::new, percent).into(),
-                format!("{} of {}", measured.valid_runs(), measured.emulated.len()).into(),
+                format!("{valid} of {}", valid + measured.invalid.runs.len()).into(),
             ]);
         }
     }
     table
-}
-
-/// The mean with half its interval.
-fn shown(samples: &[f64]) -> Option<String> {
-    let (mean, interval) = mean_of(samples)?;
-    Some(match samples.len() {
-        1 => format!("{mean:.2}"),
-        _ => format!("{mean:.2} ± {:.2}", (interval.high - interval.low) / 2.0),
-    })
 }
 
 fn percent(share: f64) -> String {
@@ -121,11 +107,7 @@ fn agreement(item: &str, measured: &[&Measured]) -> Vec<Finding> {
                 evidence.push(format!("{}, {}: {shown}", measured.emulation.case, quantity.name));
             }
         }
-        let verdict = match verdicts.is_empty() {
-            true => return None,
-            false if verdicts.contains(&Some(false)) => Some(false),
-            false => (!verdicts.contains(&None)).then_some(true),
-        };
+        let verdict = (!verdicts.is_empty()).then(|| all(verdicts, true))?;
         let statement = format!("On Linux, {item}: {what} are within {:.0} % of the simulator's.", 100.0 * largest);
         Some(Finding::new(statement, verdict, evidence.join("; ")).beyond())
     };
@@ -139,9 +121,9 @@ fn figures(item: &str, measured: &[&Measured]) -> Option<Figure> {
     let quantity = measured.first()?.emulation.quantities.first()?;
     let mut bars = Bars::new(Axis::new(quantity.name, quantity.unit));
     for measured in measured {
-        for (kind, samples) in [("simulated", measured.simulated(0)), ("emulated", measured.emulated(0))] {
-            if let Some((mean, interval)) = mean_of(&samples) {
-                bars.add(&measured.emulation.case, kind, mean, Some((interval.low, interval.high)));
+        for (kind, runs) in [("simulated", &measured.simulated), ("emulated", &measured.emulated)] {
+            if runs.has(0) {
+                bars.add(&measured.emulation.case, kind, runs.mean(0), Some(runs.ends(0)));
             }
         }
     }
@@ -168,15 +150,14 @@ fn notes(measured: &[Measured]) -> Vec<String> {
         );
     }
     for measured in measured {
-        let repeated: u32 = measured.emulated.iter().map(|run| run.attempts - 1).sum();
-        let emulation = &measured.emulation;
+        let Measured { emulation, invalid, objections, repeated, .. } = measured;
         let of_case = format!("{}, {}", emulation.cell.item, emulation.case);
-        if repeated > 0 {
+        if *repeated > 0 {
             notes.push(format!("{of_case}: {repeated} attempts were repeated."));
         }
-        if let Some(run) = measured.emulated.iter().find(|run| !run.objections.is_empty()) {
-            let invalid = measured.emulated.len() - measured.valid_runs();
-            notes.push(format!("{of_case}: {invalid} runs are not valid, such as: {}", run.objections.join("; ")));
+        if !objections.is_empty() {
+            let (invalid, why) = (invalid.runs.len(), objections.join("; "));
+            notes.push(format!("{of_case}: {invalid} runs are not valid, such as: {why}"));
         }
     }
     notes

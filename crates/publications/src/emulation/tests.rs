@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use subflow_lab::results::RealTime;
+use subflow_report::Reproduction;
 
-use super::measurement::ATTEMPTS;
 use super::*;
 use crate::study::{self, Code, Folder, Linux};
 
@@ -58,7 +58,7 @@ fn reproduction(invalid: u32, slower: f64) -> Reproduction {
     on_linux(invalid, slower).reproduction
 }
 
-fn on_linux(invalid: u32, slower: f64) -> OnLinux {
+fn on_linux(invalid: u32, slower: f64) -> Done {
     let emulator = Late { invalid: Cell::new(invalid), slower };
     reproduce_on_linux(&invented(), &Request::default(), &emulator, &|_| {}).expect("it runs")
 }

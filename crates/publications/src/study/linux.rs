@@ -12,7 +12,6 @@ use crate::emulation::{Emulation, Measured, Quantity};
 
 /// What of runs on Linux is no data.
 pub(crate) struct Linux {
-    /// What the routers become.
     pub(crate) routers: Routers,
     /// What distinguishes a cell from others of its item.
     pub(crate) case: fn(&Cell) -> String,
@@ -43,7 +42,7 @@ impl Study {
     pub(crate) fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
         let Some(linux) = &self.code.linux else { return Vec::new() };
         let row = |measured: &Measured| {
-            let runs: Vec<Sample> = measured.valid_values().map(linux.sample).collect();
+            let runs: Vec<Sample> = measured.emulated.runs.iter().map(|run| (linux.sample)(run)).collect();
             (!runs.is_empty()).then(|| Row { cell: measured.emulation.cell.clone(), runs })
         };
         let results = self.results_of(measured.iter().filter_map(row).collect());

@@ -57,7 +57,7 @@ pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
 pub(crate) use folder::{Folder, source_at};
 pub(crate) use linux::Linux;
-pub(crate) use ratio::Ratio;
+pub(crate) use ratio::{Ratio, all};
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
 pub(crate) use slices::{Slice, Slices};
 
@@ -359,7 +359,7 @@ impl Study {
             findings,
             notes,
         };
-        Ok(Done { reproduction, failed_runs: runs.failed() })
+        Ok(Done { reproduction, failed_runs: runs.failed(), without_valid_runs: 0 })
     }
 }
 

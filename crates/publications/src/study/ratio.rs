@@ -108,7 +108,7 @@ pub(super) fn is_between((low, high): (f64, f64), range: &RangeInclusive<f64>) -
 
 /// Whether all of `parts` hold: one that fails refutes the whole, one that is open leaves it open, and so do parts that
 /// are missing, where it is not `complete`.
-pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
+pub(crate) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
     let parts: Vec<_> = parts.into_iter().collect();
     match () {
         () if parts.contains(&Some(false)) => Some(false),

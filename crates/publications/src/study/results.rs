@@ -51,14 +51,13 @@ impl Row {
         self.interval(metric).map_or((mean, mean), |interval| (interval.low, interval.high))
     }
 
-    /// The mean of a figure with half its interval, to read: `9.26 ± 0.11`.
-    pub(crate) fn shown(&self, metric: usize, decimals: usize, sign: &str) -> String {
-        let (low, high) = self.ends(metric);
-        format!("{:.decimals$}{sign}{:.decimals$}", self.mean(metric), (high - low) / 2.0)
+    /// The mean of a figure with half its interval, to read: `9.26 ± 0.11`; `None` where no run has it.
+    pub(crate) fn shown(&self, metric: usize, decimals: usize, sign: &str) -> Option<String> {
+        let mean = self.has(metric).then(|| format!("{:.decimals$}", self.mean(metric)))?;
+        let half = |Interval { low, high, .. }| format!("{sign}{:.decimals$}", (high - low) / 2.0);
+        Some(mean + &self.interval(metric).map_or_else(String::new, half))
     }
-}
 
-impl Row {
     /// A row for each flow of its runs, where a sample has a figure of each. Its variables `congestion0`, `congestion1`, …
     /// are `congestion` of these; the number is the variable `flow`.
     pub(crate) fn by_flow(&self) -> Vec<Self> {

@@ -179,11 +179,7 @@ impl View<'_> {
     }
 
     fn means(&self, row: &Row, place: usize) -> String {
-        let ours = match (row.has(place), row.interval(place)) {
-            (false, _) => String::new(),
-            (true, None) => self.decimal(row.mean(place), place),
-            (true, Some(_)) => row.shown(place, self.metrics[place].decimals, self.sign),
-        };
+        let ours = row.shown(place, self.metrics[place].decimals, self.sign).unwrap_or_default();
         self.published(row, place).map_or(ours.clone(), |published| format!("{ours} ({published})"))
     }
 

@@ -6,7 +6,7 @@ use subflow_lab::execute::Progress;
 use subflow_lab::results::RunResult;
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, emulate};
-use subflow_publications::{Emulator, OnLinux, Request, Routers, Study, reproduce_on_linux};
+use subflow_publications::{Done, Emulator, Request, Routers, Study, reproduce_on_linux};
 use subflow_scenario::Scenario;
 
 use super::stop_on_signals;
@@ -49,7 +49,7 @@ pub(crate) fn reproduce(
     request: &Request,
     controller: Option<&Path>,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<OnLinux, Failure> {
+) -> Result<Done, Failure> {
     let controller = controller.unwrap_or(Path::new("subflow-openflow"));
     let stop = stop_on_signals()?;
     Ok(reproduce_on_linux(paper, request, &RealTimeRuns { controller, stop }, progress)?)
