@@ -8,12 +8,11 @@ use crate::study::{
     DELIVERED, DUPLICATE_ACKS as DUPLICATES, RETRANSMISSIONS as REPEATED, Row, SRTT, Sample, Slice, by_second,
 };
 
-/// The places of metrics in a sample, as the paper's file lists them: goodput of the upload in Mbit/s, of background TCP,
-/// seconds of a transfer that ends, segments sent again, timeouts, duplicate acknowledgments, goodput by interface.
+/// The places of metrics in a sample, as the paper's file lists them: goodput of the upload in Mbit/s, seconds of a transfer
+/// that ends, and, after what the file has of flows, goodput by interface.
 pub(super) const GOODPUT: usize = 0;
 pub(super) const SECONDS: usize = 2;
 const INTERFACE: usize = 6;
-/// The interfaces of the client.
 const INTERFACES: usize = 5;
 
 /// The seconds that figure 9 shows.
@@ -39,18 +38,13 @@ pub(super) fn slices(row: &Row) -> Vec<Slice> {
 
 fn of_interface(row: &Row, interface: usize) -> Slice {
     let rate = format!("${{rate{}}}", interface + 1);
-    Slice {
-        variables: vec![("slice", "interface".into()), ("rate", rate.into())],
-        figures: vec![("goodput", row.samples(INTERFACE + interface))],
-    }
+    let variables = vec![("slice", "interface".into()), ("rate", rate.into())];
+    Slice::of(row, variables, &["goodput"], INTERFACE + interface..)
 }
 
 fn of_second(row: &Row, second: usize) -> Slice {
-    let figures = FIGURE_9.into_iter().zip((LISTS + second..).step_by(SHOWN));
-    Slice {
-        variables: vec![("slice", "second".into()), ("second", (second + 1).into())],
-        figures: figures.map(|(metric, place)| (metric, row.samples(place))).collect(),
-    }
+    let variables = vec![("slice", "second".into()), ("second", (second + 1).into())];
+    Slice::of(row, variables, &FIGURE_9, (LISTS + second..).step_by(SHOWN))
 }
 
 fn of_all_seconds(row: &Row) -> Slice {
@@ -72,23 +66,14 @@ fn of_all_seconds(row: &Row) -> Slice {
     }
 }
 
-/// The sample of a run.
 pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
     let upload = result.flows.iter().find(|flow| flow.name == "upload").ok_or("there is no flow upload")?;
-    let background = result.flows.iter().filter(|flow| flow.name.starts_with("tcp")).map(|flow| flow.goodput_mbps);
-    let mut sample = vec![
-        upload.goodput_mbps,
-        background.reduce(|sum, goodput| sum + goodput).unwrap_or(f64::NAN),
-        upload.completion_s.unwrap_or(f64::NAN),
-        upload.retransmissions as f64,
-        upload.timeouts as f64,
-        upload.duplicate_acks as f64,
-    ];
-    for interface in 1..=INTERFACES {
+    let of_interface = |interface: usize| {
         let own = format!("client.l{interface}-");
         let subflows = upload.subflows.iter().filter(|subflow| subflow.name.starts_with(&own));
-        sample.push(subflows.map(|subflow| subflow.goodput_mbps).sum());
-    }
+        subflows.map(|subflow| subflow.goodput_mbps).sum()
+    };
+    let mut sample: Sample = (1..=INTERFACES).map(of_interface).collect();
     sample.extend(properties(result));
     if !result.series.is_empty() {
         sample.extend(lists_of_figure_9(result));
@@ -96,7 +81,6 @@ pub(super) fn measure(result: &RunResult) -> Result<Sample, String> {
     Ok(sample)
 }
 
-/// The lists, one after the other.
 fn lists_of_figure_9(result: &RunResult) -> Vec<f64> {
     let is_of_interface = |name: &str| name.starts_with(OF_FIGURE_9);
     let counted = |metric: &str, is_of: &dyn Fn(&str) -> bool| {

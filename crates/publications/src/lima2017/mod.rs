@@ -1,28 +1,26 @@
 //! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. The experiments are in
 //! `papers/lima2017/`.
 
-mod checks;
 mod measure;
 mod schedulers;
 
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use subflow_report::Measured;
 
 use crate::Routers;
 use crate::emulation::Quantity;
-use crate::study::{Code, Linux, Own, Results, Row, Slices, Study};
+use crate::study::{Claim, Code, Linux, Outcome, Own, Results, Row, Study};
 use measure::{GOODPUT, SECONDS};
 
-/// The thesis.
 pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         measure: Some(measure::measure),
-        checks: &checks::CHECKS,
-        slices: Some(Slices::Beside(measure::slices)),
+        checks: &[("long transfer", long_transfer), ("near the best", schedulers::near_the_best)],
+        slices: Some(measure::slices),
         own: Some(|results| Own {
             readable: schedulers::readable(results),
-            figures: schedulers::figures(results),
+            figures: schedulers::gaps(results).into_iter().collect(),
             ..Own::default()
         }),
         linux: Some(Linux {
@@ -46,7 +44,6 @@ pub(crate) static LIMA2017: LazyLock<Study> = LazyLock::new(|| {
     Study::in_program("lima2017", code)
 });
 
-/// The items.
 const CONGESTED: &str = "congested";
 const DESIGN: &str = "design";
 const TRANSFER: &str = "transfer";
@@ -59,11 +56,6 @@ const SCHEDULERS: [&str; 4] = ["ll", "lws", "lts", "hsr"];
 /// Our scheduler that switches among those.
 const ADAPTIVE: &str = "adaptive";
 
-/// The cases of an item that were run.
-fn cases(all: &Results, item: &str) -> Vec<i64> {
-    all.values(item, "case").iter().filter_map(Value::as_i64).collect()
-}
-
 /// A cell with full-mesh.
 fn full<'a>(all: &'a Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<&'a Row> {
     let algorithms = [("congestion", congestion), ("scheduler", scheduler), ("path_manager", "full-mesh")];
@@ -71,13 +63,31 @@ fn full<'a>(all: &'a Results, item: &str, case: i64, congestion: &str, scheduler
     all.of(item).find(is_it)
 }
 
-/// Its goodput.
-fn at(all: &Results, item: &str, case: i64, congestion: &str, scheduler: &str) -> Option<f64> {
-    full(all, item, case, congestion, scheduler).map(|row| row.mean(GOODPUT))
+/// How long the transfer of figure 9 took, in seconds.
+const FIGURE_9_S: f64 = 72.4;
+
+/// The thesis does not say which congestion control its figure 9 shows: one that loses nothing and takes about as long.
+fn long_transfer(measured: &Results, _: &Claim) -> Option<Outcome> {
+    let row = |cc| full(measured, TRANSFER, 0, cc, "ll").filter(|row| row.has(SECONDS));
+    let rows: Vec<(&str, &Row)> = CONGESTION.into_iter().map(|cc| Some((cc, row(cc)?))).collect::<Option<_>>()?;
+    let figures = rows.iter().map(|(cc, row)| format!("{cc} {:.1}", row.mean(SECONDS)));
+    let evidence = format!(
+        "criterion: at least 1.5 times what all links need, under the control nearest to {FIGURE_9_S} s; ours: seconds \
+         without loss, {}",
+        figures.collect::<Vec<_>>().join(", ")
+    );
+    let off = |row: &Row| (row.mean(SECONDS) - FIGURE_9_S).abs();
+    let (_, nearest) = rows.iter().min_by(|a, b| off(a.1).total_cmp(&off(b.1)))?;
+    let seconds = nearest.mean(SECONDS);
+    // Two thirds of the rate of all links.
+    let verdict = Some(seconds >= 1.5e9 * 8.0 / 260e6 * 1.5);
+    Some(Outcome::new(verdict, Measured::new(seconds, nearest.interval(SECONDS), "s"), evidence))
 }
 
 #[cfg(test)]
 mod tests {
+    use rand_core::RngCore;
+    use serde_json::Value;
     use subflow_report::Chart;
     use subflow_scenario::HostStack;
 
@@ -174,5 +184,70 @@ mod tests {
         assert_eq!(checked.count(), 4, "those of the meshes");
         let confirmed = reproduction.findings.iter().find(|finding| finding.verdict.confirmed() == Some(true));
         assert_eq!(confirmed, None, "some of the cells of a finding confirm nothing");
+    }
+
+    fn confirmed(all: &Results, statement: &str) -> Option<bool> {
+        let found = LIMA2017.findings(all).into_iter().find(|finding| finding.statement.starts_with(statement));
+        found.expect("it is checked").verdict.confirmed()
+    }
+
+    #[test]
+    fn gains_over_ll_are_confirmed_refuted_or_left_open() {
+        let with_gain =
+            |gain: f64| made(CONGESTED, move |cell| if cell.is("scheduler", "lws") { 1e4 * gain } else { 1e4 });
+        let seven = "LWS is above LL";
+        assert_eq!(confirmed(&with_gain(1.07), seven), Some(true));
+        assert_eq!(confirmed(&with_gain(1.00), seven), Some(false));
+        assert_eq!(confirmed(&made(DESIGN, |_| 1.0), seven), None);
+    }
+
+    #[test]
+    fn the_shape_over_loss_is_checked() {
+        let all = |at_zero: f64| made(CONGESTED, move |cell| if cell.is("case", 0) { at_zero } else { 1e4 });
+        assert_eq!(confirmed(&all(9e3), "Full-mesh with LIA, OLIA or BALIA is slower"), Some(true));
+        assert_eq!(confirmed(&all(1.1e4), "Full-mesh with LIA, OLIA or BALIA is slower"), Some(false));
+        assert_eq!(confirmed(&all(9e3), "Full-mesh with wVegas stays level"), Some(false));
+        assert_eq!(confirmed(&all(1e4), "Full-mesh with wVegas stays level"), Some(true));
+    }
+
+    #[test]
+    fn meshes_are_compared_where_they_were_run() {
+        let single = |factor: f64| {
+            made(MESH, move |cell: &Cell| if cell.is("path_manager", "single-mesh") { 5e3 * factor } else { 5e3 })
+        };
+        assert_eq!(confirmed(&single(2.2), "Single-mesh at least doubles"), Some(true));
+        assert_eq!(confirmed(&single(1.5), "Single-mesh at least doubles"), Some(false));
+        assert_eq!(confirmed(&single(0.9), "Single-mesh is below full-mesh in Exps 5 to 8"), Some(true));
+        assert_eq!(confirmed(&single(1.001), "Single-mesh is above full-mesh"), None, "within what runs scatter");
+    }
+
+    #[test]
+    fn the_best_scheduler_is_one_whose_interval_lies_above_all_others() {
+        let with_lts =
+            |factor: f64| made(DESIGN, move |cell| if cell.is("scheduler", "lts") { 1e4 * factor } else { 1e4 });
+        let lts = "LTS is the best in Exp 4";
+        assert_eq!(confirmed(&with_lts(1.1), lts), Some(true));
+        assert_eq!(confirmed(&with_lts(0.9), lts), Some(false));
+        assert_eq!(confirmed(&with_lts(1.001), lts), Some(false), "none is the best of equals");
+        let scattered = made(DESIGN, |cell| if cell.is("scheduler", "lts") { 105.0 } else { 100.0 });
+        assert_eq!(confirmed(&scattered, lts), None);
+        assert_eq!(confirmed(&with_lts(1.01), "In Exps 5 to 8 all schedulers are alike"), Some(true));
+        assert_eq!(confirmed(&with_lts(1.1), "In Exps 5 to 8 all schedulers are alike"), Some(false));
+    }
+
+    #[test]
+    fn verdicts_on_the_experiments_rest_on_the_cells_that_are_judged() {
+        for seed in 0..20 {
+            // As scattered as real figures, so that verdicts of all kinds come out.
+            let goodput = |cell: &Cell| {
+                let mut random = subflow_network::stream(seed, &format!("{}{:?}", cell.item, cell.variables));
+                5e3 + f64::from(random.next_u32() % 1000)
+            };
+            let all: Vec<_> = [CONGESTED, DESIGN, MESH].into_iter().flat_map(|item| made(item, goodput).rows).collect();
+            let judged = all.iter().filter(|row| LIMA2017.description.is_judged(&row.cell)).cloned().collect();
+            let thesis =
+                |rows| LIMA2017.findings(&Results { rows, ..Results::default() }).into_iter().filter(|it| !it.beyond);
+            assert!(thesis(judged).eq(thesis(all)), "seed {seed}");
+        }
     }
 }

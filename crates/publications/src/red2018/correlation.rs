@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use subflow_lab::statistics::{mean, mean_interval, quantile};
-use subflow_report::{Alternative, Axis, Boxes, Cell, Figure, Measured, Table, Verdict};
+use subflow_report::{Axis, Boxes, Cell, Figure, Measured, Table, Verdict};
 
 use super::PAIRS;
 use super::replay::{BOUNDS, READINGS, RFC8382, SKEWNESS, VARIANTS, Variant, share_above};
@@ -27,7 +27,6 @@ pub(super) fn runs<'r>(all: &'r Results, item: &str) -> Vec<&'r Sample> {
     all.of(item).flat_map(|row| &row.runs).collect()
 }
 
-/// The thresholds of figure 7.
 fn thresholds() -> impl Iterator<Item = f64> {
     (0..=20).map(|step| f64::from(step) / 20.0)
 }
@@ -39,12 +38,10 @@ fn rates(run: &Sample, detector: usize, threshold: f64) -> Option<(f64, f64)> {
     Some((share_above(of(false), threshold)?, share_above(of(true), threshold)?))
 }
 
-/// The rates of all runs.
 fn rates_of(runs: &[&Sample], detector: usize, threshold: f64) -> (Vec<f64>, Vec<f64>) {
     runs.iter().filter_map(|run| rates(run, detector, threshold)).unzip()
 }
 
-/// Their means.
 fn mean_rates(runs: &[&Sample], detector: usize, threshold: f64) -> Option<(f64, f64)> {
     let (false_rates, true_rates) = rates_of(runs, detector, threshold);
     Some((mean(&false_rates)?, mean(&true_rates)?))
@@ -95,28 +92,17 @@ pub(super) fn figure_6(runs: &[&Sample]) -> (Table, Figure) {
     (table, Figure::boxes("Degree c of each pair (figure 6)", boxes).caption(caption))
 }
 
-/// What one reading of the paper makes of a claim: whether it holds (`None` where nothing is known), the figure that
-/// decides, and all figures in words.
-type Reading = (Option<bool>, Option<Measured>, String);
-
-/// What the [`READINGS`] make of a claim. The first is taken for the paper's, the others are alternatives; the evidence
-/// tells the verdicts of the first two.
-fn by_reading(readings: impl Iterator<Item = (&'static str, Reading)>) -> Option<Outcome> {
-    let readings: Vec<(&str, Reading)> = readings.collect();
-    let shown = readings
-        .iter()
-        .take(2)
-        .map(|(choice, (holds, _, evidence))| format!("{choice}: {}, {evidence}", Verdict::from(*holds).text()));
-    let evidence = shown.collect::<Vec<_>>().join("; ");
+/// What the [`READINGS`] make of a claim, each by its name. The first is taken for the paper's, the others are
+/// alternatives; the evidence tells the verdicts of the first two.
+fn by_reading(readings: impl Iterator<Item = (&'static str, Outcome)>) -> Option<Outcome> {
+    let readings: Vec<(&str, Outcome)> = readings.collect();
+    let told =
+        |(choice, of): &(&str, Outcome)| format!("{choice}: {}, {}", Verdict::from(of.verdict).text(), of.evidence);
+    let evidence = readings.iter().take(2).map(told).collect::<Vec<_>>().join("; ");
     let mut readings = readings.into_iter();
-    let (_, (verdict, measured, _)) = readings.next()?;
-    let alternative = |(choice, (holds, measured, _)): (&str, Reading)| Alternative {
-        choice: choice.to_owned(),
-        verdict: holds.into(),
-        measured,
-        instead_of: None,
-    };
-    Some(Outcome { verdict, measured, evidence, alternatives: readings.map(alternative).collect() })
+    let (_, first) = readings.next()?;
+    let alternatives = readings.map(|(choice, outcome)| outcome.alternative(choice)).collect();
+    Some(Outcome { evidence, alternatives, ..first })
 }
 
 /// What `judge` says of the medians of the three pairs, by RED-CPI or by MSCM: whether the claim holds, and by which pair.
@@ -126,8 +112,8 @@ fn by_medians(all: &Results, of_mscm: bool, judge: fn([f64; 3]) -> (bool, usize)
         let variant = if of_mscm { mscm } else { red };
         let [ab, ac, bc] = [0, 1, 2].map(|pair| quantile(&pooled(runs, variant, pair), 0.5));
         let (Some(ab), Some(ac), Some(bc)) = (ab, ac, bc) else {
-            let unknown = "c of some pair is never known, as its windows hold one value".to_owned();
-            return (choice, (None, None, unknown));
+            let evidence = "c of some pair is never known, as its windows hold one value".to_owned();
+            return (choice, Outcome { evidence, ..Outcome::default() });
         };
         let close = share_above(runs.iter().map(|run| degrees(run, variant)[2]), 0.8).unwrap_or(0.0);
         let (holds, deciding) = judge([ab, ac, bc]);
@@ -135,7 +121,7 @@ fn by_medians(all: &Results, of_mscm: bool, judge: fn([f64; 3]) -> (bool, usize)
         let medians = by_run(runs, variant, deciding, 0.5);
         let measured = Measured::new(mean(&medians).unwrap_or(f64::NAN), mean_interval(&medians, 0.95), "");
         let shown = format!("median c A-B {ab:.2}, A-C {ac:.2}, B-C {bc:.2}; c of B-C ≥ 0.8 in {:.0} %", 100.0 * close);
-        (choice, (Some(holds), Some(measured), shown))
+        (choice, Outcome::new(Some(holds), measured, shown))
     };
     if runs.is_empty() { None } else { by_reading(READINGS.iter().map(reading)) }
 }
@@ -205,7 +191,6 @@ fn characteristics(runs: &[&Sample]) -> Vec<(&'static str, Points)> {
     all.chain([(RFC8382, of_rfc.collect())]).filter(|(_, points): &(_, Points)| !points.is_empty()).collect()
 }
 
-/// Figure 7b.
 pub(super) fn figure_7b(runs: &[&Sample]) -> Figure {
     let rates = |(name, points): (&'static str, Points)| (name, points.iter().map(|&(_, x, y)| (x, y)).collect());
     let characteristics = characteristics(runs).into_iter().map(rates);
@@ -258,7 +243,7 @@ fn fewer_false_positives(all: &Results, _: &Claim) -> Option<Outcome> {
         );
         let by_run: Vec<f64> = rates_of(runs, red, 0.8).0.iter().map(|rate| 100.0 * rate).collect();
         let measured = Measured::new(at, mean_interval(&by_run, 0.95), "% at 0.8");
-        (choice, (Some(better == low), Some(measured), shown))
+        (choice, Outcome::new(Some(better == low), measured, shown))
     };
     by_reading(known(runs).map(reading))
 }
@@ -285,7 +270,7 @@ fn best_threshold(all: &Results, _: &Claim) -> Option<Outcome> {
             100.0 * rates[AT_0_8].0
         );
         let measured = Measured::new(threshold, mean_interval(&by_run, 0.95), "");
-        (choice, (Some((0.8..=0.9).contains(&threshold)), Some(measured), shown))
+        (choice, Outcome::new(Some((0.8..=0.9).contains(&threshold)), measured, shown))
     };
     by_reading(known(runs).map(reading))
 }

@@ -3,13 +3,12 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is measured of the testbed, and its places in a sample | `testbed.rs`; what detectors say: `replay.rs` |
+//! | what is measured of the testbed, and its places in a sample | `testbed.rs` |
+//! | what detectors say, and what that costs on many paths | `replay.rs` |
 //! | figures 6 and 7, and the claims about them | `correlation.rs` |
-//! | cost and accuracy of detectors on many paths | `scaling.rs` |
 
 mod correlation;
 mod replay;
-mod scaling;
 mod testbed;
 
 use std::sync::LazyLock;
@@ -17,13 +16,12 @@ use std::sync::LazyLock;
 use subflow_lab::results::RunResult;
 use subflow_lab::statistics::mean;
 
-use crate::study::{Code, Own, Results, Row, Sample, Slice, Slices, Study, distinct};
+use crate::study::{Code, Own, Results, Row, Sample, Slice, Study, distinct};
 
-/// The paper.
 pub(crate) static RED2018: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         measure: Some(measure),
-        slices: Some(Slices::InPlace(slices)),
+        slices: Some(slices),
         checks: &correlation::CHECKS,
         own: Some(own),
         ..Code::default()
@@ -42,7 +40,7 @@ fn measure(result: &RunResult) -> Result<Sample, String> {
         return Ok(testbed::counted_so_far(result));
     }
     Ok(match result.paths.first() {
-        Some(records) if bottlenecks > 0 => scaling::measure(2 * bottlenecks, records),
+        Some(records) if bottlenecks > 0 => replay::scaled(2 * bottlenecks, records),
         Some(_) => testbed::measure(result),
         None => {
             let of_tcp = result.flows.iter().filter(|flow| flow.name.starts_with("tcp-"));
@@ -61,18 +59,14 @@ fn slices(row: &Row) -> Vec<Slice> {
         "roc" => correlation::detectors_at_thresholds(row),
         "scheduler" => testbed::paths_and_connection(row),
         "cumulative" => testbed::seconds(row),
-        "scaling" => scaling::detectors(row),
-        _ => {
-            let figures = ["mptcp_mbps", "tcp_mbps", "mptcp_to_tcp"].into_iter().zip(0..);
-            let figures = figures.map(|(metric, place)| (metric, row.samples(place))).collect();
-            vec![Slice { variables: Vec::new(), figures }]
-        }
+        "scaling" => replay::detectors(row),
+        _ => vec![Slice::of(row, Vec::new(), &["mptcp_mbps", "tcp_mbps", "mptcp_to_tcp"], 0..)],
     }
 }
 
 /// The tables and figures that take all samples of the runs, under each load.
 fn own(results: &Results) -> Own {
-    let mut all = Own { figures: testbed::distributions(results), ..Own::default() };
+    let mut all = Own::default();
     for load in distinct(results.rows.iter().map(|row| row.cell.text("load"))) {
         let under = results.only(|row| row.cell.says("load", &load));
         let [degrees, rates] = ["correlation", "roc"].map(|item| correlation::runs(&under, item));

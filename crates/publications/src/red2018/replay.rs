@@ -1,14 +1,17 @@
-//! What detectors say of the samples that a run recorded.
+//! What detectors say of the samples that a run recorded; and the paper's future work: what that costs, and how well they do,
+//! on 2 to 32 paths.
 
+use subflow_lab::CpuTimer;
 use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Rfc8382};
 use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::mptcp::PathRecord;
 
+use crate::study::{Row, Sample, Slice};
+
 /// A detector with parameters, as it stands in tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variant {
-    /// Its name in tables.
     pub(super) name: &'static str,
     detector: &'static str,
     interval: Option<Duration>,
@@ -22,7 +25,7 @@ const fn variant(name: &'static str, detector: &'static str, interval: Option<Du
 }
 
 const fn polled(name: &'static str, detector: &'static str, interval: Option<Duration>) -> Variant {
-    Variant { name, detector, interval, polled: true }
+    Variant { polled: true, ..variant(name, detector, interval) }
 }
 
 const EVERY_10_US: Option<Duration> = Some(Duration::from_micros(10));
@@ -60,7 +63,6 @@ pub(super) const READINGS: [(&str, usize, usize); 5] = [
 /// The variant whose degrees are verdicts: its threshold is part of it, not laid on afterwards.
 pub(super) const RFC8382: &str = "rfc8382";
 
-/// How often a detector is asked.
 pub(super) const ASKED_EVERY: Duration = Duration::from_millis(100);
 
 /// Thresholds c_s of RFC 8382; 0.1 is its own.
@@ -86,8 +88,7 @@ pub(super) fn all(records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degre
 }
 
 impl Variant {
-    /// A new detector.
-    pub(super) fn build(self) -> BottleneckDetection {
+    fn build(self) -> BottleneckDetection {
         let detector = BottleneckDetection::from_name(self.detector).expect("it is a detector");
         let interval = self.interval.map(|interval| ("interval", Value::Duration(interval)));
         let options = interval.into_iter().chain([("polled", Value::Boolean(self.polled))]);
@@ -95,13 +96,13 @@ impl Variant {
     }
 
     /// Whether it reads the paths so often that a study of its cost would take longer than all others.
-    pub(super) fn is_costly(self) -> bool {
+    fn is_costly(self) -> bool {
         self.polled && self.interval == EVERY_10_US
     }
 }
 
 /// Shows `records` to `detector` and notes the degrees of `pairs`.
-pub(super) fn replay(detector: BottleneckDetection, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
+fn replay(detector: BottleneckDetection, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
     let mut degrees = vec![Degrees::new(); pairs.len()];
     ask_regularly(detector, records, |detector| {
         let correlations = detector.correlations();
@@ -149,6 +150,54 @@ pub(super) fn share_above<'a>(degrees: impl IntoIterator<Item = &'a [f64]>, thre
         above += degrees.iter().filter(|degree| **degree >= threshold).count();
     }
     (all > 0).then(|| above as f64 / all as f64)
+}
+
+/// The figures of a detector in a sample: microseconds of CPU for a sample of a path, with all degrees asked for after it, as
+/// the scheduler does; the share of pairs without a common bottleneck that are taken to have one, NaN where there is no such
+/// pair; and that of pairs with one.
+const OF_DETECTOR: [&str; 3] = ["cpu_us_per_sample", "false_positive_rate", "true_positive_rate"];
+
+/// The detectors whose cost and accuracy are compared.
+fn affordable() -> impl Iterator<Item = Variant> {
+    VARIANTS.into_iter().filter(|variant| !variant.is_costly())
+}
+
+/// What all detectors say of the records of a run with `paths` subflows over half as many bottlenecks, two on each.
+pub(super) fn scaled(paths: usize, records: &[PathRecord]) -> Sample {
+    affordable().flat_map(|variant| of_detector(variant, paths, records)).collect()
+}
+
+fn of_detector(variant: Variant, paths: usize, records: &[PathRecord]) -> [f64; OF_DETECTOR.len()] {
+    let pairs: Vec<(usize, usize)> = (0..paths).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
+    let degrees = replay(variant.build(), records, &pairs);
+    let threshold = variant.build().correlations().threshold();
+    let rate = |shared: bool| {
+        let is_of = |(a, b): (usize, usize)| (a / 2 == b / 2) == shared;
+        let of = degrees.iter().zip(&pairs).filter(|(_, pair)| is_of(**pair)).map(|(degrees, _)| degrees.as_slice());
+        share_above(of, threshold)
+    };
+    [cost_us(variant, records), rate(false).unwrap_or(f64::NAN), rate(true).unwrap_or(0.0)]
+}
+
+/// At most so many samples are timed.
+const TIMED: usize = 100_000;
+
+fn cost_us(variant: Variant, records: &[PathRecord]) -> f64 {
+    let mut detector = variant.build();
+    let timed = &records[..records.len().min(TIMED)];
+    let timer = CpuTimer::start();
+    for record in timed {
+        detector.on_sample(record.subflow, &record.sample);
+        std::hint::black_box(detector.correlations());
+    }
+    timer.seconds() * 1e6 / timed.len().max(1) as f64
+}
+
+pub(super) fn detectors(row: &Row) -> Vec<Slice> {
+    let slice = |(index, variant): (usize, Variant)| {
+        Slice::of(row, vec![("of", variant.name.into())], &OF_DETECTOR, OF_DETECTOR.len() * index..)
+    };
+    affordable().enumerate().map(slice).collect()
 }
 
 #[cfg(test)]

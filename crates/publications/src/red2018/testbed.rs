@@ -4,12 +4,11 @@
 use subflow_lab::results::RunResult;
 use subflow_lab::statistics::{mean, quantile};
 use subflow_quantity::{Duration, Instant};
-use subflow_report::{Axis, Figure};
 use subflow_transport::mptcp::PathRecord;
 
 use super::replay;
 use super::{PAIRS, PATHS};
-use crate::study::{DUPLICATE_ACKS, RETRANSMISSIONS, Results, Row, Sample, Slice, by_second, distinct};
+use crate::study::{DUPLICATE_ACKS, RETRANSMISSIONS, Row, Sample, Slice, by_second};
 
 /// The figures of a path, in their order: metrics of the paper's file.
 const OF_PATH: [&str; 7] = [
@@ -26,15 +25,13 @@ const OF_CONNECTION: [&str; 4] = ["goodput_mbps", "duplicate_acks", "retransmiss
 
 const FIGURES: usize = OF_PATH.len() * PATHS.len() + OF_CONNECTION.len();
 
-/// The paths and the connection, with their figures.
 pub(super) fn paths_and_connection(row: &Row) -> Vec<Slice> {
-    let slice = |of: &str, metrics: &[&'static str], first: usize| Slice {
-        variables: vec![("of", of.into())],
-        figures: metrics.iter().zip(first..).map(|(metric, place)| (*metric, row.samples(place))).collect(),
-    };
-    let path = |(index, path): (usize, &&str)| slice(path, &OF_PATH, OF_PATH.len() * index);
+    let slice =
+        |of: &str, metrics: &[&'static str], first: usize| Slice::of(row, vec![("of", of.into())], metrics, first..);
+    let path = |(index, path): (usize, &&str)| slice(path, &OF_PATH[..], OF_PATH.len() * index);
     let connection = slice("connection", &OF_CONNECTION, OF_PATH.len() * PATHS.len());
-    PATHS.iter().enumerate().map(path).chain([connection]).collect()
+    let samples = (0..PATHS.len()).map(|place| samples(row, place));
+    PATHS.iter().enumerate().map(path).chain([connection]).chain(samples).collect()
 }
 
 /// What is counted so far at the end of each second: metrics of the paper's file, and their series.
@@ -49,34 +46,25 @@ pub(super) fn counted_so_far(result: &RunResult) -> Sample {
     COUNTS.iter().flat_map(so_far).collect()
 }
 
-/// The seconds of such runs.
 pub(super) fn seconds(row: &Row) -> Vec<Slice> {
     let number = row.runs.first().map_or(0, Vec::len) / COUNTS.len();
-    let second = |second: usize| Slice {
-        variables: vec![("second", (second + 1).into()), ("of", format!("until {} s", second + 1).into())],
-        figures: (0..).zip(COUNTS).map(|(list, (metric, _))| (metric, row.samples(number * list + second))).collect(),
+    let second = |second: usize| {
+        let variables = vec![("second", (second + 1).into()), ("of", format!("until {} s", second + 1).into())];
+        Slice::of(row, variables, &COUNTS.map(|(metric, _)| metric), (second..).step_by(number))
     };
     (0..number).map(second).collect()
 }
 
-/// Figures 8a to 8d, which are of all samples: curves by path and scheduler under each load.
-pub(super) fn distributions(all: &Results) -> Vec<Figure> {
-    let figure = |load: &str, title: &str, axis: Axis, lists: usize| {
-        let of_load = all.of("scheduler").filter(|row| row.cell.says("load", load));
-        let curves = of_load.flat_map(|row| PATHS.into_iter().enumerate().map(move |path| (row, path)));
-        let curve = |(row, (place, path)): (&Row, (usize, &str))| {
-            let samples: Vec<f64> = row.runs.iter().flat_map(|run| list(run, lists + place)).copied().collect();
-            (format!("{path}, {}", row.cell.text("scheduler")), thinned(&samples))
-        };
-        Figure::distributions(title, axis, curves.map(curve)).section(format!("Scheduler, {load}"))
+/// All samples of a path in all runs, which figures 8a to 8d are of.
+fn samples(row: &Row, place: usize) -> Slice {
+    let pooled = |first: usize| {
+        let lists = row.runs.iter().flat_map(|run| list(run, first + place));
+        thinned(&lists.copied().collect::<Vec<f64>>())
     };
-    let of_load = |load: String| {
-        let rtt = figure(&load, "RTT by path (figures 8a and b)", Axis::new("RTT", "ms"), RTTS);
-        let axis = Axis::new("throughput", "Mbit/s");
-        let throughput = figure(&load, "Throughput by path (figures 8c and d)", axis, THROUGHPUTS);
-        [rtt, throughput.caption("Second by second.")]
-    };
-    distinct(all.of("scheduler").map(|row| row.cell.text("load"))).into_iter().flat_map(of_load).collect()
+    Slice {
+        variables: vec![("slice", "samples".into()), ("of", PATHS[place].into())],
+        figures: vec![("rtt", pooled(RTTS)), ("throughput", pooled(THROUGHPUTS))],
+    }
 }
 
 /// Evenly spaced quantiles instead of all samples: a figure shows no more.
@@ -109,7 +97,6 @@ pub(super) fn degrees(sample: &Sample, detector: usize) -> [&[f64]; 3] {
     [0, 1, 2].map(|pair| list(sample, DEGREES + PAIRS.len() * detector + pair))
 }
 
-/// The sample of a run with its path records.
 pub(super) fn measure(result: &RunResult) -> Sample {
     let flow = &result.flows[0];
     let (mut sample, mut rtts, mut throughputs) = (Sample::new(), Vec::new(), Vec::new());
@@ -142,7 +129,6 @@ pub(super) fn measure(result: &RunResult) -> Sample {
     sample
 }
 
-/// The records of a path.
 fn of(result: &RunResult, path: usize) -> impl Iterator<Item = &PathRecord> {
     result.paths[0].iter().filter(move |record| record.subflow == path)
 }
@@ -161,7 +147,6 @@ fn rtts_ms(result: &RunResult, path: usize) -> (Vec<f64>, f64) {
     (rtts, largest)
 }
 
-/// The throughput of a path in each second.
 fn throughput_mbps(result: &RunResult, path: usize) -> Vec<f64> {
     let end = Instant::ZERO + Duration::from_secs_f64(result.duration_s);
     let known = of(result, path).map(|record| (record.sample.at, record.bytes_acknowledged));

@@ -7,7 +7,7 @@
 
 use std::ops::RangeInclusive;
 
-use subflow_report::{Alternative, Measured};
+use subflow_report::Measured;
 
 use super::averages::{Tendency, gain_grows, on_average};
 use super::claims::{Bounds, Claim, Shown, Told};
@@ -126,12 +126,7 @@ impl Rule {
             outcome.evidence += &further.map_or_else(String::new, |further| format!(". Further {}", further.evidence));
         }
         if let Some((choice, rule)) = &self.beside {
-            outcome.alternatives.extend(rule.judge(results).map(|Outcome { verdict, measured, .. }| Alternative {
-                choice: choice.clone(),
-                verdict: verdict.into(),
-                measured,
-                instead_of: None,
-            }));
+            outcome.alternatives.extend(rule.judge(results).map(|other| other.alternative(choice)));
         }
         Some(outcome)
     }

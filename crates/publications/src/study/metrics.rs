@@ -33,7 +33,6 @@ pub(crate) struct Metric {
     pub(super) decimals: usize,
 }
 
-/// What of several flows it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Of {
@@ -59,7 +58,6 @@ impl Metric {
         self.unit.as_deref().unwrap_or(usual)
     }
 
-    /// Whether it is a figure of each flow.
     pub(crate) fn is_of_each(&self) -> bool {
         self.of == Of::Each
     }
@@ -92,10 +90,10 @@ impl Metric {
     }
 }
 
-/// What `metrics` are of a run.
 pub(super) fn measure(metrics: &[Metric], result: &RunResult) -> Result<Sample, String> {
     let mut sample = Sample::new();
-    metrics.iter().try_for_each(|metric| metric.measure(result, &mut sample))?;
+    let mut of_flows = metrics.iter().filter(|metric| !metric.columns.is_empty());
+    of_flows.try_for_each(|metric| metric.measure(result, &mut sample))?;
     Ok(sample)
 }
 

@@ -57,9 +57,9 @@ pub(crate) use effort::Effort;
 pub(crate) use experiment::Choice;
 pub(crate) use folder::{Folder, source_at};
 pub(crate) use linux::Linux;
-pub(crate) use ratio::{Ratio, all};
+pub(crate) use ratio::all;
 pub(crate) use results::{Outcome, Results, Row, Sample, distinct};
-pub(crate) use slices::{Slice, Slices};
+pub(crate) use slices::Slice;
 
 use crate::{Done, Item, ReproduceError, Request};
 use checks::Rule;
@@ -99,13 +99,13 @@ pub(crate) struct Own {
 /// What of a paper is no data. The default is that of a paper that is data alone.
 #[derive(Default)]
 pub(crate) struct Code {
-    /// In place of the metrics in the paper's file.
+    /// The metrics in the paper's file that have no column; they follow those that have one.
     pub(crate) measure: Option<Measure>,
     /// For an experiment with `cases`; the file is that of `--cases`.
     pub(crate) cases: Option<Cases>,
     /// The rows of the results table that a cell has; one of all that is measured without it. Claims, tables and figures of
     /// the paper's file are about these; those of code get cells as they were run.
-    pub(crate) slices: Option<Slices>,
+    pub(crate) slices: Option<fn(&Row) -> Vec<Slice>>,
     /// The functions that check claims, by name.
     pub(crate) checks: &'static [(&'static str, Check)],
     /// Findings beside those of claims.
@@ -199,10 +199,9 @@ impl Study {
     }
 
     fn measure(&self, result: &RunResult) -> Result<Sample, String> {
-        match self.code.measure {
-            Some(measure) => measure(result),
-            None => metrics::measure(&self.description.metrics, result),
-        }
+        let mut sample = metrics::measure(&self.description.metrics, result)?;
+        sample.extend(self.code.measure.map_or(Ok(Sample::new()), |measure| measure(result))?);
+        Ok(sample)
     }
 
     /// The findings, as far as cells were run.

@@ -32,7 +32,6 @@ pub(crate) struct Panel {
     group: String,
     /// A line at a value.
     mark: Option<Mark>,
-    /// What of the runs it shows.
     statistic: Of,
     /// What stands behind the name of a curve in that of the published figures, which have the same colour; none without.
     published: Option<String>,
@@ -63,7 +62,6 @@ enum Kind {
     Distributions,
 }
 
-/// What a figure is of.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subject {
@@ -119,7 +117,6 @@ struct Mark {
     at: Option<f64>,
 }
 
-/// The figures of all items, in their order.
 pub(super) fn figures(declared: &[Panel], view: View<'_>) -> Vec<Figure> {
     let usual = [usual(view.metrics)];
     let panels = if declared.is_empty() { &usual } else { declared };
@@ -150,7 +147,6 @@ fn usual(metrics: &[Metric]) -> Panel {
 }
 
 impl Panel {
-    /// The names of metrics that it has.
     pub(super) fn metrics(&self) -> impl Iterator<Item = &str> {
         let beside = self.of.iter().flat_map(|subject| &subject.beside).map(|(_, metric)| metric);
         self.of.iter().map(|subject| &subject.metric).chain(beside).map(String::as_str)
@@ -192,19 +188,11 @@ impl Panel {
     fn bars(&self, axis: Axis, subject: &Subject, rows: &[&Row], view: View<'_>) -> Bars {
         let mut bars = Bars::new(axis);
         bars.references.extend(self.mark.iter().map(Mark::line));
-        for row in rows {
-            let (group, series) = match self.series.is_empty() {
-                false => (row.cell.fill(&self.group), row.cell.fill(&self.series)),
-                true => {
-                    let mut values: Vec<String> = row.cell.swept().map(|name| row.cell.text(name)).collect();
-                    let series = values.pop().unwrap_or_default();
-                    (values.join(", "), series)
-                }
-            };
+        for ((group, series), rows) in self.named(rows) {
             let beside = subject.beside.iter().map(|(group, metric)| (group, metric));
             for (group, metric) in [(&group, &subject.metric)].into_iter().chain(beside) {
-                let place = view.place(metric);
-                bars.add(group, &series, row.mean(place), Some(row.ends(place)));
+                let (mean, ends) = mean_of(&rows, view.place(metric));
+                bars.add(group, &series, mean, ends);
             }
         }
         bars
@@ -213,12 +201,27 @@ impl Panel {
     /// A sample for each cell, the mean of its runs.
     fn boxes(&self, axis: Axis, rows: &[&Row], place: usize) -> Boxes {
         let mut boxes = Boxes::new(axis);
-        let name = |row: &Row| (row.cell.fill(&self.group), row.cell.fill(&self.series));
-        for (group, series) in distinct(rows.iter().map(|row| name(row))) {
-            let of = rows.iter().filter(|row| name(row) == (group.clone(), series.clone()));
-            boxes.add(&group, &series, &of.map(|row| row.mean(place)).collect::<Vec<_>>());
+        for ((group, series), rows) in self.named(rows) {
+            boxes.add(&group, &series, &rows.iter().map(|row| row.mean(place)).collect::<Vec<_>>());
         }
         boxes
+    }
+
+    /// The rows by the names of their group and of their series.
+    fn named<'r>(&self, rows: &[&'r Row]) -> Vec<((String, String), Vec<&'r Row>)> {
+        let name = |row: &Row| {
+            if !self.series.is_empty() {
+                return (row.cell.fill(&self.group), row.cell.fill(&self.series));
+            }
+            let mut values: Vec<String> = row.cell.swept().map(|name| row.cell.text(name)).collect();
+            let series = values.pop().unwrap_or_default();
+            (values.join(", "), series)
+        };
+        let of = |wanted: (String, String)| {
+            let rows: Vec<&Row> = rows.iter().copied().filter(|row| name(row) == wanted).collect();
+            (wanted, rows)
+        };
+        distinct(rows.iter().map(|row| name(row))).into_iter().map(of).collect()
     }
 
     fn curves(&self, y: Axis, subject: &Subject, rows: &[&Row], view: View<'_>) -> Option<Curves> {
@@ -273,6 +276,20 @@ impl Panel {
             }
         }
     }
+}
+
+/// The mean of one cell with the ends of its interval; of several that over cells with equal weights, whose interval comes
+/// from the scatter of the runs within cells.
+fn mean_of(rows: &[&Row], place: usize) -> (f64, Option<(f64, f64)>) {
+    if let [row] = rows {
+        return (row.mean(place), Some(row.ends(place)));
+    }
+    // It is that of the ratio to a number without error.
+    let mut runs = vec![vec![f64::NAN; place + 1]; 2];
+    runs.iter_mut().for_each(|run| run[place] = 1.0);
+    let one = Row { runs, ..rows[0].clone() };
+    let Ratio { value, low, high } = Ratio::of_cells(rows, &[&one], place);
+    (value, high.is_finite().then_some((low, high)))
 }
 
 impl Mark {

@@ -109,6 +109,12 @@ impl Outcome {
     pub(crate) fn new(verdict: Option<bool>, measured: impl Into<Option<Measured>>, evidence: String) -> Self {
         Self { verdict, measured: measured.into(), evidence, alternatives: Vec::new() }
     }
+
+    /// The same as the verdict of another reading.
+    pub(crate) fn alternative(self, choice: &str) -> Alternative {
+        let (verdict, choice) = (self.verdict.into(), choice.to_owned());
+        Alternative { choice, verdict, measured: self.measured, instead_of: None }
+    }
 }
 
 impl Results {
@@ -133,11 +139,6 @@ impl Results {
     /// The cell that differs from that of `row` only in variables that vary together with `name`, which has `value` there.
     pub(crate) fn beside(&self, row: &Row, name: &str, value: &Value) -> Option<&Row> {
         self.rows.iter().find(|other| other.cell.is(name, value.clone()) && row.cell.is_beside(&other.cell, name))
-    }
-
-    /// The values of a variable in an item, in the order of their first occurrence.
-    pub(crate) fn values(&self, item: &str, name: &str) -> Vec<Value> {
-        distinct(self.of(item).map(|row| row.cell.variables[name].clone()))
     }
 
     /// The items that were run, in their order.

@@ -1,7 +1,7 @@
 //! Rows of the results table for parts of a cell: a path, a flow, or a second of its runs. The paper's code says which there
 //! are, and what they measured; claims, tables and figures of the paper's file are about them like about cells.
 //!
-//! They stand in place of the cell's row, or beside it. Those beside it have the variable `slice`, and are there only for
+//! They stand in place of the cell's row, or beside it. Those beside have the variable `slice`, and are there only for
 //! claims, tables and figures whose `where` has the same.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Study;
-use super::cell::Cell;
+use super::cell::{Cell, SLICE};
 use super::grid::resolved;
 use super::metrics::Metric;
 use super::results::{Results, Row};
@@ -23,6 +23,17 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
+    /// The part whose figures are at `places` of the row's samples.
+    pub(crate) fn of(
+        row: &Row,
+        variables: Vec<(&'static str, Value)>,
+        metrics: &[&'static str],
+        places: impl Iterator<Item = usize>,
+    ) -> Self {
+        let figure = |(metric, place): (&&'static str, usize)| (*metric, row.samples(place));
+        Self { variables, figures: metrics.iter().zip(places).map(figure).collect() }
+    }
+
     /// Its row beside others of the cell `of`. Variables of the cell may refer to those of the slice.
     fn row(self, of: &Cell, metrics: &[Metric]) -> Row {
         let number = self.figures.iter().map(|(_, figures)| figures.len()).max().unwrap_or(0);
@@ -38,22 +49,14 @@ impl Slice {
     }
 }
 
-/// The slices of a paper's cells.
-#[derive(Clone, Copy)]
-pub(crate) enum Slices {
-    InPlace(fn(&Row) -> Vec<Slice>),
-    Beside(fn(&Row) -> Vec<Slice>),
-}
-
 impl Study {
     /// The results table, whose rows are slices of cells where the paper's code makes such.
     pub(super) fn table<'r>(&self, results: &'r Results) -> Cow<'r, Results> {
         let Some(slices) = self.code.slices else { return Cow::Borrowed(results) };
         let rows = |row: &'r Row| {
-            let (whole, slices) = match slices {
-                Slices::InPlace(of) => (None, of(row)),
-                Slices::Beside(of) => (Some(row.clone()), of(row)),
-            };
+            let slices = slices(row);
+            let is_beside = |slice: &Slice| slice.variables.iter().any(|(name, _)| *name == SLICE);
+            let whole = slices.iter().all(is_beside).then(|| row.clone());
             let rows = slices.into_iter().map(|slice| slice.row(&row.cell, &self.description.metrics));
             whole.into_iter().chain(rows).collect::<Vec<_>>()
         };
