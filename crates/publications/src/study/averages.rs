@@ -6,7 +6,6 @@
 use subflow_lab::statistics::Interval;
 use subflow_report::Measured;
 
-use super::claims::Told;
 use super::ratio::Ratio;
 use super::results::{Part, Results, Row};
 use super::selection::Selection;
@@ -78,8 +77,8 @@ fn points<'r>(of: &Selection, results: &'r Results) -> Vec<Point<'r>> {
     points
 }
 
-/// What the average of the ratios at all points says.
-pub(super) fn on_average(of: &Selection, tendency: Tendency, told: Told, results: &Results) -> Option<Part> {
+pub(super) fn on_average(of: &Selection, tendency: Tendency, results: &Results) -> Option<Part> {
+    let told = of.claim.told;
     let points = points(of, results);
     let ratio = |point: &Point<'_>| Ratio::by_errors(point.rows[0], point.rows[1], of.metric);
     let ratios: Vec<(&str, Ratio)> =

@@ -10,18 +10,16 @@ use std::ops::RangeInclusive;
 use subflow_report::Measured;
 
 use super::averages::{Tendency, gain_grows, on_average};
-use super::claims::{Bounds, Claim, Shown, Told};
+use super::claims::{Bounds, Claim, Told};
 use super::comparisons::{Comparison, Decided, is_above, spreads};
-use super::criterion::Kind;
 use super::metrics::Metric;
-use super::ratio::{all, is_between, with_doubt};
+use super::ratio::{Ratio, all, is_between, with_doubt};
 use super::results::{Outcome, Part, Results, Row};
 use super::selection::{Figure, Selection, name_among};
 
 /// Of more parts the evidence has that which decides.
 const MOST_SHOWN: usize = 8;
 
-/// The names of all.
 pub(super) const NAMES: [&str; 16] = [
     "ahead",
     "behind",
@@ -41,18 +39,115 @@ pub(super) const NAMES: [&str; 16] = [
     "gain grows",
 ];
 
-/// A claim's check.
+/// What has to hold of the cells of a claim.
+#[derive(Clone, Debug)]
+enum Kind {
+    Compare(Comparison),
+    Within {
+        bounds: RangeInclusive<f64>,
+        /// Whether values decide and no intervals.
+        by_values: bool,
+    },
+    /// How far apart the cells of each combination may be, as a share.
+    Alike(f64),
+    /// Along a variable, upwards or downwards.
+    Moves(String, bool),
+    Near(f64),
+    OnAverage(Tendency),
+    GainGrows(String),
+}
+
+impl Kind {
+    fn text(&self, of: &Selection) -> String {
+        let unit = &of.unit;
+        let pairs = |joint: &str| match &of.claim.words {
+            Some(words) => words.clone(),
+            None => of.pairs.iter().map(|pair| pair.names().join(joint)).collect::<Vec<_>>().join(", "),
+        };
+        let mean = if of.claim.average { "mean over the cells of " } else { "" };
+        let subject = format!("{mean}{}", of.subject());
+        match self {
+            Self::Compare(comparison) => match comparison {
+                Comparison::Ahead(by) => {
+                    let above = match *by {
+                        by if by > 0.0 => format!(" more than {:.0} % above ", 100.0 * by),
+                        by if by < 0.0 => format!(" less than {:.0} % below ", -100.0 * by),
+                        _ => " above ".to_owned(),
+                    };
+                    format!("{subject}, {}, and intervals lie apart", pairs(&above))
+                }
+                Comparison::AheadInEachRun => format!("{subject}, {}, in each run", pairs(" above ")),
+                Comparison::Behind => format!("{subject}, {}, and intervals lie apart", pairs(" below ")),
+                Comparison::Equal(share) => format!("{subject}, {}, within {:.0} %", pairs(" as "), 100.0 * share),
+                Comparison::Ratio { times, decided } => {
+                    let is_of_interval = matches!(decided, Decided::ByInterval);
+                    let how = if is_of_interval { " with its interval" } else { " by its value" };
+                    format!("{subject}, {}, {}{how}", pairs(" over "), between(times, "times"))
+                }
+                Comparison::Best(times) => {
+                    format!(
+                        "{subject}, {}, {} with its interval, and not all equal",
+                        pairs(" over "),
+                        between(times, "times")
+                    )
+                }
+                Comparison::Apart(bounds) => format!("{subject}, {}, {}", pairs(" less "), between(bounds, unit)),
+            },
+            Self::Within { bounds, by_values } => {
+                let interval = if *by_values { "" } else { " with its interval" };
+                format!("{subject} {}{interval}", between(bounds, unit))
+            }
+            Self::Alike(share) => format!("{subject}, the largest over the smallest, at most {} times", 1.0 + share),
+            Self::Moves(along, true) => format!("{subject} rises with each step of {along}, and intervals lie apart"),
+            Self::Moves(along, false) => format!("{subject} falls with each step of {along}, and intervals lie apart"),
+            Self::Near(share) => format!("{subject} within {:.0} % of the published figure", 100.0 * share),
+            Self::OnAverage(tendency) => format!("{subject}, {}: {}", pairs(" over "), tendency.text()),
+            Self::GainGrows(along) => {
+                format!("{subject} of {}, and by more the greater {along} is", pairs(" is less than of "))
+            }
+        }
+    }
+}
+
+fn between(bounds: &RangeInclusive<f64>, unit: &str) -> String {
+    let range = match (bounds.start().is_finite() && *bounds.start() != 0.0, bounds.end().is_finite()) {
+        (true, true) if bounds.start() == bounds.end() => format!("{}", bounds.start()),
+        (true, false) => format!("at least {}", bounds.start()),
+        (false, true) => format!("at most {}", bounds.end()),
+        _ => format!("from {} to {}", bounds.start(), bounds.end()),
+    };
+    if unit.is_empty() { range } else { format!("{range} {unit}") }
+}
+
+impl Told {
+    /// A ratio in this unit.
+    pub(super) fn measured(self, ratio: Measured) -> Measured {
+        let Measured { value, low, high, .. } = ratio;
+        let (sign, low, high, unit) = match self {
+            Self::Times => return ratio,
+            Self::More => (1.0, low, high, "% more"),
+            Self::Less => (-1.0, high, low, "% less"),
+        };
+        let percent = |ratio: f64| sign * 100.0 * (ratio - 1.0);
+        Measured { value: percent(value), low: low.map(percent), high: high.map(percent), unit: unit.to_owned() }
+    }
+
+    /// The same to read, with half of its interval.
+    pub(super) fn text(self, ratio: Ratio) -> String {
+        let (percent, half) = (100.0 * (ratio.value - 1.0), 100.0 * ratio.half());
+        match self {
+            Self::Times => format!("{:.2} ± {:.2} times", ratio.value, ratio.half()),
+            _ => format!("{:.1} ± {half:.1} % {}", percent.abs(), if percent < 0.0 { "less" } else { "more" }),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     kind: Kind,
     of: Selection,
-    shown: Shown,
-    told: Told,
-    /// Words for what is compared.
-    words: Option<String>,
     /// Another reading of the claim, and its name.
     beside: Option<(String, Box<Self>)>,
-    /// Further criteria that have to hold.
     also: Vec<Self>,
 }
 
@@ -113,7 +208,7 @@ impl Rule {
             Some(other) => Some((other.name.clone(), Box::new(further(&claim.read_as(other))?))),
         };
         let also = claim.also.iter().map(further).collect::<Result<_, _>>()?;
-        Ok(Some(Self { kind, of, shown: claim.shows, told: claim.told, words: claim.words.clone(), beside, also }))
+        Ok(Some(Self { kind, of, beside, also }))
     }
 
     /// What our figures say of the claim; `None` where none of its cells was run.
@@ -133,12 +228,12 @@ impl Rule {
 
     fn alone(&self, results: &Results) -> Option<Outcome> {
         let (parts, is_complete) = match &self.kind {
-            Kind::Compare(comparison) => comparison.parts(&self.of, (self.shown, self.told), results),
-            Kind::Alike(share) => spreads(&self.of, *share, self.told, results),
+            Kind::Compare(comparison) => comparison.parts(&self.of, results),
+            Kind::Alike(share) => spreads(&self.of, *share, results),
             Kind::Within { bounds, by_values } => return self.within(results, bounds, *by_values),
             Kind::Moves(along, is_up) => return self.moves(results, along, *is_up),
             Kind::Near(share) => return self.near(results, *share),
-            Kind::OnAverage(tendency) => (vec![on_average(&self.of, *tendency, self.told, results)?], true),
+            Kind::OnAverage(tendency) => (vec![on_average(&self.of, *tendency, results)?], true),
             Kind::GainGrows(along) => (vec![gain_grows(&self.of, along, results)?], true),
         };
         self.decided(parts, is_complete, None)
@@ -155,14 +250,14 @@ impl Rule {
             let held = parts.iter().filter(|part| part.holds == Some(true)).count();
             format!("{held} of {} hold; the one that decides is {text}", parts.len())
         };
-        let evidence = format!("criterion: {}; ours: {figures}", self.kind.text(&self.of, self.words.as_deref()));
+        let evidence = format!("criterion: {}; ours: {figures}", self.kind.text(&self.of));
         Some(Outcome::new(verdict, measured.clone(), with_doubt(verdict, is_complete, evidence)))
     }
 
     fn within(&self, results: &Results, bounds: &RangeInclusive<f64>, by_values: bool) -> Option<Outcome> {
         let groups = self.of.groups(results);
         let is_complete = groups.iter().all(|(_, rows)| !rows.is_empty());
-        let figures: Vec<(String, Figure)> = match self.of.is_average {
+        let figures: Vec<(String, Figure)> = match self.of.claim.average {
             true => groups.into_iter().filter_map(|(label, rows)| Some((label, self.of.figure_of(&rows)?))).collect(),
             false => {
                 let rows: Vec<&Row> = groups.into_iter().flat_map(|(_, rows)| rows).collect();

@@ -6,6 +6,7 @@ use serde_json::Value;
 use subflow_report::{Finding, Verdict};
 use subflow_scenario::sweep::Parameters;
 
+use super::cell::SLICE;
 use super::experiment::Variable;
 use super::results::{Outcome, Results};
 
@@ -19,7 +20,6 @@ pub(crate) struct Claim {
     beyond: bool,
     /// Whose runs it is checked against; both unless given.
     system: Option<System>,
-    /// The name of its check.
     pub(crate) check: String,
     /// What is said where it is not confirmed.
     why: String,
@@ -37,8 +37,10 @@ pub(crate) struct Claim {
     pub(crate) bounds: Option<Bounds>,
     pub(crate) along: Option<String>,
     pub(crate) by_values: bool,
+    /// Whether it is the mean of all cells that counts.
     pub(crate) average: bool,
     pub(crate) about: bool,
+    /// Flows whose medians are added up, counted from the end where negative, and whether these are a share of all flows.
     pub(crate) of_flows: Vec<i64>,
     pub(crate) share: bool,
     pub(crate) shows: Shown,
@@ -150,15 +152,23 @@ impl Claim {
         if self.system.is_none() { "On Linux: " } else { "" }
     }
 
-    /// The items that it names.
     fn items(&self) -> Vec<String> {
-        let of_pairs = self.compare.iter().filter(|compare| compare.name == "item").map(|compare| &compare.value);
-        let named =
-            self.only.get("item").into_iter().chain(self.each.get("item").into_iter().flatten()).chain(of_pairs);
-        let several =
-            named.flat_map(|value| value.as_array().map_or_else(|| vec![value], |values| values.iter().collect()));
-        let texts = several.filter_map(Value::as_str).map(str::to_owned);
-        texts.chain((!self.item.is_empty()).then(|| self.item.clone())).collect()
+        let items = self.cells().swap_remove("item");
+        items.iter().flat_map(each_of).filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// The cells that it is about: their `item`, and the values of their variables.
+    pub(super) fn cells(&self) -> Parameters {
+        let item = (!self.item.is_empty()).then(|| ("item".to_owned(), Value::from(self.item.as_str())));
+        let each = self.each.iter().map(|(name, values)| (name.clone(), values.clone().into()));
+        let both = self.compare.iter().map(|compare| {
+            let values = each_of(&compare.value).iter().flat_map(each_of).cloned();
+            (compare.name.clone(), Value::Array(values.collect()))
+        });
+        // Slices have the runs of their cell.
+        let only = self.only.iter().filter(|(name, _)| *name != SLICE);
+        let only = only.map(|(name, value)| (name.clone(), value.clone()));
+        item.into_iter().chain(only).chain(each).chain(both).collect()
     }
 
     /// The same claim in another reading.
@@ -173,7 +183,6 @@ impl Claim {
         self.argument(key).as_str().unwrap_or_default()
     }
 
-    /// A key as a number.
     pub(crate) fn number(&self, key: &str) -> f64 {
         self.argument(key).as_f64().unwrap_or(f64::NAN)
     }
@@ -181,4 +190,9 @@ impl Claim {
     fn argument(&self, key: &str) -> &Value {
         self.arguments.get(key).unwrap_or_else(|| panic!("{}: no {key}", self.statement))
     }
+}
+
+/// The elements of a list, or a value that is none.
+fn each_of(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }

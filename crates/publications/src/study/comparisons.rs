@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use subflow_lab::statistics::Interval;
 use subflow_report::Measured;
 
-use super::claims::{Claim, Shown, Told};
+use super::claims::{Claim, Shown};
 use super::ratio::Ratio;
 use super::results::{Part, Results, Row};
 use super::selection::{Figure, Selection};
@@ -69,7 +69,7 @@ impl Comparison {
     }
 
     /// What is told of a claim about each pair, and whether all pairs were run.
-    pub(super) fn parts(&self, of: &Selection, (of_both, told): (Shown, Told), results: &Results) -> (Vec<Part>, bool) {
+    pub(super) fn parts(&self, of: &Selection, results: &Results) -> (Vec<Part>, bool) {
         let (pairs, is_complete) = of.compared(results);
         let mut found: Vec<(String, Ratio, Part)> = Vec::new();
         for pair in pairs {
@@ -88,10 +88,10 @@ impl Comparison {
             };
             let figures = format!("{} {}, {} {}", pair.names[0], shown(a), pair.names[1], shown(b));
             let text = format!("{}{unknown}", of.told(&pair.label, &figures));
-            let measured = match of_both {
+            let measured = match of.claim.shows {
                 Shown::First => a.measured(&of.unit),
                 Shown::Second => b.measured(&of.unit),
-                Shown::Ratio => told.measured(self.ratio([a, b], ratio)),
+                Shown::Ratio => of.claim.told.measured(self.ratio([a, b], ratio)),
             };
             found.push((pair.label, ratio, Part { holds, measured, text }));
         }
@@ -101,7 +101,6 @@ impl Comparison {
         (found.into_iter().map(|(.., part)| part).collect(), is_complete)
     }
 
-    /// The ratio of two figures.
     fn ratio(&self, [a, b]: [Figure; 2], ratio: Ratio) -> Measured {
         if let Self::Ratio { .. } | Self::Best(_) = self {
             return ratio.measured();
@@ -126,7 +125,7 @@ fn refute_equals(found: &mut [(String, Ratio, Part)]) {
 }
 
 /// The largest of each combination over the smallest, which is to be at most `1 + share` by its value; the widest first.
-pub(super) fn spreads(of: &Selection, share: f64, told: Told, results: &Results) -> (Vec<Part>, bool) {
+pub(super) fn spreads(of: &Selection, share: f64, results: &Results) -> (Vec<Part>, bool) {
     let groups = of.groups(results);
     let is_complete = groups.iter().all(|(_, rows)| rows.len() > 1);
     let by_mean = |a: &&&Row, b: &&&Row| a.mean(of.metric).total_cmp(&b.mean(of.metric));
@@ -136,7 +135,7 @@ pub(super) fn spreads(of: &Selection, share: f64, told: Told, results: &Results)
         let [low, high] = [least, most].map(|row| of.figure(row).text());
         let part = Part {
             holds: ratio.is_about(&(0.0..=1.0 + share)),
-            measured: told.measured(ratio.measured()),
+            measured: of.claim.told.measured(ratio.measured()),
             text: of.told(&label, &format!("from {low} to {high}")),
         };
         Some((ratio.value, part))

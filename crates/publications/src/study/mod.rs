@@ -11,7 +11,7 @@
 //! | how runs are done, what is measured of them | `runs.rs`, `by_second.rs`, `metrics.rs`; how many: `until_decided.rs` |
 //! | cells with their runs | `results.rs`; rows of paths, flows or seconds: `slices.rs` |
 //! | tables and figures | `tables.rs`, `panels.rs`; what a column shows: `show.rs` |
-//! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `criterion.rs`, `checks.rs`, of two cells: `comparisons.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
+//! | claims and their verdicts | `claims.rs`; their cells: `selection.rs`; checks that all papers may use: `checks.rs`, of two cells: `comparisons.rs`, of averages: `averages.rs`; ratios of means: `ratio.rs` |
 //! | runs on Linux | `linux.rs` |
 
 mod averages;
@@ -20,7 +20,6 @@ mod cell;
 mod checks;
 mod claims;
 mod comparisons;
-mod criterion;
 mod description;
 mod effort;
 mod experiment;

@@ -10,22 +10,13 @@ use super::metrics::Metric;
 use super::results::{Results, Row, distinct};
 use super::template::shown;
 
-/// The cells of a claim.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
+    pub(super) claim: Claim,
     /// The place of the metric, and its name.
     pub(super) metric: usize,
     pub(super) name: String,
     pub(super) unit: String,
-    /// Flows whose medians are added up, counted from the end where negative; the metric's mean without any.
-    flows: Vec<i64>,
-    /// Whether these are a share of all flows, in percent.
-    is_share: bool,
-    /// Whether it is the mean of all cells that counts.
-    pub(super) is_average: bool,
-    /// One item; all where it is empty.
-    item: String,
-    only: Parameters,
     /// The combinations of the values of `each`.
     each: Vec<Parameters>,
     pub(super) pairs: Vec<Pair>,
@@ -96,7 +87,6 @@ pub(super) struct Compared<'r> {
 }
 
 impl Selection {
-    /// The cells of `claim`.
     pub(super) fn of(claim: &Claim, metrics: &[Metric]) -> Result<Self, String> {
         let wanted = claim.metric.as_ref();
         let known = metrics.iter().position(|metric| wanted.is_none_or(|wanted| metric.name == *wanted));
@@ -108,22 +98,17 @@ impl Selection {
             metric,
             name: metrics[metric].name.clone(),
             unit: claim.unit.clone().unwrap_or_else(|| usual.to_owned()),
-            flows: claim.of_flows.clone(),
-            is_share: claim.share,
-            is_average: claim.average,
-            item: claim.item.clone(),
-            only: claim.only.clone(),
             each: combinations(claim),
             pairs: pairs
                 .ok_or("compare: expected one variable with a list of two values, or with a list of such lists")?,
+            claim: claim.clone(),
         })
     }
 
-    /// What is judged, in words.
     pub(super) fn subject(&self) -> String {
         let flow = |flow: &i64| if *flow < 0 { "the last flow".to_owned() } else { format!("flow {}", flow + 1) };
-        let flows = self.flows.iter().map(flow).collect::<Vec<_>>().join(" and ");
-        match (self.flows.is_empty(), self.is_share) {
+        let flows = self.claim.of_flows.iter().map(flow).collect::<Vec<_>>().join(" and ");
+        match (self.claim.of_flows.is_empty(), self.claim.share) {
             (true, _) => self.name.clone(),
             (false, true) => format!("share of {flows}"),
             (false, false) => format!("{} of {flows}", self.name),
@@ -132,9 +117,10 @@ impl Selection {
 
     /// The rows of each combination, with what it is called.
     pub(super) fn groups<'r>(&self, results: &'r Results) -> Vec<(String, Vec<&'r Row>)> {
+        let Claim { item, only, .. } = &self.claim;
         let rows = |each: &Parameters| {
-            let of_item = results.rows.iter().filter(|row| self.item.is_empty() || row.cell.item == self.item);
-            of_item.filter(|row| row.cell.is_among(&self.only) && row.cell.has(each)).collect()
+            let of_item = results.rows.iter().filter(|row| item.is_empty() || row.cell.item == *item);
+            of_item.filter(|row| row.cell.is_among(only) && row.cell.has(each)).collect()
         };
         let label = |each: &Parameters| each.values().map(shown).collect::<Vec<_>>().join(" ");
         self.each.iter().map(|each| (label(each), rows(each))).collect()
@@ -147,7 +133,7 @@ impl Selection {
             for pair in &self.pairs {
                 let at = |value: &Value| -> Vec<&Row> {
                     let wanted = Parameters::from([(pair.variable.clone(), value.clone())]);
-                    let most = if self.is_average { usize::MAX } else { 1 };
+                    let most = if self.claim.average { usize::MAX } else { 1 };
                     rows.iter().copied().filter(|row| row.cell.has(&wanted)).take(most).collect()
                 };
                 let both = [at(&pair.values[0]), at(&pair.values[1])];
@@ -160,15 +146,15 @@ impl Selection {
         (found, is_complete)
     }
 
-    /// What is judged of a row.
     pub(super) fn figure(&self, row: &Row) -> Figure {
-        if self.flows.is_empty() {
+        let Claim { of_flows, share, .. } = &self.claim;
+        if of_flows.is_empty() {
             return Figure { value: row.mean(self.metric), interval: row.interval(self.metric) };
         }
         let of = |figures: &[f64]| {
             let place = |flow: i64| usize::try_from(if flow < 0 { figures.len() as i64 + flow } else { flow }).ok();
-            let sum: f64 = self.flows.iter().filter_map(|flow| figures.get(place(*flow)?)).sum();
-            if self.is_share { 100.0 * sum / figures.iter().sum::<f64>() } else { sum }
+            let sum: f64 = of_flows.iter().filter_map(|flow| figures.get(place(*flow)?)).sum();
+            if *share { 100.0 * sum / figures.iter().sum::<f64>() } else { sum }
         };
         let number = row.runs.first().map_or(0, Vec::len);
         let medians: Vec<f64> = (0..number).map(|flow| median(&row.samples(flow)).unwrap_or(0.0)).collect();
@@ -201,7 +187,6 @@ impl Selection {
         format!("{before}{figures}{behind}")
     }
 
-    /// The published figure of a row.
     pub(super) fn published(&self, results: &Results, row: &Row) -> Option<f64> {
         results.published.of_metric(&row.cell, self.metric, &self.name)
     }

@@ -7,7 +7,7 @@
 use serde_json::Value;
 use subflow_scenario::sweep::Parameters;
 
-use super::cell::{Cell, SLICE};
+use super::cell::Cell;
 use super::claims::{Claim, System};
 use super::results::{Results, Row};
 use super::{Outcome, Study};
@@ -68,20 +68,7 @@ fn rests_on(claim: &Claim) -> Vec<Parameters> {
     if !super::checks::NAMES.contains(&claim.check.as_str()) {
         return Vec::new();
     }
-    std::iter::once(claim).chain(&claim.also).map(cells_of).collect()
-}
-
-fn cells_of(claim: &Claim) -> Parameters {
-    let item = (!claim.item.is_empty()).then(|| ("item".to_owned(), Value::from(claim.item.as_str())));
-    let each = claim.each.iter().map(|(name, values)| (name.clone(), values.clone().into()));
-    let both = claim.compare.iter().map(|compare| {
-        let values = compare.value.as_array().into_iter().flatten();
-        let values = values.flat_map(|value| value.as_array().map_or_else(|| vec![value.clone()], Clone::clone));
-        (compare.name.clone(), Value::Array(values.collect()))
-    });
-    // Slices have the runs of their cell.
-    let only = claim.only.iter().filter(|(name, _)| *name != SLICE).map(|(name, value)| (name.clone(), value.clone()));
-    item.into_iter().chain(only).chain(each).chain(both).collect()
+    std::iter::once(claim).chain(&claim.also).map(Claim::cells).collect()
 }
 
 #[cfg(test)]
@@ -109,14 +96,14 @@ mod tests {
         };
         let found = LIMA2017.until_decided(all, more).expect("nothing fails");
         let wvegas = found.of("mesh").find(|row| row.cell.is("congestion", "wvegas")).expect("it is there");
-        assert_eq!(wvegas.runs.len() as u64, wvegas.cell.runs());
-        (wvegas.cell.runs(), looks)
+        assert_eq!(wvegas.runs.len() as u64, wvegas.cell.runs);
+        (wvegas.cell.runs, looks)
     }
 
     #[test]
     fn undecided_findings_get_runs_until_they_are_decided_or_the_bound_is_reached() {
         let cells = LIMA2017.cells(Effort::Full, None, &[], &|cell| cell.item == "mesh").expect("good cells");
-        let (first, most) = (cells[0].runs(), most_runs(&cells[0]));
+        let (first, most) = (cells[0].runs, most_runs(&cells[0]));
         assert!(0 < first && first < most);
         assert_eq!(final_runs(0.5, 1.0), (first, 0), "decided at once");
         let (runs, looks) = final_runs(0.99, 5.0);
