@@ -115,7 +115,7 @@ mod tests {
         let outcomes = Outcome::all(&all);
         assert_eq!(outcomes.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4 + 3 + (5 + 3 + (6 + 1) + 2 + 4 + (2 + 2)));
         for outcome in outcomes.iter().filter(|outcome| !outcome.is_chaotic()) {
-            assert!(outcome.row.cell.runs() > 0 && outcome.row.cell.experiment.quick_look);
+            assert!(outcome.row.cell.runs > 0 && outcome.row.cell.experiment.quick_look);
             for row in outcome.comparisons().filter(|row| row.reference.flow != measurements::ALL) {
                 assert!(Deviation::of(row).claim().is_some(), "{}", row.name());
             }

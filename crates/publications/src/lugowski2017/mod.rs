@@ -3,14 +3,13 @@
 
 use std::sync::LazyLock;
 
-use subflow_lab::statistics::{self, mean};
+use subflow_lab::statistics::{mean, median};
 use subflow_report::{Axis, Bars, Figure, Measured, Table};
 
 use crate::Routers;
 use crate::emulation::Quantity;
-use crate::study::{Cell, Claim, Code, Linux, Outcome, Own, Results, Row, Sample, Study};
+use crate::study::{Cell, Claim, Code, Linux, Outcome, Own, Results, Row, Study};
 
-/// The thesis.
 pub(crate) static LUGOWSKI2017: LazyLock<Study> = LazyLock::new(|| {
     let code = Code {
         checks: &[("deviation", deviation_is_small)],
@@ -36,7 +35,10 @@ const BOUND: f64 = 0.10;
 
 /// What runs on Linux are compared by.
 fn quantities(cell: &Cell) -> Vec<Quantity> {
-    let [mptcp, reno] = [0, 1].map(|flow| published_goodput(cell, flow));
+    let [mptcp, reno] = [0, 1].map(|flow| {
+        let congestion = cell.text(&format!("congestion{flow}"));
+        LUGOWSKI2017.published.of(cell, &[("flow", &flow.to_string()), ("congestion", &congestion)])
+    });
     let share = mptcp.zip(reno).map(|(mptcp, reno)| 100.0 * mptcp / (mptcp + reno));
     let quantity = |name, unit, published, of| Quantity { name, unit, published, bound: None, of };
     let share = quantity("share of MPTCP", "%", share, |result| {
@@ -50,40 +52,17 @@ fn quantities(cell: &Cell) -> Vec<Quantity> {
     ]
 }
 
-/// The number of flows of a cell. The sample of a run is the goodput of each, in Mbit/s.
-fn flows(row: &Row) -> usize {
-    row.runs.first().map_or(0, Sample::len)
-}
-
-fn capacity(row: &Row) -> i64 {
-    row.cell.integer("capacity_mbps")
-}
-
-/// The median goodput of a flow.
-fn median(row: &Row, flow: usize) -> f64 {
-    statistics::median(&row.samples(flow)).unwrap_or(0.0)
-}
-
-/// What the thesis prints for a flow.
-fn published(row: &Row, flow: usize) -> Option<f64> {
-    published_goodput(&row.cell, flow)
-}
-
-fn published_goodput(cell: &Cell, flow: usize) -> Option<f64> {
-    let congestion = cell.text(&format!("congestion{flow}"));
-    LUGOWSKI2017.published(cell, &[("flow", &flow.to_string()), ("congestion", &congestion)])
-}
-
-/// The absolute deviations of `rows` from the published figures, in percent of the cell's capacity, on average.
+/// The absolute deviations of the flows' medians from the published ones, in percent of the cell's capacity, on average.
 fn deviation<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<f64> {
-    let of_flow =
-        |row: &Row, flow| Some((median(row, flow) - published(row, flow)?).abs() / capacity(row) as f64 * 100.0);
-    let of_row = |row: &'a Row| (0..flows(row)).filter_map(move |flow| of_flow(row, flow));
-    mean(&rows.flat_map(of_row).collect::<Vec<_>>())
+    let of_flow = |row: Row| {
+        let deviation = median(&row.samples(0))? - LUGOWSKI2017.published.of(&row.cell, &[])?;
+        Some(deviation.abs() / row.cell.number("capacity_mbps") * 100.0)
+    };
+    mean(&rows.flat_map(Row::by_flow).filter_map(of_flow).collect::<Vec<_>>())
 }
 
-fn deviation_of_table(all: &Results, table: &str) -> Option<f64> {
-    deviation(all.of(table))
+fn by_table(all: &Results) -> impl Iterator<Item = (&str, f64)> {
+    all.items().into_iter().filter_map(|table| Some((table, deviation(all.of(table))?)))
 }
 
 /// The deviation of all tables of the bottleneck, or of the half-bottleneck in both its forms.
@@ -93,26 +72,17 @@ fn deviation_of_topology(all: &Results, bottleneck: bool) -> Option<f64> {
 
 /// The mean absolute deviations, to read.
 fn deviations(all: &Results) -> Table {
+    let topologies = [("bottleneck, all", true), ("half-bottleneck, all", false)].into_iter();
+    let by_topology = topologies.filter_map(|(name, is_it)| Some((name, deviation_of_topology(all, is_it)?)));
     let mut table = Table::new(["of", "deviation"]);
-    for name in all.items() {
-        if let Some(deviation) = deviation_of_table(all, name) {
-            table.row([name.into(), deviation.into()]);
-        }
-    }
-    for (name, bottleneck) in [("bottleneck, all", true), ("half-bottleneck, all", false)] {
-        if let Some(deviation) = deviation_of_topology(all, bottleneck) {
-            table.row([name.into(), deviation.into()]);
-        }
-    }
+    by_table(all).chain(by_topology).for_each(|(name, deviation)| table.row([name.into(), deviation.into()]));
     table
 }
 
 fn deviations_by_table(all: &Results) -> Figure {
     let mut bars = Bars::new(Axis::new("mean absolute deviation", "% of capacity"));
-    for table in all.items() {
-        if let Some(deviation) = deviation_of_table(all, table) {
-            bars.add(table, "deviation", deviation, None);
-        }
+    for (table, deviation) in by_table(all) {
+        bars.add(table, "deviation", deviation, None);
     }
     Figure::bars("Deviation from the thesis, by table", bars)
 }
@@ -142,7 +112,7 @@ mod tests {
             let scale = if cell.is("case", case) { 1.0 } else { 0.5 };
             vec![goodput.map(|mbps| mbps * scale).to_vec(); 2]
         });
-        all.rows.retain(|row| row.cell.item == table && capacity(row) == 100);
+        all.rows.retain(|row| row.cell.item == table && row.cell.is("capacity_mbps", 100));
         all
     }
 

@@ -76,7 +76,7 @@ const ONE_PATH: f64 = 70.0;
 
 /// What a cell's runs are compared by.
 fn quantities(cell: &Cell) -> Vec<Quantity> {
-    let published = MULTIFLOW2016.published(cell, &[]);
+    let published = MULTIFLOW2016.published.of(cell, &[]);
     let goodput = Quantity { name: "goodput", unit: "Mbit/s", published, bound: Some(BOUND), of: all_goodput };
     let other = |name, unit, of| Quantity { name, unit, published: None, bound: None, of };
     match cell.item.as_str() {

@@ -41,7 +41,7 @@ fn sensitivity_judges_the_findings_that_a_choice_can_change_under_it() {
 fn items_ask_for_the_runs_they_need() {
     let runs = |wanted: &'static str| {
         let cells = RED2018.cells(Effort::Quick, None, &[], &|cell| cell.item == wanted).expect("good cells");
-        cells.iter().map(Cell::runs).sum::<u64>()
+        cells.iter().map(|cell| cell.runs).sum::<u64>()
     };
     assert_eq!(["roc", "scheduler", "coupling"].map(runs), [6, 12, 24]);
 }

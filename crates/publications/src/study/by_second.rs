@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use subflow_lab::RunError;
 use subflow_lab::results::{FlowResult, RunResult, Series};
-use subflow_lab::simulate::{RunOptions, simulate_flows};
+use subflow_lab::simulate::simulate_flows;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
@@ -21,17 +21,39 @@ pub(crate) const DELIVERED: &str = "delivered";
 pub(crate) const SRTT: &str = "srtt";
 
 /// Runs a scenario and notes the figures of its flows at the end of each second.
-pub(super) fn simulate_by_second(scenario: &Scenario, seed: u64, _: &RunOptions) -> Result<RunResult, RunError> {
-    let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
-    let (mut series, mut flows, mut second) = (Vec::new(), Vec::new(), 0);
-    simulate_flows(scenario, seed, seconds, |found| {
-        second += 1;
-        found.iter().for_each(|flow| note(&mut series, flow, second));
-        flows = found;
+pub(super) fn simulate_by_second(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
+    let mut series = Vec::new();
+    let result = simulate_seconds(scenario, seed, |flows, second| {
+        flows.iter().for_each(|flow| note(&mut series, flow, second));
         ControlFlow::Continue(())
     })?;
+    Ok(RunResult { series, ..result })
+}
+
+/// Like `simulate`, but ends in the second in which the first flow completes: what goes on beside the flow after its end
+/// need not be simulated.
+pub(super) fn simulate_until_complete(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
+    simulate_seconds(scenario, seed, |flows, _| {
+        let is_complete = flows.first().is_none_or(|flow| flow.completion_s.is_some());
+        if is_complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+}
+
+/// Shows `look` the flows at the end of each second, until it breaks off. The result has figures of flows only.
+fn simulate_seconds(
+    scenario: &Scenario,
+    seed: u64,
+    mut look: impl FnMut(&[FlowResult], u64) -> ControlFlow<()>,
+) -> Result<RunResult, RunError> {
+    let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
+    let (mut flows, mut second) = (Vec::new(), 0);
+    simulate_flows(scenario, seed, seconds, |found| {
+        second += 1;
+        flows = found;
+        look(&flows, second)
+    })?;
     let duration_s = scenario.duration.as_secs_f64();
-    Ok(RunResult { seed, duration_s, flows, series, ..RunResult::default() })
+    Ok(RunResult { seed, duration_s, flows, ..RunResult::default() })
 }
 
 fn note(series: &mut Vec<Series>, flow: &FlowResult, second: u64) {
@@ -89,7 +111,7 @@ mod tests {
         let cells = LIMA2017.cells(Effort::Quick, None, &[], &|cell| cell.experiment.by_second).expect("good cells");
         let mut scenario = cells[0].scenario(&LIMA2017.folder, 1).expect("a good scenario");
         scenario.duration = Duration::from_secs(3);
-        let result = simulate_by_second(&scenario, 1, &RunOptions::default()).expect("it runs");
+        let result = simulate_by_second(&scenario, 1).expect("it runs");
         let flow = &result.flows[0];
         let last = |metric, of: &str| by_second(&result, 3, metric, |name| name == of)[2][0];
         assert_eq!(last(RETRANSMISSIONS, &flow.name), flow.retransmissions as f64);

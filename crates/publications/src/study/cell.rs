@@ -20,16 +20,14 @@ pub(super) const SLICE: &str = "slice";
 /// What a figure is of: a point of an experiment.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    /// The item that it belongs to.
     pub(crate) item: String,
     pub(crate) variables: Parameters,
     /// The names of the variables that tell it from others of its experiment, together those that vary together.
     pub(super) axes: Arc<Vec<Vec<String>>>,
     /// Whether the publication has it.
     pub(crate) is_published: bool,
-    /// The experiment that it is of.
     pub(crate) experiment: Arc<Experiment>,
-    pub(super) runs: u64,
+    pub(crate) runs: u64,
     pub(super) scenario: String,
     /// Paths of the scenario, and templates of their values.
     pub(super) set: Parameters,
@@ -37,7 +35,6 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Whether a variable has this value.
     pub(crate) fn is(&self, name: &str, value: impl Into<Value>) -> bool {
         self.variables.get(name) == Some(&value.into())
     }
@@ -47,7 +44,6 @@ impl Cell {
         self.variables.get(name).is_some_and(|value| shown(value) == text)
     }
 
-    /// A variable as text.
     pub(crate) fn text(&self, name: &str) -> String {
         self.variables.get(name).map_or_else(String::new, shown)
     }
@@ -110,18 +106,12 @@ impl Cell {
         fill(text, &variables).map_or_else(|_| text.to_owned(), |filled| shown(&filled))
     }
 
-    /// The number of its runs.
-    pub(crate) fn runs(&self) -> u64 {
-        self.runs
-    }
-
     /// Whether its scenario may depend on the seed.
     pub(super) fn varies(&self) -> bool {
         let names_seed = |set: &Parameters| set.values().any(|value| value.to_string().contains("seed"));
         !self.draws.is_empty() || names_seed(&self.set) || self.experiment.each.iter().any(|each| names_seed(&each.set))
     }
 
-    /// The changes of the scenario in the run with `seed`.
     fn assignments(&self, seed: u64) -> Result<Parameters, String> {
         let mut variables = self.variables.clone();
         variables.insert("seed".to_owned(), seed.into());
@@ -161,7 +151,6 @@ impl Cell {
         Ok(())
     }
 
-    /// The scenario's file with all values of the run with `seed`.
     fn document(&self, folder: &Folder, seed: u64) -> Result<Document, Problem> {
         let mut document = folder.scenario(&self.scenario)?;
         let of_item = |problem| Problem::nowhere(format!("{}, item {}: {problem}", folder.name, self.item));
@@ -171,12 +160,11 @@ impl Cell {
         Ok(document)
     }
 
-    /// The scenario of the run with `seed`.
     pub(crate) fn scenario(&self, folder: &Folder, seed: u64) -> Result<Scenario, Problems> {
         Scenario::read(&self.document(folder, seed)?)
     }
 
-    /// The same as a point of a plan; the plan has nothing else.
+    /// The scenario as the point of a plan that has nothing else.
     pub(super) fn plan(&self, folder: &Folder, seed: u64) -> Result<Plan, Problems> {
         let mut plan = Plan::read(self.document(folder, seed)?)?;
         let [Point { parameters, .. }] = plan.points.as_mut_slice() else {

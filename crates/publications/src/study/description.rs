@@ -23,7 +23,6 @@ use crate::Item;
 
 const FILE: &str = "paper.toml";
 
-/// A paper's file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Description {
@@ -61,7 +60,6 @@ fn items<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<Item>, D::Error> {
 }
 
 impl Description {
-    /// Reads the file of `folder`.
     pub(crate) fn read(folder: &Folder) -> Result<Self, Problem> {
         let file: Self = reader::read(&folder.source(FILE)?)?;
         let wrong = |message: String| Problem::nowhere(format!("{}: {FILE}: {message}", folder.name));

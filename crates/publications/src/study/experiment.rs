@@ -130,7 +130,6 @@ impl Choice {
 }
 
 impl Each {
-    /// The values of its variable.
     pub(crate) fn values(&self, variables: &Parameters) -> Result<Vec<Value>, String> {
         match fill_all(&self.of.value, variables)? {
             Value::Array(values) => Ok(values),

@@ -63,7 +63,6 @@ pub(crate) fn cells(
     cells.map_err(|problem| Problem::nowhere(format!("paper.toml: experiments, item {}: {problem}", experiment.item)))
 }
 
-/// The variables of an axis.
 fn split(names: &str) -> impl Iterator<Item = &str> {
     names.split(',').map(str::trim)
 }

@@ -31,7 +31,7 @@ impl Study {
         let emulation = |cell: Cell| Emulation {
             case: (linux.case)(&cell),
             routers: linux.routers,
-            runs: cell.runs(),
+            runs: cell.runs,
             quantities: (linux.quantities)(&cell),
             cell,
         };

@@ -74,11 +74,10 @@ pub struct Study {
     pub(crate) description: Description,
     /// The checks of its claims, but of those that have a function.
     rules: Vec<Option<Rule>>,
-    published: Published,
+    pub(crate) published: Published,
     code: Code,
 }
 
-/// What is measured of a run.
 type Measure = fn(&RunResult) -> Result<Sample, String>;
 /// Reads variables of cells from measured tables: those of the folder with these names, or a file.
 type Cases = fn(&Folder, &[String], Option<&Path>) -> Result<Vec<Parameters>, Problem>;
@@ -183,18 +182,8 @@ impl Study {
         cases(&self.folder, &tables.collect::<Vec<_>>(), request.cases.as_deref())
     }
 
-    /// The published figure of a cell, with the values of further columns.
-    pub(crate) fn published(&self, cell: &Cell, further: &[(&str, &str)]) -> Option<f64> {
-        self.published.of(cell, further)
-    }
-
     fn results_of(&self, rows: Vec<Row>) -> Results {
         Results { rows, runs: 0, published: self.published.clone() }
-    }
-
-    /// The results of cells that are to be run.
-    fn results(&self, runs: &Runs<'_>, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
-        Ok(Results { published: self.published.clone(), ..runs.of(cells)? })
     }
 
     fn measure(&self, result: &RunResult) -> Result<Sample, String> {
@@ -203,7 +192,6 @@ impl Study {
         Ok(sample)
     }
 
-    /// The findings, as far as cells were run.
     pub(crate) fn findings(&self, results: &Results) -> Vec<Finding> {
         let not_run = self.description.claims_not_run.as_deref();
         let judged = self.judged(results, System::Simulator);
@@ -253,23 +241,14 @@ impl Study {
         let is_asked_for = |cell: &Cell| {
             cell.is_published && (is_only_this || request.wants(&cell.item)) && self.description.is_judged(cell)
         };
-        let baseline = self.findings(&self.results(runs, self.cells(effort, None, &[], &is_asked_for)?)?);
+        let baseline = self.findings(&runs.of(self.cells(effort, None, &[], &is_asked_for)?)?);
         for choice in self.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
             let wanted = |cell: &Cell| is_asked_for(cell) && choice.is_about(&cell.item);
             let cells = self.cells(effort, Some(choice), &[], &wanted)?;
-            let others = self.findings(&self.results(runs, cells)?);
+            let others = self.findings(&runs.of(cells)?);
             findings.iter_mut().for_each(|finding| finding.compare_with(&choice.name, &others, &baseline));
         }
         Ok(())
-    }
-
-    /// Results of all experiments in which the runs of a cell gave what `runs` says.
-    #[cfg(test)]
-    pub(crate) fn invented(&self, effort: Effort, runs: impl Fn(&Cell) -> Vec<Sample>) -> Results {
-        let cases = self.cases(&Request::default()).expect("good tables");
-        let cells = self.cells(effort, None, &cases, &|_| true).expect("good cells");
-        let row = |cell: Cell| Row { runs: runs(&cell), cell };
-        self.results_of(cells.into_iter().map(row).collect())
     }
 
     /// All tables and figures: those that the file declares and those of the code, or the usual ones.
@@ -333,11 +312,10 @@ impl Study {
             let is_asked_for = request.wants(&cell.item) || (is_only_sensitivity && cell.is_published);
             is_asked_for && (cell.experiment.quick_look || effort != Effort::Hurried)
         };
-        let measure = |result: &RunResult| self.measure(result);
-        let runs = Runs::new(&self.folder, &measure, request, progress);
-        let results = self.results(&runs, self.cells(effort, None, &self.cases(request)?, &wanted)?)?;
+        let runs = Runs::new(self, request, progress);
+        let results = runs.of(self.cells(effort, None, &self.cases(request)?, &wanted)?)?;
         let results = self.until_decided(results, |cells| {
-            let found = self.results(&runs, cells)?;
+            let found = runs.of(cells)?;
             Ok(Results { runs: runs.done(), ..found })
         })?;
         let mut findings = self.findings_and_verdicts(&results);

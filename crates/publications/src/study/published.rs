@@ -9,7 +9,6 @@ use subflow_scenario::file::Problem;
 use super::cell::Cell;
 use super::folder::Folder;
 
-/// The tables of a paper.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Published(Arc<Vec<Table>>);
 
@@ -20,7 +19,6 @@ struct Table {
 }
 
 impl Published {
-    /// The tables of a folder.
     pub(super) fn read(folder: &Folder) -> Result<Self, Problem> {
         let table = |file: &String| {
             let source = folder.source(file)?;

@@ -57,17 +57,14 @@ impl Ratio {
         Some(Self::around(value, squares.sqrt() / ratios.len() as f64))
     }
 
-    /// Half of its interval.
     pub(crate) fn half(self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
-    /// The whole interval lies below 1.
     pub(crate) fn is_below_one(self) -> bool {
         self.high < 1.0
     }
 
-    /// The whole interval lies above 1.
     pub(crate) fn is_above_one(self) -> bool {
         self.low > 1.0
     }

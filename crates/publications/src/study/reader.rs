@@ -8,9 +8,8 @@ use serde::de::value::SeqDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use subflow_scenario::file::{Place, Problem, Source, did_you_mean, syntax_problem};
-use toml_edit::{Document, Value as Toml};
+use toml_edit::{Document, InlineTableIter, Value as Toml};
 
-/// Reads the whole of a file.
 pub(super) fn read<T: DeserializeOwned>(source: &Arc<Source>) -> Result<T, Problem> {
     let document = Document::parse(source.text.clone()).map_err(|error| syntax_problem(source, &error))?;
     let root = Toml::InlineTable(document.as_table().clone().into_inline_table());
@@ -21,7 +20,6 @@ pub(super) fn read<T: DeserializeOwned>(source: &Arc<Source>) -> Result<T, Probl
     })
 }
 
-/// What is wrong with the value of a key.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Mistake {
@@ -66,7 +64,6 @@ impl de::Error for Mistake {
     }
 }
 
-/// A value that is being read.
 struct Node<'t>(&'t Toml);
 
 impl<'de> Deserializer<'de> for Node<'_> {
@@ -79,7 +76,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
             Toml::Float(number) => visitor.visit_f64(*number.value()),
             Toml::Boolean(is_so) => visitor.visit_bool(*is_so.value()),
             Toml::Datetime(time) => visitor.visit_string(time.to_string()),
-            Toml::InlineTable(_) => visitor.visit_map(Entries::of(self.0)),
+            Toml::InlineTable(table) => visitor.visit_map(Entries { rest: table.iter(), entry: None }),
             Toml::Array(values) => {
                 let mut elements = SeqDeserializer::new(values.iter().map(Node));
                 visitor.visit_seq(&mut elements).and_then(|read| elements.end().map(|()| read))
@@ -90,10 +87,6 @@ impl<'de> Deserializer<'de> for Node<'_> {
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -109,8 +102,8 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
-        map struct identifier ignored_any
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct seq
+        tuple tuple_struct map struct identifier ignored_any
     }
 }
 
@@ -124,14 +117,8 @@ impl IntoDeserializer<'_, Mistake> for Node<'_> {
 
 /// The entries of a table, and the one whose value comes next.
 struct Entries<'t> {
-    rest: Box<dyn Iterator<Item = (&'t str, &'t Toml)> + 't>,
+    rest: InlineTableIter<'t>,
     entry: Option<(&'t str, &'t Toml)>,
-}
-
-impl<'t> Entries<'t> {
-    fn of(table: &'t Toml) -> Self {
-        Self { rest: Box::new(table.as_inline_table().into_iter().flatten()), entry: None }
-    }
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {

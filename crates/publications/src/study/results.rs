@@ -10,7 +10,6 @@ use super::published::Published;
 /// The figures of one run, in the order of the paper's metrics; NaN where the run has none.
 pub(crate) type Sample = Vec<f64>;
 
-/// A cell with its runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) cell: Cell,
@@ -30,7 +29,6 @@ impl Row {
         Self { cell: self.cell.clone(), runs: self.runs.iter().map(run).collect() }
     }
 
-    /// Whether a run has a figure.
     pub(crate) fn has(&self, metric: usize) -> bool {
         !self.samples(metric).is_empty()
     }
@@ -80,7 +78,6 @@ pub(crate) struct Results {
     pub(crate) rows: Vec<Row>,
     /// How many runs that took: cells with the same scenario share theirs.
     pub(crate) runs: usize,
-    /// The published tables.
     pub(crate) published: Published,
 }
 
@@ -118,22 +115,14 @@ impl Outcome {
 }
 
 impl Results {
-    /// The rows that are `wanted`, alone.
     pub(crate) fn only(&self, wanted: impl Fn(&Row) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| wanted(row)).cloned().collect();
         Self { rows, runs: self.runs, published: self.published.clone() }
     }
 
-    /// The cells of an item.
     pub(crate) fn of<'a>(&'a self, item: &str) -> impl Iterator<Item = &'a Row> + use<'a> {
         let item = item.to_owned();
         self.rows.iter().filter(move |row| row.cell.item == item)
-    }
-
-    /// The first cell of an item with these variables.
-    #[cfg(test)]
-    pub(crate) fn find<const N: usize>(&self, item: &str, wanted: [(&str, Value); N]) -> Option<&Row> {
-        self.of(item).find(|row| wanted.iter().all(|(name, value)| row.cell.variables.get(*name) == Some(value)))
     }
 
     /// The cell that differs from that of `row` only in variables that vary together with `name`, which has `value` there.
@@ -141,7 +130,6 @@ impl Results {
         self.rows.iter().find(|other| other.cell.is(name, value.clone()) && row.cell.is_beside(&other.cell, name))
     }
 
-    /// The items that were run, in their order.
     pub(crate) fn items(&self) -> Vec<&str> {
         distinct(self.rows.iter().map(|row| row.cell.item.as_str()))
     }

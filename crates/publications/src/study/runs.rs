@@ -2,28 +2,23 @@
 
 use std::cell::{Cell as Count, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
 use subflow_lab::RunError;
 use subflow_lab::execute::{Progress, run_all, run_job_with};
 use subflow_lab::results::RunResult;
-use subflow_lab::simulate::{RunOptions, simulate, simulate_flows};
-use subflow_quantity::Duration;
+use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Problems;
 use subflow_scenario::sweep::{Job, Plan, Point, SeriesKept};
 use subflow_store::{Key, Record, Settings, Store, fill_with};
 
-use super::by_second;
+use super::Study;
+use super::by_second::{self, simulate_by_second, simulate_until_complete};
 use super::cell::Cell;
 use super::experiment::Kind;
 use super::folder::Folder;
-use super::published::Published;
 use super::results::{Results, Row, Sample, distinct};
 use crate::{ReproduceError, Request};
-
-/// What is measured of a run.
-pub(crate) type Measure<'a> = &'a (dyn Fn(&RunResult) -> Result<Sample, String> + Sync);
 
 /// What identifies a run: the digest of its scenario, and its seed.
 type Identity = ([u8; 32], u64);
@@ -31,8 +26,7 @@ type Identity = ([u8; 32], u64);
 /// Does the runs of a reproduction. Each is done once: cells of two experiments, or under two choices, may have the same
 /// scenario.
 pub(crate) struct Runs<'a> {
-    folder: &'a Folder,
-    measure: Measure<'a>,
+    study: &'a Study,
     request: &'a Request,
     progress: &'a (dyn Fn(Progress) + Sync),
     done: RefCell<BTreeMap<Identity, Option<Sample>>>,
@@ -40,14 +34,8 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// None so far.
-    pub(crate) fn new(
-        folder: &'a Folder,
-        measure: Measure<'a>,
-        request: &'a Request,
-        progress: &'a (dyn Fn(Progress) + Sync),
-    ) -> Self {
-        Self { folder, measure, request, progress, done: RefCell::default(), failed: Count::new(0) }
+    pub(crate) fn new(study: &'a Study, request: &'a Request, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        Self { study, request, progress, done: RefCell::default(), failed: Count::new(0) }
     }
 
     /// The number of runs that failed, with `keep_going`.
@@ -64,11 +52,11 @@ impl<'a> Runs<'a> {
     pub(crate) fn of(&self, cells: Vec<Cell>) -> Result<Results, ReproduceError> {
         let mut identities: Vec<Vec<Identity>> = vec![Vec::new(); cells.len()];
         for kind in distinct(cells.iter().map(|cell| cell.experiment.kind())) {
-            let mut points = Points::default();
+            let mut points = Points { known: self.done.borrow().keys().copied().collect(), ..Points::default() };
             for (cell, identities) in
                 cells.iter().zip(&mut identities).filter(|(cell, _)| cell.experiment.kind() == kind)
             {
-                *identities = points.add(cell, self.folder)?;
+                *identities = points.add(cell, &self.study.folder)?;
             }
             self.run(points, kind)?;
         }
@@ -79,9 +67,9 @@ impl<'a> Runs<'a> {
             runs: identities.iter().filter_map(|identity| done[identity].clone()).collect(),
         };
         // A cell whose runs have all failed is like one that was not run; one of no runs is only shown.
-        let is_shown = |row: &Row| !row.runs.is_empty() || row.cell.runs() == 0;
+        let is_shown = |row: &Row| !row.runs.is_empty() || row.cell.runs == 0;
         let rows = cells.into_iter().zip(identities).map(row).filter(is_shown).collect();
-        Ok(Results { rows, runs, published: Published::default() })
+        Ok(Results { runs, ..self.study.results_of(rows) })
     }
 
     fn run(&self, Points { mut plan, jobs, .. }: Points, kind: Kind) -> Result<(), ReproduceError> {
@@ -90,20 +78,17 @@ impl<'a> Runs<'a> {
         let series = series || is_by_second;
         plan.series = if series { SeriesKept::All } else { SeriesKept::None };
         let identity = |job: &Job| (plan.points[job.point].digest, job.seed);
-        let mut jobs: Vec<Job> =
-            jobs.into_iter().filter(|job| !self.done.borrow().contains_key(&identity(job))).collect();
-        jobs.iter_mut().enumerate().for_each(|(run, job)| job.run = run);
         let options = RunOptions { series, paths: records, stop: self.request.stop.clone(), ..RunOptions::default() };
-        let simulate = match () {
-            () if until_complete => simulate_until_complete,
-            () if is_by_second => by_second::simulate_by_second,
-            () => simulate,
+        let simulate = |scenario: &Scenario, seed: u64, options: &RunOptions| match () {
+            () if until_complete => simulate_until_complete(scenario, seed),
+            () if is_by_second => simulate_by_second(scenario, seed),
+            () => simulate(scenario, seed, options),
         };
         let run = |job| run_job_with(plan, job, &options, simulate);
         let samples = match self.request.store.as_ref().filter(|_| !records) {
             None => {
-                let measure = self.measure;
-                let one = |&job: &Job| measured(measure, plan, job, run(job)?).map(Some);
+                let study = self.study;
+                let one = |&job: &Job| measured(study, plan, job, run(job)?).map(Some);
                 run_all(&jobs, self.request.jobs, self.progress, one)?
             }
             Some(store) => self.stored(plan, &jobs, &options, store, &run)?,
@@ -135,7 +120,7 @@ impl<'a> Runs<'a> {
         let sample = |&job: &Job| {
             for key in Key::all_of(plan, job, series) {
                 if let Some(Record::Finished(result)) = store.load(key)? {
-                    return Ok(Some(measured(self.measure, plan, job, *result)?));
+                    return Ok(Some(measured(self.study, plan, job, *result)?));
                 }
             }
             self.failed.set(self.failed.get() + 1);
@@ -145,8 +130,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-fn measured(measure: Measure<'_>, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
-    measure(&result).map_err(|problem| RunError::Result(problem).in_job(plan, job))
+fn measured(study: &Study, plan: &Plan, job: Job, result: RunResult) -> Result<Sample, RunError> {
+    study.measure(&result).map_err(|problem| RunError::Result(problem).in_job(plan, job))
 }
 
 /// The points of a plan, and the runs of each.
@@ -154,13 +139,14 @@ fn measured(measure: Measure<'_>, plan: &Plan, job: Job, result: RunResult) -> R
 struct Points {
     plan: Option<Plan>,
     jobs: Vec<Job>,
+    /// The runs that were done, and those that are among the jobs.
     known: BTreeSet<Identity>,
 }
 
 impl Points {
     /// Adds the runs of `cell`.
     fn add(&mut self, cell: &Cell, folder: &Folder) -> Result<Vec<Identity>, Problems> {
-        let seeds = 1..=cell.runs();
+        let seeds = 1..=cell.runs;
         let mut identities = Vec::new();
         match cell.varies() {
             _ if seeds.is_empty() => {}
@@ -182,7 +168,8 @@ impl Points {
         if !new.is_empty() {
             let place = plan.points.len();
             plan.points.push(point);
-            self.jobs.extend(new.into_iter().map(|(_, seed)| Job { run: 0, point: place, seed }));
+            let jobs = (self.jobs.len()..).zip(new);
+            self.jobs.extend(jobs.map(|(run, (_, seed))| Job { run, point: place, seed }));
         }
         identities
     }
@@ -200,20 +187,6 @@ fn plan_of(cell: &Cell, folder: &Folder, seed: u64) -> Result<Plan, Problems> {
     Ok(plan)
 }
 
-/// Like [`simulate`], but ends in the second in which the first flow completes, and has figures of flows only: what goes
-/// on beside the flow after its end need not be simulated.
-fn simulate_until_complete(scenario: &Scenario, seed: u64, _: &RunOptions) -> Result<RunResult, RunError> {
-    let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
-    let mut seen = Vec::new();
-    simulate_flows(scenario, seed, seconds, |flows| {
-        let is_complete = flows.first().is_none_or(|flow| flow.completion_s.is_some());
-        seen = flows;
-        if is_complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    let duration_s = scenario.duration.as_secs_f64();
-    Ok(RunResult { seed, duration_s, flows: seen, ..RunResult::default() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,8 +198,8 @@ mod tests {
         let cells = MULTIFLOW2016.invented(Effort::Quick, |_| Vec::new()).rows.into_iter().map(|row| row.cell);
         let cell = cells.into_iter().find(|cell| cell.experiment.until_complete).expect("there is one");
         let scenario = cell.scenario(&MULTIFLOW2016.folder, 2).expect("a good scenario");
-        let [whole, ended] = [simulate, simulate_until_complete]
-            .map(|run| run(&scenario, 2, &RunOptions::default()).expect("it runs").flows.swap_remove(0));
+        let [whole, ended] = [simulate(&scenario, 2, &RunOptions::default()), simulate_until_complete(&scenario, 2)]
+            .map(|run| run.expect("it runs").flows.swap_remove(0));
         assert!(whole.completion_s.is_some_and(|seconds| seconds < 20.0), "most of the run follows it");
         assert_eq!((ended.goodput_mbps, ended.completion_s), (whole.goodput_mbps, whole.completion_s));
     }

@@ -13,7 +13,6 @@ use super::metrics::Metric;
 use super::ratio::Ratio;
 use super::results::{Results, Row};
 
-/// What is shown of a cell.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Show {
@@ -38,7 +37,6 @@ enum What {
 /// What stands for the metric of a line.
 const EACH: &str = "*";
 
-/// A statistic of a metric's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Statistic {

@@ -11,7 +11,6 @@ use super::show::{Show, Statistic, View};
 /// Columns by their headings.
 pub(crate) type Columns = IndexMap<String, Show>;
 
-/// A table to read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Readable {
@@ -21,7 +20,6 @@ pub(crate) struct Readable {
     items: Vec<String>,
     /// There is a table for each combination of the values of these variables.
     each: Vec<String>,
-    /// Which cells it has.
     #[serde(rename = "where")]
     only: Parameters,
     /// It has a line for each combination of the values of these variables; for each cell unless given.
@@ -29,7 +27,6 @@ pub(crate) struct Readable {
     columns: Columns,
     /// The variable whose values stand side by side.
     across: Option<String>,
-    /// What stands there.
     show: Option<Show>,
     /// Lines that follow each line whose first cell has the metric, by what they begin with.
     further: Columns,
@@ -38,7 +35,6 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
-    /// All that it shows.
     pub(super) fn shows(&self) -> impl Iterator<Item = &Show> {
         self.columns.values().chain(&self.show).chain(self.further.values())
     }
@@ -111,7 +107,6 @@ fn usual_columns(view: View<'_>) -> Columns {
     columns
 }
 
-/// The tables to read, item by item.
 pub(super) fn readable(declared: &[Readable], view: View<'_>) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for item in view.results.items() {

@@ -79,7 +79,6 @@ fn filled(text: &str, variables: &Parameters, depth: usize) -> Result<Value, Str
     Ok(Value::String(whole + rest))
 }
 
-/// The value of an expression.
 fn evaluated(expression: &str, variables: &Parameters, depth: usize) -> Result<Value, String> {
     if depth == DEEPEST {
         return Err(format!("{expression:?} depends on itself"));
@@ -104,7 +103,6 @@ fn evaluated(expression: &str, variables: &Parameters, depth: usize) -> Result<V
     serde_json::to_value(&value).map_err(|error| format!("{expression:?}: {error}"))
 }
 
-/// A value within a text.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -2,10 +2,28 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
 use subflow_report::Chart;
 
 use super::*;
 use crate::registry;
+
+impl Study {
+    /// Results of all experiments in which the runs of a cell gave what `runs` says.
+    pub(crate) fn invented(&self, effort: Effort, runs: impl Fn(&Cell) -> Vec<Sample>) -> Results {
+        let cases = self.cases(&Request::default()).expect("good tables");
+        let cells = self.cells(effort, None, &cases, &|_| true).expect("good cells");
+        let row = |cell: Cell| Row { runs: runs(&cell), cell };
+        self.results_of(cells.into_iter().map(row).collect())
+    }
+}
+
+impl Results {
+    /// The first cell of an item with these variables.
+    pub(crate) fn find<const N: usize>(&self, item: &str, wanted: [(&str, Value); N]) -> Option<&Row> {
+        self.of(item).find(|row| wanted.iter().all(|(name, value)| row.cell.variables.get(*name) == Some(value)))
+    }
+}
 
 /// All cells, simulated or on Linux.
 fn all_cells(study: &Study, effort: Effort) -> Vec<Cell> {
@@ -96,7 +114,7 @@ fn a_quick_look_on_linux_takes_minutes() {
     for study in registry() {
         let length = |cell: &Cell| cell.scenario(&study.folder, 1).expect("a good scenario").duration.as_secs_f64();
         let cells = study.cells_on_linux(Effort::Quick);
-        let all: f64 = cells.iter().map(|cell| cell.runs() as f64 * length(cell)).sum();
+        let all: f64 = cells.iter().map(|cell| cell.runs as f64 * length(cell)).sum();
         assert!(all < 8.0 * 60.0, "{}: {all} s", study.folder.name);
     }
 }
