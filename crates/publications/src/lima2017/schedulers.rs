@@ -3,7 +3,7 @@
 use subflow_report::{Axis, Cell, Figure, Measured, Table};
 
 use super::{ADAPTIVE, CONGESTED, CONGESTION, DESIGN, GOODPUT, SCHEDULERS, full};
-use crate::study::{Claim, Outcome, Results, distinct};
+use crate::study::{Claim, Outcome, Results, Row, distinct};
 
 /// Below the best by no more than this, in percent, counts as near it.
 const NEAR_PCT: f64 = 2.0;
@@ -11,52 +11,40 @@ const NEAR_PCT: f64 = 2.0;
 const FAR_PCT: f64 = 5.0;
 
 /// A cell in which all schedulers were run.
-struct Contest {
-    item: &'static str,
-    case_name: String,
-    congestion: &'static str,
+struct Contest<'r> {
+    own: &'r Row,
     /// The best of the fixed ones, and its goodput in Mbit/s.
     best: (&'static str, f64),
-    fixed: Vec<(&'static str, f64)>,
-    adaptive: f64,
-    /// Whether the 95 % interval of adaptive reaches the best one's mean.
-    within_interval: bool,
+    /// The mean goodput of each.
+    goodputs: Vec<(&'static str, f64)>,
 }
 
-impl Contest {
+impl Contest<'_> {
     /// How far adaptive is below the best fixed one, in percent; negative above it.
     fn gap_pct(&self) -> f64 {
-        gap_pct(self.adaptive, self.best.1)
+        self.gap_of(ADAPTIVE)
     }
 
-    fn place(&self) -> String {
-        format!("{}, {}", self.case_name, self.congestion)
+    fn gap_of(&self, scheduler: &str) -> f64 {
+        let goodput =
+            self.goodputs.iter().find(|(name, _)| *name == scheduler).map_or(f64::NAN, |(_, goodput)| *goodput);
+        (1.0 - goodput / self.best.1) * 100.0
     }
-}
-
-fn gap_pct(goodput: f64, best: f64) -> f64 {
-    (1.0 - goodput / best) * 100.0
 }
 
 /// All cells of experiments 1 and 2 that were run.
-fn contests(all: &Results) -> Vec<Contest> {
+fn contests(all: &Results) -> Vec<Contest<'_>> {
     let mut contests = Vec::new();
     for item in [CONGESTED, DESIGN] {
         let cases = distinct(all.of(item).map(|row| row.cell.integer("case"))).into_iter();
         for (case, congestion) in cases.flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
             let row = |scheduler| full(all, item, case, congestion, scheduler);
-            let fixed = SCHEDULERS.into_iter().map(|name| Some((name, row(name)?.mean(GOODPUT))));
-            let (Some(fixed), Some(own)) = (fixed.collect::<Option<Vec<_>>>(), row(ADAPTIVE)) else { continue };
-            let Some(best) = fixed.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-            contests.push(Contest {
-                item,
-                case_name: own.cell.text("case_name"),
-                congestion,
-                best,
-                fixed,
-                adaptive: own.mean(GOODPUT),
-                within_interval: own.interval(GOODPUT).is_some_and(|interval| interval.high >= best.1),
-            });
+            let goodput = |name| Some((name, row(name)?.mean(GOODPUT)));
+            let goodputs: Option<Vec<_>> = SCHEDULERS.into_iter().chain([ADAPTIVE]).map(goodput).collect();
+            let (Some(goodputs), Some(own)) = (goodputs, row(ADAPTIVE)) else { continue };
+            let fixed = goodputs[..SCHEDULERS.len()].iter().copied();
+            let Some(best) = fixed.max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+            contests.push(Contest { own, best, goodputs });
         }
     }
     contests
@@ -65,7 +53,7 @@ fn contests(all: &Results) -> Vec<Contest> {
 /// How far below the best adaptive is, by item.
 pub(super) fn gaps(all: &Results) -> Option<Figure> {
     let contests = contests(all);
-    let of = |item| contests.iter().filter(move |contest| contest.item == item).map(Contest::gap_pct);
+    let of = |item| contests.iter().filter(move |contest| contest.own.cell.item == item).map(Contest::gap_pct);
     let mut gaps: Vec<(&str, Vec<f64>)> = [CONGESTED, DESIGN].map(|item| (item, of(item).collect())).to_vec();
     gaps.retain(|(_, gaps)| !gaps.is_empty());
     let axis = Axis::new("below the best", "%");
@@ -83,14 +71,16 @@ pub(super) fn readable(all: &Results) -> Vec<(String, Table)> {
     let mut cells =
         Table::new(["case", "congestion", "best fixed", "Mbit/s", "adaptive Mbit/s", "below %", "in its interval"]);
     for contest in contests.iter().filter(|contest| contest.gap_pct() > NEAR_PCT) {
+        let Contest { own, best: (best, goodput), .. } = contest;
+        let is_within = own.interval(GOODPUT).is_some_and(|interval| interval.high >= *goodput);
         cells.row([
-            contest.case_name.as_str().into(),
-            contest.congestion.into(),
-            contest.best.0.into(),
-            contest.best.1.into(),
-            contest.adaptive.into(),
+            own.cell.text("case_name").into(),
+            own.cell.text("congestion").into(),
+            (*best).into(),
+            (*goodput).into(),
+            own.mean(GOODPUT).into(),
             contest.gap_pct().into(),
-            if contest.within_interval { "yes" } else { "no" }.into(),
+            if is_within { "yes" } else { "no" }.into(),
         ]);
     }
     let mut schedulers = Table::new(["scheduler", "cells", "within 2 %", "more than 5 % below", "furthest below %"]);
@@ -112,13 +102,6 @@ pub(super) fn readable(all: &Results) -> Vec<(String, Table)> {
     tables
 }
 
-impl Contest {
-    fn gap_of(&self, scheduler: &str) -> f64 {
-        let fixed = self.fixed.iter().find(|(name, _)| *name == scheduler).map(|(_, goodput)| *goodput);
-        gap_pct(fixed.unwrap_or(self.adaptive), self.best.1)
-    }
-}
-
 /// Whether ours is within a few percent of the best of the others.
 pub(super) fn near_the_best(measured: &Results, _: &Claim) -> Option<Outcome> {
     let contests = contests(measured);
@@ -130,7 +113,7 @@ pub(super) fn near_the_best(measured: &Results, _: &Claim) -> Option<Outcome> {
          {near} of {} cells, further below in {below}; furthest below by {:.1} % ({})",
         contests.len(),
         worst.gap_pct(),
-        worst.place(),
+        worst.own.cell.fill("${case_name}, ${congestion}"),
     );
     let holds = 2 * near > contests.len() && below == 0;
     Some(Outcome::new(Some(holds), Measured::new(worst.gap_pct(), None, "% below"), evidence))

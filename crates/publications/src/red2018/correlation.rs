@@ -164,7 +164,7 @@ pub(super) fn detectors_at_thresholds(row: &Row) -> Vec<Slice> {
         let case = format!("{RFC8382}, bounds × {factor}");
         at("rfc8382, bounds ×", factor.into(), case, (detector, 1.0), true);
     }
-    let area = |(name, points): (&str, Points)| Slice {
+    let area = |(name, points): (&str, Rates)| Slice {
         variables: vec![("detector", name.into()), ("of", "all pairs".into())],
         figures: vec![("area_under_curve", vec![area(&points)])],
     };
@@ -172,8 +172,8 @@ pub(super) fn detectors_at_thresholds(row: &Row) -> Vec<Slice> {
     slices
 }
 
-/// Points of a characteristic: threshold, false rate and true rate.
-type Points = Vec<(f64, f64, f64)>;
+/// False and true positive rates by threshold.
+type Rates = Vec<(f64, f64)>;
 
 /// What the bounds of RFC 8382 are multiplied by, and the places of such detectors.
 fn bounds_of_rfc8382() -> impl Iterator<Item = (f64, usize)> {
@@ -181,42 +181,34 @@ fn bounds_of_rfc8382() -> impl Iterator<Item = (f64, usize)> {
 }
 
 /// The characteristics of all detectors that have points.
-fn characteristics(runs: &[&Sample]) -> Vec<(&'static str, Points)> {
+fn characteristics(runs: &[&Sample]) -> Vec<(&'static str, Rates)> {
     let variants = VARIANTS.iter().enumerate().filter(|(_, variant)| variant.name != RFC8382);
-    let of_rfc = bounds_of_rfc8382().filter_map(|(scale, detector)| {
-        let (x, y) = mean_rates(runs, detector, 1.0)?;
-        Some((scale, x, y))
-    });
+    let of_rfc = bounds_of_rfc8382().filter_map(|(_, detector)| mean_rates(runs, detector, 1.0));
     let all = variants.map(|(v, variant)| (variant.name, characteristic(runs, v)));
-    all.chain([(RFC8382, of_rfc.collect())]).filter(|(_, points): &(_, Points)| !points.is_empty()).collect()
+    all.chain([(RFC8382, of_rfc.collect())]).filter(|(_, points): &(_, Rates)| !points.is_empty()).collect()
 }
 
 pub(super) fn figure_7b(runs: &[&Sample]) -> Figure {
-    let rates = |(name, points): (&'static str, Points)| (name, points.iter().map(|&(_, x, y)| (x, y)).collect());
-    let characteristics = characteristics(runs).into_iter().map(rates);
-    Figure::receiver_operating_characteristic("Receiver operating characteristic (figure 7b)", characteristics).caption(
+    let title = "Receiver operating characteristic (figure 7b)";
+    Figure::receiver_operating_characteristic(title, characteristics(runs)).caption(
         "φ from -1 to 1; rfc8382: the bounds within which statistics count as alike (p_f, p_mad, p_s, p_d) \
          from 0 to infinity, 1 being the RFC's; its skewness threshold says whether there is a queue, not \
          whose. In the first 10.5 s it knows too little, which counts as no.",
     )
 }
 
-/// A detector's points (threshold, false rate, true rate). φ below 0 only completes the curve.
-fn characteristic(runs: &[&Sample], variant: usize) -> Points {
+/// The points of a detector. φ below 0 only completes the curve.
+fn characteristic(runs: &[&Sample], variant: usize) -> Rates {
     let below = (-20..0).map(|step| f64::from(step) / 20.0);
-    let point = |threshold| mean_rates(runs, variant, threshold).map(|(x, y)| (threshold, x, y));
-    below.chain(thresholds()).filter_map(point).collect()
+    below.chain(thresholds()).filter_map(|threshold| mean_rates(runs, variant, threshold)).collect()
 }
 
-/// Area under the curve through `points` (threshold, false rate, true rate), by trapezoids from (0, 0) to (1, 1).
-fn area(points: &[(f64, f64, f64)]) -> f64 {
-    let mut corners: Vec<(f64, f64)> = points.iter().map(|&(_, x, y)| (x, y)).chain([(0.0, 0.0), (1.0, 1.0)]).collect();
+/// Area under the curve through `points`, by trapezoids from (0, 0) to (1, 1).
+fn area(points: &[(f64, f64)]) -> f64 {
+    let mut corners: Rates = points.iter().copied().chain([(0.0, 0.0), (1.0, 1.0)]).collect();
     corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     corners.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum()
 }
-
-/// False and true positive rates by threshold.
-type Rates = Vec<(f64, f64)>;
 
 /// The readings whose rates are known at all thresholds: the words for one, RED-CPI, its rates and those of MSCM.
 fn known(runs: &[&Sample]) -> impl Iterator<Item = (&'static str, [usize; 2], Rates, Rates)> {
@@ -319,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_perfect_detector_has_all_the_area() {
-        assert_eq!(area(&[(0.5, 0.0, 1.0)]), 1.0);
+        assert_eq!(area(&[(0.0, 1.0)]), 1.0);
         assert_eq!(area(&[]), 0.5);
     }
 }

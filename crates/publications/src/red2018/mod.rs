@@ -40,7 +40,7 @@ fn measure(result: &RunResult) -> Result<Sample, String> {
         return Ok(testbed::counted_so_far(result));
     }
     Ok(match result.paths.first() {
-        Some(records) if bottlenecks > 0 => replay::scaled(2 * bottlenecks, records),
+        Some(records) if bottlenecks > 0 => replay::on_many_paths(2 * bottlenecks, records),
         Some(_) => testbed::measure(result),
         None => {
             let of_tcp = result.flows.iter().filter(|flow| flow.name.starts_with("tcp-"));

@@ -163,7 +163,7 @@ fn affordable() -> impl Iterator<Item = Variant> {
 }
 
 /// What all detectors say of the records of a run with `paths` subflows over half as many bottlenecks, two on each.
-pub(super) fn scaled(paths: usize, records: &[PathRecord]) -> Sample {
+pub(super) fn on_many_paths(paths: usize, records: &[PathRecord]) -> Sample {
     affordable().flat_map(|variant| of_detector(variant, paths, records)).collect()
 }
 
