@@ -71,13 +71,14 @@ fn fish_values(command: &Command, condition: &str) -> String {
 }
 
 pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.out {
+        // Not built before: it would have `help` and its own commands, which print in short what the other pages say.
+        let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(part::command(), folder));
+        return written.map_err(|error| Failure::RunFailed(format!("{}: cannot write: {error}", folder.display())));
+    }
     let mut command = part::command();
     // Gives subcommands their full names.
     command.build();
-    if let Some(folder) = &arguments.out {
-        let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
-        return written.map_err(|error| Failure::RunFailed(format!("{}: cannot write: {error}", folder.display())));
-    }
     let page = arguments.command.iter().try_fold(command, |command, name| subcommand(&command, name))?;
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(page).render(&mut text);

@@ -200,6 +200,7 @@ fn every_page_that_a_manual_page_refers_to_is_written() {
     let pages: Vec<_> = std::fs::read_dir(desk.path("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(pages.len() > 10, "{pages:?}");
     for page in &pages {
+        assert!(!page.to_string_lossy().contains("-help"), "{}: `help` has no pages", page.display());
         let text = std::fs::read_to_string(page).unwrap().replace("\\-", "-");
         let referred = text.split_whitespace().filter(|word| word.starts_with("subflow-") && word.contains("(1)"));
         for name in referred.map(|word| word.split('(').next().unwrap()) {
