@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::reachability::Islands;
+use super::idle_interfaces::Usage;
 use super::traces::Traces;
 use super::{late, switches};
 use crate::file::{Field, Node, Problem, Section};
 use crate::protocol_name::ProtocolName;
 use crate::switches::sctp::is_multipath;
-use crate::{Flow, Interface, InterfaceIndex, Scenario, schema};
+use crate::{Scenario, schema};
 
 /// What is given in the tree `root` of `scenario` and has no effect on it.
 pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) -> Vec<Problem> {
@@ -16,7 +16,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
     let root = Field::root(root);
     let mut found = Vec::new();
     let Ok(section) = root.section(&schema::ROOT) else { return found };
-    let mut is_changed = false;
+    let (mut is_changed, mut has_other_ends) = (false, false);
     section.each("flows", "flow", |name, flow| {
         if let Ok(section) = flow.section(&schema::FLOW) {
             keys_of_other_protocols(&section, scenario, name, &mut found);
@@ -24,6 +24,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
             late::starts(&section, scenario, name, &mut found);
             switches::of_flow(&section, scenario, name, &mut found);
             is_changed |= is_left_over(&section, section.field());
+            has_other_ends |= has_other_ends_for_once(&section);
         }
     });
     late::traces(&section, scenario, traces, &mut found);
@@ -31,13 +32,13 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
         return found;
     }
     stacks(&section, scenario, "", &mut found);
-    let islands = Islands::of(scenario.routers.len(), &scenario.links);
+    let usage = Usage::of(scenario, has_other_ends);
     let are_switches_told = !switches::are_left_over(&section);
     if are_switches_told {
         switches::of_all(&section, scenario, "", &mut found);
     }
     section.each("hosts", "host", |name, host| {
-        interfaces_of_no_use(host, scenario, (name, &islands), &mut found);
+        found.extend(usage.idle_interfaces(host, name));
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
             let prefix = format!("hosts.{name}.");
@@ -48,52 +49,6 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
         }
     });
     found
-}
-
-/// Interfaces that can never carry anything: their addresses are of a family that no peer of their host has or that no
-/// association with it can use, or no chain of links and routers joins them to one that has.
-fn interfaces_of_no_use(
-    host: &Field<'_>,
-    scenario: &Scenario,
-    (name, islands): (&str, &Islands),
-    found: &mut Vec<Problem>,
-) {
-    let Some(index) = scenario.hosts.iter().position(|host| host.name == name) else { return };
-    let interfaces = |host: usize| {
-        let all = scenario.hosts[host].interfaces.iter().enumerate();
-        all.map(move |(interface, one)| (InterfaceIndex { host, interface }, one))
-    };
-    let flows = scenario.flows.iter();
-    let peers: BTreeSet<_> = flows.filter_map(|flow| Some((flow.peer_of(index)?, only_family(flow)))).collect();
-    if peers.is_empty() {
-        return;
-    }
-    let of_peer = |(peer, only)| interfaces(peer).map(move |(place, other)| (place, other, only));
-    let remote: Vec<_> = peers.into_iter().flat_map(of_peer).collect();
-    for (place, interface) in interfaces(index) {
-        let share_family = |other: &Interface, only: Option<bool>| {
-            let mut usable = interface.addresses.iter().filter(|one| only.is_none_or(|ipv4| one.is_ipv4() == ipv4));
-            usable.any(|one| other.has_family_of(*one))
-        };
-        let of_family = || remote.iter().filter(|(_, other, only)| share_family(other, *only));
-        let [family, other_family] = if interface.addresses[0].is_ipv4() { ["IPv4", "IPv6"] } else { ["IPv6", "IPv4"] };
-        let why = if !remote.iter().any(|(_, other, _)| share_family(other, None)) {
-            format!("it has {family} only, which no host has that {name} communicates with")
-        } else if of_family().next().is_none() {
-            format!("it has {family} only, and an SCTP association has one family, which is {other_family} here")
-        } else if !of_family().any(|(other, ..)| islands.join(place, *other)) {
-            format!("no chain of links and routers joins it to a host that {name} communicates with")
-        } else {
-            continue;
-        };
-        found.push(host.without_effect(&format!("hosts.{name}: {}", interface.name), &why));
-    }
-}
-
-/// Whether the family of a flow's addresses is IPv4, if the flow cannot use addresses of the other one: all addresses of
-/// an SCTP association are of one family.
-fn only_family(flow: &Flow) -> Option<bool> {
-    flow.protocol.sctp().map(|_| flow.addresses[0].is_ipv4())
 }
 
 fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
@@ -128,6 +83,13 @@ fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
     let source = |field: &Field<'_>| field.place().source.name.clone();
     let of_file = source(flow.field());
     flow.given("protocol").is_some_and(|protocol| source(&protocol) != of_file) && source(given) == of_file
+}
+
+/// Whether somebody else than the file, such as `--set`, chose where the flow's paths begin and end.
+fn has_other_ends_for_once(flow: &Section<'_>) -> bool {
+    let of_file = &flow.field().place().source.name;
+    let mut given = ["from", "to", "path_manager", "subflows"].into_iter().filter_map(|key| flow.given(key));
+    given.any(|given| given.place().source.name != *of_file)
 }
 
 /// Switches of protocols that no flow has.

@@ -9,6 +9,7 @@ mod flows;
 mod gateways;
 mod groups;
 mod hosts;
+mod idle_interfaces;
 mod late;
 mod links;
 mod loss;

@@ -118,63 +118,6 @@ fn switches_that_no_congestion_control_reads_have_no_effect() {
 }
 
 #[test]
-fn interfaces_that_can_never_carry_anything_are_told() {
-    let more = |lte: &str, link: &str| {
-        format!(
-            "[hosts]\na = [\"x\", {{ name = \"lte\", {lte} }}]\nb = [\"x\"]\nother = [\"x\", \"y\"]\n[routers]\nr = {{}}\n\
-             [links.lte]\nbetween = [\"a.lte\", \"{link}\"]\nrate = \"1 Mbit/s\"\n\
-             [links.o]\nbetween = [\"r\", \"other.x\"]\nrate = \"1 Mbit/s\"\n"
-        )
-    };
-    let said = |lte: &str, more: &str| {
-        let text = format!(
-            "duration = \"1 s\"\n{more}[links.l]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"1 Gbit/s\"\n\
-             [links.y]\nbetween = [\"other.y\", \"r\"]\nrate = \"1 Gbit/s\"\n\
-             [flows.f]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n{lte}"
-        );
-        let document = Document::parse(Path::new("idle.toml"), text).expect("TOML");
-        let plan = Plan::read(document).unwrap_or_else(|problems| panic!("{problems}"));
-        plan.without_effect.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
-    };
-    let unjoined =
-        "hosts.a: lte has no effect: no chain of links and routers joins it to a host that a communicates with";
-    assert_eq!(said("", &more("address = \"192.0.2.1\"", "r")), [unjoined]);
-    let to_other = "[flows.g]\nfrom = \"other\"\nto = \"a\"\nprotocol = \"tcp\"\n";
-    assert_eq!(said(to_other, &more("address = \"192.0.2.1\"", "r")), [""; 0], "it carries the second flow");
-    let family = "hosts.a: lte has no effect: it has IPv6 only, which no host has that a communicates with";
-    assert_eq!(said("", &more("address = \"2001:db8::1\"", "r")), [family]);
-}
-
-#[test]
-fn interfaces_of_a_family_that_no_association_can_use_are_told() {
-    let said = |flow: &str| {
-        let link =
-            |(name, end): (&str, &str)| format!("{name} = {{ between = [\"{end}\", \"r\"], rate = \"1 Mbit/s\" }}\n");
-        let links: String = [("four", "a.x"), ("six", "a.six"), ("both", "b.x")].map(link).concat();
-        let text = format!(
-            "duration = \"1 s\"\n[hosts]\n\
-             a = [{{ name = \"x\", address = \"192.0.2.1\" }}, {{ name = \"six\", address = \"2001:db8::1\" }}]\n\
-             b = [{{ name = \"x\", address = [\"192.0.2.9\", \"2001:db8::9\"] }}]\n\
-             [routers]\nr = {{}}\n[links]\n{links}[flows.f]\nto = \"b\"\n{flow}"
-        );
-        let document = Document::parse(Path::new("idle.toml"), text).expect("TOML");
-        let plan = Plan::read(document).unwrap_or_else(|problems| panic!("{problems}"));
-        plan.without_effect.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
-    };
-    assert_eq!(said("from = \"a\"\nprotocol = \"mptcp\"\n"), [""; 0]);
-    let why = |interface: &str, family: &str, other: &str| {
-        format!(
-            "hosts.a: {interface} has no effect: it has {family} only, and an SCTP association has one family, which \
-             is {other} here"
-        )
-    };
-    assert_eq!(said("from = \"a\"\nprotocol = \"sctp\"\n"), [why("six", "IPv6", "IPv4")]);
-    assert_eq!(said("from = \"a.six\"\nprotocol = \"sctp\"\n"), [why("x", "IPv4", "IPv6")]);
-    let both = "from = \"a\"\nprotocol = \"sctp\"\n[flows.g]\nfrom = \"a.six\"\nto = \"b\"\nprotocol = \"sctp\"\n";
-    assert_eq!(said(both), [""; 0], "each has its association");
-}
-
-#[test]
 fn traces_that_begin_after_the_end_of_the_run_are_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");

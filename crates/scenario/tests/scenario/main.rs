@@ -6,6 +6,7 @@ mod designs;
 mod effect;
 mod families;
 mod groups;
+mod idle_interfaces;
 mod json_schema;
 mod measured_traces;
 mod pairs;

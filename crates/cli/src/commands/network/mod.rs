@@ -47,7 +47,9 @@ pub(crate) fn up(arguments: &Up) -> Result<(), Failure> {
 /// Is the process of a network until the network ends.
 fn hold(arguments: &Up) -> Result<(), Failure> {
     subflow_linux::leave_terminal()?;
-    let plan = plan(arguments)?;
+    let mut plan = plan(arguments)?;
+    // Whoever uses the network may use all of its hosts and interfaces.
+    plan.without_effect.retain(|problem| !problem.message.starts_with("hosts."));
     warn(&plan.without_effect);
     let name = arguments.name.clone().unwrap_or_else(|| name_of(&plan.document.name));
     let claim = Claim::take(&name)?;
