@@ -1,5 +1,5 @@
 //! `subflow paths` on a host with two default routes and no rules for sources: packets of a subflow leave by the
-//! interface of its address, whatever the metrics of the routes say.
+//! interface of its address, whatever the metrics of the routes say. And an address that comes before its route.
 
 use subflow_linux::{Namespace, Sysctl};
 
@@ -84,4 +84,54 @@ fn a_subflow_that_does_not_open_is_told_with_its_interface_and_the_reason() {
     assert!(line.contains("WARN"), "{line}");
     transfer.complete();
     assert_in_words(&client);
+}
+
+/// Two hosts of which the client has no route to the server for what comes from an address that it does not have yet.
+fn hosts_without_a_route(name: &str) -> TwoHosts {
+    let hosts = TwoHosts::new(name, 2);
+    hosts.number(0, [1, 1]);
+    hosts.number(1, [0, 1]);
+    hosts.ip(&hosts.client, "rule add from 10.77.1.1 table 7");
+    hosts.ip(&hosts.client, "route add unreachable default table 7");
+    // Bound to its interface and without a route, a subflow asks for the server on its own link. There nobody answers.
+    hosts.server.run(|| Sysctl("ipv4/conf/all/arp_ignore").write("1")).expect("set");
+    hosts
+}
+
+#[test]
+fn a_route_that_comes_after_the_address_opens_the_subflow_at_once() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = hosts_without_a_route("soon");
+    let client = hosts.daemon(&hosts.client, &["--policy", "full-mesh"]);
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 1, &client);
+    // As DHCP does.
+    hosts.ip(&hosts.client, "address add 10.77.1.1/32 dev v1");
+    client.wait_for("opening a subflow from 10.77.1.1 on v1 to 10.77.0.101:5000");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    hosts.ip(&hosts.client, "route replace default via 10.77.1.101 dev v1 onlink table 7");
+    wait_for_subflows(&hosts.client, 2, &client);
+    // The first attempt would have waited for a neighbour for 3 s, and the next one for another second.
+    assert!(!client.log().contains("No route to host"), "{}", client.log());
+    transfer.complete();
+}
+
+#[test]
+fn an_address_that_comes_before_its_route_has_its_subflow_when_the_route_is_there() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = hosts_without_a_route("route");
+    let client = hosts.daemon(&hosts.client, &["--policy", "full-mesh"]);
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 1, &client);
+    // As DHCP does.
+    hosts.ip(&hosts.client, "address add 10.77.1.1/32 dev v1");
+    client.wait_for("to 10.77.0.101:5000 did not open: No route to host");
+    assert_eq!(subflows(&hosts.client).len(), 1);
+    hosts.ip(&hosts.client, "route replace default via 10.77.1.101 dev v1 onlink table 7");
+    wait_for_subflows(&hosts.client, 2, &client);
+    transfer.complete();
 }

@@ -1,6 +1,6 @@
 //! Interfaces, addresses, routes and rules (rtnetlink; Linux `include/uapi/linux/rtnetlink.h`).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::message::{CREATE, REPLACE};
@@ -12,6 +12,7 @@ pub(super) const RTM_GETLINK: u16 = 18;
 const RTM_NEWADDR: u16 = 20;
 const RTM_DELADDR: u16 = 21;
 const RTM_NEWROUTE: u16 = 24;
+const RTM_GETROUTE: u16 = 26;
 const RTM_NEWRULE: u16 = 32;
 const RTM_DELRULE: u16 = 33;
 
@@ -31,6 +32,8 @@ const VETH_INFO_PEER: u16 = 1;
 pub(super) const IFA_ADDRESS: u16 = 1;
 pub(super) const IFA_LOCAL: u16 = 2;
 const IFA_F_NODAD: u8 = 2;
+const RTA_DST: u16 = 1;
+const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_PREFSRC: u16 = 7;
 const RTA_METRICS: u16 = 8;
@@ -38,6 +41,8 @@ const RTA_TABLE: u16 = 15;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_RTO_MIN: u16 = 13;
 const RTAX_CC_ALGO: u16 = 16;
+/// The answer is the entry of the routing tables, not what is assumed without one.
+const RTM_F_FIB_MATCH: u32 = 0x2000;
 const RTPROT_STATIC: u8 = 4;
 const RT_SCOPE_LINK: u8 = 253;
 const RTN_UNICAST: u8 = 1;
@@ -72,6 +77,29 @@ impl RouteControl {
     /// Opens it for the calling thread's network namespace.
     pub fn open() -> Result<Self> {
         Netlink::open(None).map(Self)
+    }
+
+    /// Whether a route of IPv4 leads from `from` over the interface with the index `interface` to `to`.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not say.
+    pub fn has_route(&mut self, from: Ipv4Addr, to: Ipv4Addr, interface: u32) -> Result<bool> {
+        let mut fixed = vec![libc::AF_INET as u8, 32, 32, 0, 0, 0, 0, 0];
+        fixed.extend_from_slice(&RTM_F_FIB_MATCH.to_ne_bytes());
+        let request = Request::new(RTM_GETROUTE, 0, &fixed)
+            .attribute(RTA_DST, &to.octets())
+            .attribute(RTA_SRC, &from.octets())
+            .attribute(RTA_OIF, &interface.to_ne_bytes());
+        match self.0.ask(request, || format!("cannot ask for the route from {from} to {to}")) {
+            Ok(_) => Ok(true),
+            Err(Error::System { source, .. })
+                if matches!(source.raw_os_error(), Some(libc::ENETUNREACH | libc::EHOSTUNREACH)) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The index of the interface `name`.

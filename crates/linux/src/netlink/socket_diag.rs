@@ -34,6 +34,8 @@ const FLAG_FULLY_ESTABLISHED: u32 = 1 << 6;
 
 const INFO_FLAG_FALLBACK: u32 = 1;
 const ESTABLISHED: u8 = 1;
+/// The states before a connection is established (Linux `include/net/tcp_states.h`).
+pub(super) const OPENING: [u8; 2] = [2, 3];
 pub(super) const CLOSED: u8 = 7;
 pub(super) const LISTENING: u8 = 10;
 /// All states except for those of sockets that are closed or listen.
@@ -111,6 +113,11 @@ impl SubflowSocket {
     /// Whether data can be sent on it.
     pub fn is_established(&self) -> bool {
         self.state == ESTABLISHED
+    }
+
+    /// Whether its handshake is not complete.
+    pub fn is_opening(&self) -> bool {
+        OPENING.contains(&self.state)
     }
 }
 

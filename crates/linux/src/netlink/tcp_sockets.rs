@@ -7,7 +7,7 @@ use subflow_quantity::Duration;
 use super::listener::{Listener, Received};
 use super::message::{DUMP, u32_at};
 use super::socket_diag::{
-    CLOSED, COUNTERS, DIAG_MESSAGE, INET_DIAG_INFO, LISTENING, SOCKET_ID, Tokens, ends, tokens, u64_at,
+    CLOSED, COUNTERS, DIAG_MESSAGE, INET_DIAG_INFO, LISTENING, OPENING, SOCKET_ID, Tokens, ends, tokens, u64_at,
 };
 use super::{Message, Request, SocketDiag};
 use crate::SubflowInfo;
@@ -21,8 +21,6 @@ const CONGESTION: u8 = 1 << (INET_DIAG_CONG - 1);
 const TIME_WAIT: u8 = 6;
 /// All states except for those of sockets that are closed or have no counters any more.
 const COUNTED: u32 = !(1 << CLOSED | 1 << TIME_WAIT);
-/// The states before a connection is established (Linux `include/net/tcp_states.h`).
-const OPENING: [u8; 2] = [2, 3];
 /// The groups of ended TCP sockets of IPv4 and IPv6.
 const GROUPS: [u32; 2] = [1, 3];
 

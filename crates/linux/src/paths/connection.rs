@@ -11,6 +11,7 @@ use subflow_quantity::Instant;
 use super::closing::{Closing, Decision};
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
+use super::unrouted::{Attempt, End, Unrouted};
 use super::wording;
 use crate::error::Error;
 use crate::netlink::{MptcpPathManager, NewSubflow, SubflowEnds};
@@ -28,6 +29,7 @@ pub(super) struct Connection {
     /// Commands that the kernel does not take before the peer has shown that it has both keys.
     waiting: Vec<Command>,
     closing: Closing,
+    unrouted: Unrouted,
     /// Whether this host sent the first SYN.
     client: bool,
     /// Withdrawals of addresses with which all subflows were lost. The peer's kernel would close what was kept.
@@ -41,7 +43,7 @@ pub(super) struct Connection {
 /// What a connection needs to carry out commands.
 pub(super) struct Means<'a> {
     pub(super) kernel: &'a mut MptcpPathManager,
-    pub(super) local: &'a LocalAddresses,
+    pub(super) local: &'a mut LocalAddresses,
     pub(super) now: Instant,
 }
 
@@ -56,8 +58,21 @@ impl Connection {
         let Plan { path_manager, .. } = plan;
         let (subflows, waiting, closing) = (vec![initial], Vec::new(), Closing::default());
         let (held_back, loses_all, is_over) = (Vec::new(), None, false);
-        let named = NamedSubflows::default();
-        Self { token, initial, path_manager, named, subflows, waiting, closing, client, held_back, loses_all, is_over }
+        let (named, unrouted) = (NamedSubflows::default(), Unrouted::default());
+        Self {
+            token,
+            initial,
+            path_manager,
+            named,
+            subflows,
+            waiting,
+            closing,
+            unrouted,
+            client,
+            held_back,
+            loses_all,
+            is_over,
+        }
     }
 
     pub(super) fn initial(&self) -> FourTuple {
@@ -116,6 +131,16 @@ impl Connection {
         let mut events = VecDeque::from_iter(events);
         let mut commands = Vec::new();
         while let Some(event) = events.pop_front() {
+            if let Event::SubflowClosed(subflow) = event {
+                match self.unrouted.on_closed(subflow) {
+                    End::Replaced => continue,
+                    // The route came too late for it.
+                    End::Unrouted if means.local.has_route(subflow.local.ip(), subflow.remote.ip()) => {
+                        events.push_back(Event::RoutesChanged);
+                    }
+                    End::Unrouted | End::Other => {}
+                }
+            }
             self.note(&event);
             self.path_manager.on_event(&event, means.now, &mut commands);
             self.named.on_event(&event, means.now, &mut commands);
@@ -147,6 +172,7 @@ impl Connection {
         match *event {
             Event::SubflowEstablished(subflow) if !self.subflows.contains(&subflow) => {
                 log::debug!("{}: subflow {} to {}", self.name(), subflow.local, subflow.remote);
+                self.unrouted.on_established(subflow);
                 self.closing.forget(subflow);
                 self.subflows.push(subflow);
             }
@@ -188,6 +214,30 @@ impl Connection {
         }
     }
 
+    /// Whether subflows are being opened without a route.
+    pub(super) fn has_unrouted(&self) -> bool {
+        !self.unrouted.is_empty()
+    }
+
+    /// Begins those again that have a route by now. `opening` are all subflows that are being opened.
+    pub(super) fn begin_routed(&mut self, opening: &[FourTuple], means: &mut Means<'_>) {
+        let mut follows = Vec::new();
+        for attempt in self.unrouted.take() {
+            let is_routed = means.local.has_route(attempt.from, attempt.to.ip());
+            // Another connection may open one between the same addresses, which the kernel does not find.
+            let mut own = opening.iter().filter(|subflow| is_routed && attempt.opens(subflow));
+            let closed = own.find(|own| means.kernel.close_subflow(self.token, own.local, own.remote).is_ok());
+            match closed {
+                Some(&subflow) => {
+                    self.unrouted.on_replaced(subflow);
+                    follows.extend(self.carry_out(attempt.command, means));
+                }
+                None => self.unrouted.add(attempt),
+            }
+        }
+        self.on_events(follows, means);
+    }
+
     /// Tries again what the kernel did not take yet.
     pub(super) fn retry(&mut self, means: &mut Means<'_>) {
         let waiting = core::mem::take(&mut self.waiting);
@@ -215,7 +265,11 @@ impl Connection {
                 let failed = Event::SubflowClosed(FourTuple { local: from, remote: to });
                 let interface = means.local.entry(local.address).and_then(|entry| entry.bound_to());
                 let subflow = NewSubflow { id: local.id, from, to, interface, backup };
-                (means.kernel.open_subflow(token, &subflow), Some(failed))
+                let outcome = means.kernel.open_subflow(token, &subflow);
+                if outcome.is_ok() && !means.local.has_route(from.ip(), to.ip()) {
+                    self.unrouted.add(Attempt { from: from.ip(), to, command: command.clone() });
+                }
+                (outcome, Some(failed))
             }
             Command::Announce(address) => {
                 let backup = means.local.entry(address.address).is_some_and(|entry| entry.backup);

@@ -78,6 +78,7 @@ impl Driver {
         }
         if self.local.may_have_changed()? || self.addresses_due {
             self.refresh_addresses()?;
+            self.begin_routed()?;
             self.with_all(|connection, means| connection.on_events([Event::RoutesChanged], means));
         }
         let (events, lost) = batch(|| self.events.receive())?;
@@ -282,6 +283,17 @@ impl Driver {
         Ok(())
     }
 
+    /// Begins the subflows again that are being opened without a route and have one by now.
+    fn begin_routed(&mut self) -> Result<()> {
+        if !self.connections.values().any(Connection::has_unrouted) {
+            return Ok(());
+        }
+        let all = SocketDiag::open()?.subflows()?;
+        let opening: Vec<FourTuple> = all.iter().filter(|subflow| subflow.is_opening()).map(ends_of).collect();
+        self.with_all(|connection, means| connection.begin_routed(&opening, means));
+        Ok(())
+    }
+
     fn log(&self, Difference { lost, gained, changed }: &Difference) {
         lost.iter().for_each(|lost| log::info!("address {} is gone", lost.address));
         gained.iter().for_each(|new| log::info!("address {}{}", new.address, backup_text(new.backup)));
@@ -290,18 +302,18 @@ impl Driver {
 
     /// What a connection that is not among the others yet needs.
     fn means(&mut self) -> Means<'_> {
-        Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() }
+        Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() }
     }
 
     fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
         let now = self.clock.now();
         if let Some(connection) = self.connections.get_mut(&token) {
-            work(connection, &mut Means { kernel: &mut self.kernel, local: &self.local, now });
+            work(connection, &mut Means { kernel: &mut self.kernel, local: &mut self.local, now });
         }
     }
 
     fn with_all(&mut self, work: impl Fn(&mut Connection, &mut Means<'_>)) {
-        let mut means = Means { kernel: &mut self.kernel, local: &self.local, now: self.clock.now() };
+        let mut means = Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() };
         self.connections.values_mut().for_each(|connection| work(connection, &mut means));
     }
 }

@@ -106,6 +106,17 @@ impl LocalAddresses {
         self.names.get(&self.entry(address)?.interface?).map(String::as_str)
     }
 
+    /// Whether a subflow from `from` has a route to `to`. One that is not bound to an interface has one, or is refused, as
+    /// are those of IPv6; and where the kernel does not say, it may be.
+    pub(super) fn has_route(&mut self, from: IpAddr, to: IpAddr) -> bool {
+        match (from, to, self.entry(from).and_then(|entry| entry.bound_to())) {
+            (IpAddr::V4(from), IpAddr::V4(to), Some(interface)) => {
+                self.control.has_route(from, to, interface).unwrap_or(true)
+            }
+            _ => true,
+        }
+    }
+
     /// The addresses in the order of their priorities.
     pub(super) fn present(&self) -> &[LocalAddress] {
         &self.table.present

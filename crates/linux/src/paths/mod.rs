@@ -6,6 +6,7 @@
 //! | what happens at an event: the loop | `driver.rs` |
 //! | one connection: its policy, and how its commands are carried out | `connection.rs` |
 //! | which subflows are about to close, and which one stays | `closing.rs` |
+//! | attempts that began before there was a route | `unrouted.rs` |
 //! | connections that are there already | `takeover.rs` |
 //! | the addresses of this host, with their identifiers | `local.rs` |
 //! | which policy and which interfaces | `rules.rs` |
@@ -20,6 +21,7 @@ mod ownership;
 mod report;
 mod rules;
 mod takeover;
+mod unrouted;
 mod wording;
 
 pub use driver::Driver;

@@ -11,9 +11,6 @@
 use crate::error::Result;
 use crate::netlink::{MptcpSocket, SocketDiag, SubflowSocket};
 
-const SYN_SENT: u8 = 2;
-const SYN_RECEIVED: u8 = 3;
-
 /// A connection in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -73,7 +70,7 @@ fn assign(
     mut subflows: Vec<SubflowSocket>,
     owner: impl Fn(&SubflowSocket) -> Option<u32>,
 ) -> Vec<Found> {
-    subflows.retain(|subflow| subflow.is_established() || matches!(subflow.state, SYN_SENT | SYN_RECEIVED));
+    subflows.retain(|subflow| subflow.is_established() || subflow.is_opening());
     let mut found: Vec<(Found, Option<u32>)> = Vec::new();
     for socket in sockets.into_iter().filter(|socket| !socket.fallback) {
         let own =
