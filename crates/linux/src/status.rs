@@ -47,9 +47,9 @@ pub struct InterfaceStatus {
     pub addresses: Vec<IpAddr>,
     /// The number of open subflows over it.
     pub subflows: usize,
-    /// Payload bytes of the open subflows that were acknowledged.
+    /// Payload bytes of its subflows that were acknowledged, of those that have ended, too, since the process began.
     pub sent_bytes: u64,
-    /// Payload bytes that the open subflows have received.
+    /// Payload bytes that its subflows have received, those that have ended, too.
     pub received_bytes: u64,
 }
 
@@ -67,7 +67,7 @@ pub struct ConnectionStatus {
 /// A subflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubflowStatus {
-    /// Its interface, if its address is of one that is used.
+    /// Its interface, if its address is of one that is used, or was until it was lost.
     pub interface: Option<String>,
     /// This end.
     pub local: SocketAddr,
@@ -84,7 +84,8 @@ pub struct SubflowStatus {
 }
 
 impl Status {
-    /// The status of this process: counts the subflows of the connections for their interfaces.
+    /// The status of this process: adds the subflows of the connections to their interfaces, which have what ended
+    /// subflows carried.
     pub fn new(
         kind: &str,
         about: String,
@@ -95,10 +96,13 @@ impl Status {
         let process = std::process::id();
         let mut status =
             Self { kind: kind.to_owned(), process, about, interfaces, connections, connections_omitted: omitted };
-        let of: BTreeMap<IpAddr, usize> = status.positions().collect();
+        let by_address: BTreeMap<IpAddr, usize> = status.positions().collect();
+        let names = status.interfaces.iter().map(|interface| interface.name.clone());
+        let by_name: BTreeMap<String, usize> = names.zip(0..).collect();
         for connection in &mut status.connections {
             for subflow in &mut connection.subflows {
-                let Some(&position) = of.get(&subflow.local.ip()) else { continue };
+                let known = subflow.interface.as_ref().and_then(|name| by_name.get(name));
+                let Some(&position) = known.or_else(|| by_address.get(&subflow.local.ip())) else { continue };
                 let interface = &mut status.interfaces[position];
                 subflow.interface = Some(interface.name.clone());
                 interface.subflows += 1;
@@ -242,15 +246,19 @@ mod tests {
             ..InterfaceStatus::default()
         };
         let connection = |subflows| ConnectionStatus { peer: end("10.9.0.1:80"), protocol: "mptcp".into(), subflows };
-        let interfaces = vec![interface("wlan0", [10, 0, 0, 1]), interface("wwan0", [10, 0, 1, 1])];
-        let first = connection(vec![subflow("10.0.0.1:1", 5), subflow("10.0.1.1:2", 7), subflow("10.0.7.1:2", 9)]);
+        let ended = InterfaceStatus { sent_bytes: 100, ..interface("wlan0", [10, 0, 0, 1]) };
+        let interfaces = vec![ended, interface("wwan0", [10, 0, 1, 1])];
+        // The address of the last is lost.
+        let lost = SubflowStatus { interface: Some("wlan0".to_owned()), ..subflow("10.0.0.9:1", 20) };
+        let found = [subflow("10.0.0.1:1", 5), subflow("10.0.1.1:2", 7), subflow("10.0.7.1:2", 9), lost];
+        let first = connection(found.to_vec());
         let more = (0..MOST_CONNECTIONS).map(|_| connection(vec![subflow("10.0.1.1:3", 1)]));
         let status = Status::new("proxy", String::new(), interfaces, std::iter::once(first).chain(more).collect());
         let counted = |position: usize| (status.interfaces[position].subflows, status.interfaces[position].sent_bytes);
-        assert_eq!([counted(0), counted(1)], [(1, 5), (1001, 1007)]);
+        assert_eq!([counted(0), counted(1)], [(2, 125), (1001, 1007)]);
         assert_eq!((status.connections.len(), status.connections_omitted), (MOST_CONNECTIONS, 1));
         let names: Vec<_> = status.connections[0].subflows.iter().map(|subflow| subflow.interface.as_deref()).collect();
-        assert_eq!(names, [Some("wlan0"), Some("wwan0"), None]);
+        assert_eq!(names, [Some("wlan0"), Some("wwan0"), None, Some("wlan0")]);
     }
 
     #[test]

@@ -43,10 +43,16 @@ impl Answers {
     }
 
     fn status(&self, stack: &Stack) -> Status {
-        let interface = |(name, addresses): &(String, Vec<IpAddr>)| InterfaceStatus {
-            name: name.clone(),
-            addresses: addresses.iter().copied().filter(|&address| stack.is_address_up(address)).collect(),
-            ..InterfaceStatus::default()
+        let ended = stack.ended_bytes();
+        let interface = |(name, addresses): &(String, Vec<IpAddr>)| {
+            let carried = || addresses.iter().filter_map(|address| ended.get(address));
+            InterfaceStatus {
+                name: name.clone(),
+                addresses: addresses.iter().copied().filter(|&address| stack.is_address_up(address)).collect(),
+                subflows: 0,
+                sent_bytes: carried().map(|bytes| bytes.acknowledged).sum(),
+                received_bytes: carried().map(|bytes| bytes.received).sum(),
+            }
         };
         let interfaces = self.interfaces.iter().map(interface).collect();
         let connections = stack.connections().into_iter().map(connection_status).collect();

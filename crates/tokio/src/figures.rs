@@ -1,10 +1,12 @@
 //! The state of connections and their subflows, as people ask for it.
 
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use subflow_transport::{Endpoint, mptcp};
 
+use crate::carried::CarriedBytes;
 use crate::state::State;
 
 /// The state of a subflow.
@@ -70,5 +72,16 @@ impl State {
             subflows: subflows_of(endpoint),
         };
         self.endpoints().map(state).collect()
+    }
+
+    /// What subflows carried that have ended.
+    pub(crate) fn ended_bytes(&self) -> BTreeMap<IpAddr, CarriedBytes> {
+        let mut carried = self.carried.clone();
+        for endpoint in self.endpoints() {
+            let subflows = endpoint.as_mptcp().into_iter().flat_map(|connection| connection.subflows().iter());
+            let open: Vec<usize> = subflows.filter(|one| !one.is_closed()).map(|one| one.number()).collect();
+            carried.add_without(endpoint, &open);
+        }
+        carried.0
     }
 }

@@ -35,7 +35,7 @@
 //! |---|---|
 //! | connecting, listening, paths that come and go | `stack.rs`, `listener.rs` |
 //! | reading, writing, closing | `stream.rs` |
-//! | the state of connections and subflows | `figures.rs` |
+//! | the state of connections and subflows; what ended ones carried | `figures.rs`; `carried.rs` |
 //! | algorithms and buffer sizes | `options.rs` |
 //! | the task that receives packets and waits for timers | `driver.rs` |
 //! | one connection between its stream and the stack | `connection.rs`; its bytes: `stream_buffer.rs` |
@@ -44,6 +44,7 @@
 //!
 //! Keys, nonces, ports and initial sequence numbers are the operating system's random numbers.
 
+mod carried;
 mod connection;
 mod device;
 mod driver;
@@ -59,6 +60,7 @@ mod transmit;
 #[cfg(target_os = "linux")]
 mod tun_device;
 
+pub use carried::CarriedBytes;
 pub use device::{Device, Path, Received};
 pub use figures::{ConnectionState, SubflowState};
 pub use listener::MptcpListener;

@@ -1,6 +1,6 @@
 //! A stack: its paths, connecting and listening.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::driver::Running;
 use crate::state::Shared;
-use crate::{ConnectionState, MptcpListener, MptcpStream, Options, Path};
+use crate::{CarriedBytes, ConnectionState, MptcpListener, MptcpStream, Options, Path};
 
 /// The time after which the next attempt to connect begins beside those under way (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -177,6 +177,11 @@ impl Stack {
     /// The state of all connections, those that are being closed included.
     pub fn connections(&self) -> Vec<ConnectionState> {
         self.0.shared.lock().connection_states()
+    }
+
+    /// What subflows carried that have ended, those of connections that are over included, by their addresses of this side.
+    pub fn ended_bytes(&self) -> BTreeMap<IpAddr, CarriedBytes> {
+        self.0.shared.lock().ended_bytes()
     }
 
     /// The number of connections, those that are being closed included, and the bytes of memory that data occupies

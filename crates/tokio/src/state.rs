@@ -12,9 +12,9 @@ use subflow_transport::{Endpoint, EndpointId, Host, RandomSource, mptcp};
 use subflow_wire::Packet;
 use subflow_wire::icmp::IcmpError;
 
+use crate::carried::Carried;
 use crate::connection::Connection;
-use crate::device::Received;
-use crate::device::segments;
+use crate::device::{Received, segments};
 use crate::transmit::Transmitter;
 use crate::{Options, Path};
 
@@ -47,6 +47,7 @@ impl Shared {
             accepted: BTreeMap::new(),
             acceptor: BTreeMap::new(),
             transmitter: Transmitter::new(paths),
+            carried: Carried::default(),
         };
         Ok(Self { state: Mutex::new(state), start: tokio::time::Instant::now() })
     }
@@ -84,6 +85,7 @@ pub(crate) struct State {
     pub(crate) accepted: BTreeMap<u16, VecDeque<usize>>,
     pub(crate) acceptor: BTreeMap<u16, Waker>,
     pub(crate) transmitter: Transmitter,
+    pub(crate) carried: Carried,
 }
 
 impl State {
@@ -301,6 +303,7 @@ impl State {
 
     /// The endpoint is over.
     fn end(&mut self, key: usize, id: EndpointId) {
+        self.carried.add(self.host.endpoint(id));
         self.host.remove(id);
         self.keys[id.0 as usize] = None;
         let connection = &mut self.connections[key];
@@ -361,10 +364,7 @@ impl State {
                 }
             }
         }
-        if !changed {
-            return;
-        }
-        let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
+        let keys: Vec<usize> = self.connections.iter().filter(|_| changed).map(|(key, _)| key).collect();
         for key in keys {
             if self.connections.contains(key) {
                 self.drain(key);

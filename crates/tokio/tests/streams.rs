@@ -102,6 +102,32 @@ async fn addresses_that_are_lost_and_return_take_their_subflows_along() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_ended_subflows_carried_is_counted_by_their_addresses() {
+    let setup = Setup::new(&[link(50, 5), link(50, 10)]);
+    let (mut client, mut server) = connected(&setup).await;
+    let sent =
+        || setup.client_addresses.iter().map(|one| setup.client.ended_bytes().get(one).map_or(0, |b| b.acknowledged));
+    let changing = async {
+        sleep(Duration::from_millis(500)).await;
+        assert_eq!(sent().sum::<u64>(), 0, "all are open");
+        setup.client.set_address_up(setup.client_addresses[0], false);
+        sleep(Duration::from_millis(500)).await;
+        let counts: Vec<u64> = sent().collect();
+        assert!(counts[0] > 1_000_000 && counts[1] == 0, "{counts:?}");
+        counts[0]
+    };
+    let (received, (), first) = tokio::join!(receive(&mut server), send(&mut client, 20_000_000, 1), changing);
+    assert_eq!(received.len(), 20_000_000);
+    drop((client, server));
+    sleep(Duration::from_secs(130)).await;
+    let counts: Vec<u64> = sent().collect();
+    // Data that was in flight on the first went again on the second.
+    assert!(counts[0] == first && (20_000_000..21_000_000).contains(&(counts[0] + counts[1])), "{counts:?}");
+    let arrived: u64 = setup.server.ended_bytes().values().map(|bytes| bytes.received).sum();
+    assert!((20_000_000..21_000_000).contains(&arrived), "{arrived}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_slow_reader_stops_the_writer_and_memory_does_not_grow() {
     let setup = Setup::new(&[link(100, 1), link(100, 2)]);
     let (mut client, mut server) = connected(&setup).await;

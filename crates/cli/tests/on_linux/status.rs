@@ -55,7 +55,12 @@ fn a_path_manager_tells_its_connections_subflows_and_bytes_by_interface() {
         assert_eq!(nobody.status.code(), Some(2), "{}", text(&nobody.stderr));
         assert!(text(&nobody.stderr).contains("sudo"), "{}", text(&nobody.stderr));
     }
-    transfer.complete();
+    // What was carried counts when the connection has ended.
+    let bytes = transfer.complete();
+    let has_ended = || status_of(client.id()).is_some_and(|status| status["connections"] == serde_json::json!([]));
+    let is_counted = || has_ended() && sent("v0") + sent("v1") >= bytes;
+    wait_until("the bytes of ended subflows", is_counted, || format!("{bytes} bytes\n{}", told()));
+    assert!(sent("v0") > 10_000 && sent("v1") > 10_000, "{}", told());
     let process = client.id();
     assert_eq!(client.end("TERM"), Some(0));
     assert_eq!(status_of(process), None);

@@ -1,6 +1,6 @@
 //! Two network namespaces joined by veth pairs, a transfer between them over the kernel's MPTCP, and `subflow paths`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -82,8 +82,8 @@ impl TwoHosts {
         daemon
     }
 
-    /// Starts a transfer that goes on until it is ended.
-    pub(crate) fn transfer(&self, [local, remote]: [&str; 2], listening: &str) -> Transfer {
+    /// A connection: its ends at the client and at the server, and what listens for its further subflows.
+    pub(crate) fn connected(&self, [local, remote]: [&str; 2], listening: &str) -> ([Stream; 2], TcpListener) {
         let [local, remote, listening]: [IpAddr; 3] =
             [local, remote, listening].map(|a| a.parse().expect("an address"));
         let options = StreamOptions {
@@ -95,18 +95,25 @@ impl TwoHosts {
             receive_buffer: None,
             send_buffer: None,
         };
-        let (over, never) = (Interrupt::default(), Interrupt::default());
+        let never = Interrupt::default();
         let listener = self.server.run(|| listen(&options, (listening, PORT).into())).expect("it listens");
-        let server = std::thread::spawn({
-            let never = never.clone();
-            move || receive(&Stream::accept(&listener, Transport::Mptcp, &never).expect("accepted").expect("one"))
-        });
         let ends: [SocketAddr; 2] = [(local, 0).into(), (remote, PORT).into()];
         let connected = self.client.run(|| Stream::connect(&options, ends[0], ends[1], &never));
-        let stream = connected.expect("connected").expect("one");
+        let accepted = Stream::accept(&listener, Transport::Mptcp, &never);
+        ([connected.expect("connected").expect("one"), accepted.expect("accepted").expect("one")], listener)
+    }
+
+    /// Starts a transfer that goes on until it is ended.
+    pub(crate) fn transfer(&self, ends: [&str; 2], listening: &str) -> Transfer {
+        let ([sending, receiving], listener) = self.connected(ends, listening);
+        let over = Interrupt::default();
+        let server = std::thread::spawn(move || {
+            let _listener = listener;
+            receive(&receiving)
+        });
         let client = std::thread::spawn({
             let over = over.clone();
-            move || send(&stream, &over)
+            move || send(&sending, &over)
         });
         Transfer { over, client, server }
     }
@@ -146,12 +153,13 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// Ends it; everything has to have arrived, byte by byte.
-    pub(crate) fn complete(self) {
+    /// Ends it; everything has to have arrived, byte by byte. Returns how many there were.
+    pub(crate) fn complete(self) -> u64 {
         self.over.raise();
         let received = self.server.join().expect("the server ends");
         assert_eq!(self.client.join().expect("the client ends"), received);
         assert!(received > 0);
+        received
     }
 }
 

@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use subflow_policy::path_manager::{Address, Event, FourTuple};
 use subflow_quantity::Instant;
 
+use super::carried::Carried;
 use super::connection::{Connection, Means, four_tuple};
-use super::local::{Difference, LocalAddress, LocalAddresses};
-use super::rules::{Plan, Rules};
-use super::takeover::{self, Found};
+use super::local::{Difference, LocalAddresses};
+use super::rules::Rules;
 use crate::WallClock;
 use crate::error::{Result, While};
 use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, SocketDiag, SubflowSocket};
@@ -22,11 +22,13 @@ use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, Socket
 /// `net.mptcp.pm_type` was 1.
 #[derive(Debug)]
 pub struct Driver {
-    kernel: MptcpPathManager,
+    pub(super) kernel: MptcpPathManager,
     events: MptcpEvents,
     pub(super) local: LocalAddresses,
     clock: WallClock,
-    rules: Rules,
+    pub(super) rules: Rules,
+    /// What ended subflows carried, if somebody asks for it.
+    pub(super) carried: Option<Carried>,
     /// Whether the addresses are still to be asked for: they went on changing.
     addresses_due: bool,
     /// By token.
@@ -47,7 +49,7 @@ impl Driver {
         let mut local = LocalAddresses::open()?;
         let found = local.refresh(&rules.interfaces)?;
         let (clock, connections) = (WallClock::start(), BTreeMap::new());
-        let mut driver = Self { kernel, events, local, clock, rules, addresses_due: false, connections };
+        let mut driver = Self { kernel, events, local, clock, rules, carried: None, addresses_due: false, connections };
         driver.log(&found);
         driver.compare_with_kernel()?;
         Ok(driver)
@@ -81,11 +83,16 @@ impl Driver {
             self.begin_routed()?;
             self.with_all(|connection, means| connection.on_events([Event::RoutesChanged], means));
         }
-        let (events, lost) = batch(|| self.events.receive())?;
+        // Before the events, so that these tell whose subflows they were.
+        self.carried.as_mut().map_or(Ok(()), Carried::receive)?;
+        let (events, rest) = batch(|| self.events.receive())?;
         events.into_iter().for_each(|event| self.on_event(event));
-        if lost {
+        if rest == Rest::Lost {
             log::warn!("the kernel dropped events; comparing with its connections");
             self.compare_with_kernel()?;
+        }
+        if let Some(carried) = self.carried.as_mut().filter(|_| rest != Rest::More) {
+            carried.count();
         }
         if waiting {
             self.with_all(|connection, means| connection.retry(means));
@@ -123,7 +130,11 @@ impl Driver {
                 self.with(token, |connection, means| connection.on_events([Event::RemoteAddressRemoved { id }], means));
             }
             MptcpEvent::SubflowEstablished { token, subflow } => {
-                let event = Event::SubflowEstablished(four_tuple(&subflow));
+                let subflow = four_tuple(&subflow);
+                if self.connections.contains_key(&token) {
+                    self.expect([subflow]);
+                }
+                let event = Event::SubflowEstablished(subflow);
                 self.with(token, |connection, means| connection.on_events([event], means));
             }
             MptcpEvent::SubflowClosed { token, subflow, reset, error } => {
@@ -155,110 +166,14 @@ impl Driver {
         let mut connection = Connection::new(token, initial, client, plan);
         connection.establish(closed, &named, &mut self.means());
         self.connections.insert(token, connection);
+        self.expect([initial]);
     }
 
-    /// Compares what we know with the kernel's connections: takes over those that are new, and catches up on others.
-    fn compare_with_kernel(&mut self) -> Result<()> {
-        let known = &self.connections;
-        let owner = |subflow: &SubflowSocket| {
-            let ends = ends_of(subflow);
-            let mut owners = known.iter().filter(|(_, connection)| connection.subflows().contains(&ends));
-            owners.next().map(|(&token, _)| token)
-        };
-        // Always twice: what is not found here is left alone from now on.
-        let found = takeover::connections(&mut SocketDiag::open()?, owner, |_| false)?;
-        self.connections.retain(|token, connection| {
-            found.iter().any(|found| found.socket.token == *token && found.socket.local == connection.initial().local)
-        });
-        let mut taken_over = 0;
-        for found in &found {
-            if self.connections.contains_key(&found.socket.token) {
-                self.catch_up(found);
-            } else {
-                taken_over += usize::from(self.take_over(found));
-            }
+    /// The ends of these subflows count.
+    pub(super) fn expect(&mut self, subflows: impl IntoIterator<Item = FourTuple>) {
+        if let Some(carried) = &mut self.carried {
+            carried.expect(subflows);
         }
-        if taken_over > 0 {
-            log::info!("took over {taken_over} connections that were there already");
-        }
-        Ok(())
-    }
-
-    /// Reports the subflows that opened or closed while events got lost.
-    fn catch_up(&mut self, found: &Found) {
-        let now: Vec<FourTuple> = found.subflows.iter().map(ends_of).collect();
-        self.with(found.socket.token, |connection, means| {
-            let before = connection.subflows().to_vec();
-            let opened = now.iter().filter(|subflow| !before.contains(subflow)).copied();
-            let closed = before.iter().filter(|subflow| !now.contains(subflow)).copied();
-            let events: Vec<_> =
-                opened.map(Event::SubflowEstablished).chain(closed.map(Event::SubflowClosed)).collect();
-            connection.on_events(events, means);
-        });
-    }
-
-    /// Takes over a connection that was there before us. Returns whether it is one of the userspace path manager.
-    fn take_over(&mut self, found: &Found) -> bool {
-        let (token, initial) =
-            (found.socket.token, FourTuple { local: found.socket.local, remote: found.socket.remote });
-        // A connection whose end has begun gets no further subflows (Linux `mptcp_is_fully_established`), and its end is
-        // not always reported.
-        if !is_remote(&initial) || !found.socket.is_established() {
-            return false;
-        }
-        let kernel_ids = match self.kernel.local_addresses(token) {
-            Ok(ids) => ids,
-            Err(error) => {
-                log::info!("connection {token:08x} with {} stays as it is: {error}", initial.remote);
-                return false;
-            }
-        };
-        let id_of = |address: IpAddr, otherwise: u8| {
-            let by_kernel = kernel_ids.iter().find(|(_, known)| *known == address).map(|(id, _)| *id);
-            let by_subflow = || found.subflows.iter().find(|s| s.info.local.ip() == address).map(|s| s.local_id);
-            let of_initial = (address == initial.local.ip()).then_some(0);
-            by_kernel.or_else(by_subflow).or(of_initial).unwrap_or(otherwise)
-        };
-        // What went while nobody looked is lost below: the kernel still has its identifiers.
-        let used = kernel_ids.iter().map(|(_, address)| *address);
-        let used = used.chain(found.subflows.iter().map(|subflow| subflow.info.local.ip())).chain([initial.local.ip()]);
-        let mut gone: Vec<LocalAddress> = used
-            .filter(|&address| self.local.entry(address).is_none())
-            .map(|address| LocalAddress::without_interface(id_of(address, 0), address))
-            .collect();
-        gone.sort_by_key(|gone| gone.address);
-        gone.dedup_by_key(|gone| gone.address);
-        let mut local: Vec<Address> = self.local.present().iter().chain(&gone).map(LocalAddress::named).collect();
-        local.iter_mut().for_each(|address| address.id = id_of(address.address, address.id));
-        // The path manager knows the address of the initial subflow from that, unless it was lost and has returned.
-        local.retain(|address| address.address != initial.local.ip() || address.id != 0);
-        // Those that the kernel knows keep their identifiers; the path manager gives the others free ones.
-        let is_new = |address: IpAddr| {
-            !kernel_ids.iter().any(|(_, known)| *known == address) && !gone.iter().any(|gone| gone.address == address)
-        };
-        local.sort_by_key(|address| is_new(address.address));
-        let mut events: Vec<Event> = local.into_iter().map(Event::LocalAddressAdded).collect();
-        for subflow in found.subflows.iter().filter(|subflow| ends_of(subflow) != initial) {
-            if found.client && subflow.remote_id != 0 {
-                let remote = subflow.info.remote;
-                let port = Some(remote.port()).filter(|&port| port != initial.remote.port());
-                let address = Address { id: subflow.remote_id, address: remote.ip(), port };
-                events.push(Event::RemoteAddressAdded(address));
-            }
-            events.push(Event::SubflowEstablished(ends_of(subflow)));
-        }
-        events.push(Event::Established { initial, client: found.client, initial_address_closed: false });
-        if !found.subflows.iter().any(|subflow| ends_of(subflow) == initial) {
-            events.push(Event::SubflowClosed(initial));
-        }
-        let Plan { path_manager, .. } = (self.rules.plan)(&initial, found.client);
-        log::debug!("taking over connection {token:08x} with {}: {} subflows", initial.remote, found.subflows.len());
-        let mut connection = Connection::new(token, initial, found.client, Plan { path_manager, subflows: Vec::new() });
-        let mut means = self.means();
-        connection.on_events(events, &mut means);
-        gone.iter().for_each(|gone| connection.lose(gone, &mut means));
-        self.connections.insert(token, connection);
-        true
     }
 
     /// Asks for this host's addresses, and tells all connections what is different.
@@ -274,6 +189,9 @@ impl Driver {
         };
         self.addresses_due = false;
         self.log(&difference);
+        if let Some(carried) = &mut self.carried {
+            carried.follow(&self.local);
+        }
         let Difference { lost, gained, changed } = difference;
         self.with_all(|connection, means| {
             lost.iter().for_each(|lost| connection.lose(lost, means));
@@ -301,11 +219,11 @@ impl Driver {
     }
 
     /// What a connection that is not among the others yet needs.
-    fn means(&mut self) -> Means<'_> {
+    pub(super) fn means(&mut self) -> Means<'_> {
         Means { kernel: &mut self.kernel, local: &mut self.local, now: self.clock.now() }
     }
 
-    fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
+    pub(super) fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
         let now = self.clock.now();
         if let Some(connection) = self.connections.get_mut(&token) {
             work(connection, &mut Means { kernel: &mut self.kernel, local: &mut self.local, now });
@@ -319,19 +237,29 @@ impl Driver {
 }
 
 /// The events that are waiting, but not more than a batch, and whether some were lost after these.
-fn batch<T>(mut receive: impl FnMut() -> Result<Received<T>>) -> Result<(Vec<T>, bool)> {
+fn batch<T>(mut receive: impl FnMut() -> Result<Received<T>>) -> Result<(Vec<T>, Rest)> {
     let mut batch = Vec::new();
     for _ in 0..BATCH {
         match receive()? {
-            Received::Nothing => break,
+            Received::Nothing => return Ok((batch, Rest::Nothing)),
             Received::Events(events) => batch.extend(events),
-            Received::Lost => return Ok((batch, true)),
+            Received::Lost => return Ok((batch, Rest::Lost)),
         }
     }
-    Ok((batch, false))
+    Ok((batch, Rest::More))
 }
 
-fn ends_of(subflow: &SubflowSocket) -> FourTuple {
+/// What follows a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Nothing,
+    /// Maybe further events.
+    More,
+    /// Events that were lost.
+    Lost,
+}
+
+pub(super) fn ends_of(subflow: &SubflowSocket) -> FourTuple {
     FourTuple { local: subflow.info.local, remote: subflow.info.remote }
 }
 
@@ -344,7 +272,7 @@ fn role_text(backup: bool) -> &'static str {
 }
 
 /// Whether a connection leaves this host. One over the loopback interface has only one path.
-fn is_remote(initial: &FourTuple) -> bool {
+pub(super) fn is_remote(initial: &FourTuple) -> bool {
     !initial.remote.ip().is_loopback()
 }
 
@@ -368,16 +296,16 @@ mod tests {
             number += 1;
             Ok(Received::Events(vec![number]))
         };
-        let (events, lost) = batch(&mut endless).expect("received");
-        assert_eq!((events.len(), events.last(), lost), (BATCH, Some(&BATCH), false));
+        let (events, rest) = batch(&mut endless).expect("received");
+        assert_eq!((events.len(), events.last(), rest), (BATCH, Some(&BATCH), Rest::More));
         assert_eq!(batch(endless).expect("received").0.first(), Some(&(BATCH + 1)));
     }
 
     #[test]
     fn a_batch_ends_where_events_were_lost_or_none_is_left() {
         let mut first = [Received::Events(vec![1]), Received::Lost, Received::Events(vec![2])].into_iter();
-        assert_eq!(batch(|| Ok(first.next().expect("not read on"))).expect("received"), (vec![1], true));
+        assert_eq!(batch(|| Ok(first.next().expect("not read on"))).expect("received"), (vec![1], Rest::Lost));
         let mut then = [Received::Events(vec![2]), Received::Nothing].into_iter();
-        assert_eq!(batch(|| Ok(then.next().expect("not read on"))).expect("received"), (vec![2], false));
+        assert_eq!(batch(|| Ok(then.next().expect("not read on"))).expect("received"), (vec![2], Rest::Nothing));
     }
 }

@@ -54,6 +54,10 @@ fn interface_row(interface: &InterfaceStatus) -> [Cell; 5] {
 }
 
 fn subflow_rows(connection: &ConnectionStatus, table: &mut Table) {
+    if connection.subflows.is_empty() {
+        let [peer, protocol, none] = [connection.peer.to_string(), connection.protocol.clone(), "none".to_owned()];
+        table.row([peer, protocol, none].map(Cell::Text).into_iter().chain(std::iter::repeat_n(Cell::Empty, 5)));
+    }
     for subflow in &connection.subflows {
         let interface = subflow.interface.clone().unwrap_or_else(|| "none".to_owned());
         table.row([
@@ -98,10 +102,14 @@ mod tests {
             ..InterfaceStatus::default()
         };
         let interfaces = vec![interface("wlan0", 0), interface("wwan0", 1)];
-        let status = Status::new("paths", "full-mesh for new connections".to_owned(), interfaces, vec![connection]);
+        let alone =
+            ConnectionStatus { peer: "10.9.0.2:81".parse().expect("an end"), subflows: vec![], ..connection.clone() };
+        let connections = vec![connection, alone];
+        let status = Status::new("paths", "full-mesh for new connections".to_owned(), interfaces, connections);
         let text = text(&status);
         let line = |words: [&str; 2]| text.lines().any(|line| words.iter().all(|word| line.contains(word)));
-        assert!(text.starts_with("subflow paths, process ") && text.contains("; 1 connection\n"), "{text}");
+        assert!(text.starts_with("subflow paths, process ") && text.contains("; 2 connections\n"), "{text}");
+        assert!(line(["10.9.0.2:81", "none"]), "{text}");
         assert!(line(["wwan0", "10.0.1.1"]) && line(["wwan0, backup", "10.0.1.1:4001"]), "{text}");
         assert!(text.contains("1.50") && text.contains("20.0"), "{text}");
     }

@@ -29,6 +29,7 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
     let ownership = Ownership::take()?;
     let mut driver = Driver::open(rules(&configuration))?;
     log::info!("{} for new connections; SIGHUP reads the configuration again", configuration.description());
+    driver.count_ended()?;
     let socket = StatusSocket::open("paths")?;
     let outcome = serve(&mut driver, &signals, &socket, arguments, configuration);
     log::info!("ending; {} connections keep their subflows", driver.connections());
