@@ -146,6 +146,9 @@ impl<'a> Count<'a> {
                 }
             }
         }
+        if let Body::Quic(_) = packet.body {
+            self.read(time, self.arrived.end_of_first());
+        }
         self.note_state(time);
     }
 
@@ -158,9 +161,15 @@ impl<'a> Count<'a> {
             subflow.is_closed |= segment.flags.contains(TcpFlags::RST);
             subflow.acknowledged = Some(segment.acknowledgment);
         }
-        let Some(acknowledged) = self.connection.acknowledged(packet) else { return };
-        // A FIN takes a number, too.
-        let readable = acknowledged.min(self.sent.end());
+        if let Some(acknowledged) = self.connection.acknowledged(packet) {
+            // A FIN takes a number, too.
+            self.read(time, acknowledged.min(self.sent.end()));
+            self.note_state(time);
+        }
+    }
+
+    /// What is before `readable` can be read.
+    fn read(&mut self, time: u64, readable: u64) {
         if readable <= self.readable {
             return;
         }
@@ -173,7 +182,6 @@ impl<'a> Count<'a> {
             }
         }
         self.readable = readable;
-        self.note_state(time);
     }
 
     /// Time passes, in which data may wait for a subflow.
@@ -264,6 +272,11 @@ impl Ranges {
             missing.push(at..range.end);
         }
         missing
+    }
+
+    /// The end of the range that begins with the first byte of all.
+    fn end_of_first(&self) -> u64 {
+        self.0.get(&0).copied().unwrap_or(0)
     }
 
     fn end(&self) -> u64 {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use subflow_transport::mptcp::keys::Key;
+use subflow_wire::quic::{Frame, StreamFrame};
 use subflow_wire::sctp::{Chunk, SctpPacket};
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::MptcpOption;
@@ -97,7 +98,19 @@ impl Connection {
                 };
                 sctp.chunks.iter().filter_map(data).collect()
             }
-            Body::Tcp(_) | Body::Udp(_) | Body::Quic(_) => Vec::new(),
+            // Of the only stream.
+            Body::Quic(quic) => {
+                let frames = quic.packets.iter().flat_map(|packet| &packet.frames);
+                let data = frames.filter_map(|frame| match frame {
+                    Frame::Stream(StreamFrame { stream, offset, payload, .. }) if payload.length > 0 => {
+                        assert_eq!(stream.index(), 0, "all data is on one stream");
+                        Some(Data { range: *offset..offset + u64::from(payload.length), number: 0 })
+                    }
+                    _ => None,
+                });
+                data.collect()
+            }
+            Body::Tcp(_) | Body::Udp(_) => Vec::new(),
         }
     }
 
@@ -116,7 +129,7 @@ impl Connection {
         }
     }
 
-    /// The end of the data that a packet of the receiver acknowledges in order, if it says.
+    /// The end of the data that a packet of the receiver acknowledges in order, if it says. QUIC acknowledges packets.
     pub(super) fn acknowledged(&self, packet: &Packet) -> Option<u64> {
         match &packet.body {
             Body::Tcp(segment) => match &self.key {
@@ -147,7 +160,8 @@ pub(super) fn four_tuple(packet: &Packet) -> FourTuple {
     let (source_port, destination_port) = match &packet.body {
         Body::Tcp(segment) => (segment.source_port, segment.destination_port),
         Body::Sctp(sctp) => (sctp.source_port, sctp.destination_port),
-        Body::Udp(_) | Body::Quic(_) => (0, 0),
+        Body::Quic(quic) => (quic.source_port, quic.destination_port),
+        Body::Udp(_) => (0, 0),
     };
     (packet.ip.source, packet.ip.destination, source_port, destination_port)
 }
