@@ -4,7 +4,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command, Stdio};
 
-use subflow_linux::netlink::{MptcpPathManager, SocketDiag, SubflowSocket};
+use subflow_linux::netlink::{MptcpPathManager, MptcpSocket, SocketDiag, SubflowSocket};
 use subflow_linux::{Namespace, NamespaceId, Sysctl};
 
 use crate::support::{command, left_behind, machine_serves, text};
@@ -98,30 +98,6 @@ fn close(host: &Namespace, local: &str, remote: &str) {
 }
 
 #[test]
-fn an_address_that_comes_before_its_route_has_its_subflow_when_the_route_is_there() {
-    if !machine_serves() {
-        return;
-    }
-    let hosts = TwoHosts::new("route", 2);
-    hosts.number(0, [1, 1]);
-    hosts.number(1, [0, 1]);
-    hosts.ip(&hosts.client, "rule add from 10.77.1.1 table 7");
-    hosts.ip(&hosts.client, "route add unreachable default table 7");
-    // Bound to its interface and without a route, a subflow asks for the server on its own link. There nobody answers.
-    hosts.server.run(|| Sysctl("ipv4/conf/all/arp_ignore").write("1")).expect("set");
-    let client = hosts.daemon(&hosts.client, &MESH);
-    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
-    wait_for_subflows(&hosts.client, 1, &client);
-    // As DHCP does.
-    hosts.ip(&hosts.client, "address add 10.77.1.1/32 dev v1");
-    client.wait_for("to 10.77.0.101:5000 did not open: No route to host");
-    assert_eq!(subflows(&hosts.client).len(), 1);
-    hosts.ip(&hosts.client, "route replace default via 10.77.1.101 dev v1 onlink table 7");
-    wait_for_subflows(&hosts.client, 2, &client);
-    transfer.complete();
-}
-
-#[test]
 fn a_backup_of_the_side_that_accepts_is_one_for_both() {
     if !machine_serves() {
         return;
@@ -147,6 +123,34 @@ fn a_backup_of_the_side_that_accepts_is_one_for_both() {
         wait_until("a backup", || is_backup(host) == [true], || client.log() + &server.log());
     }
     transfer.complete();
+}
+
+#[test]
+fn a_connection_that_its_program_has_closed_is_not_taken_over() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("ended", 1);
+    hosts.number(0, [2, 2]);
+    let [_server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &MESH));
+    let ([closed, _open], _listener) = hosts.connected(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 4, &client);
+    assert_eq!(client.end("TERM"), Some(0));
+    // The other end does not close it, so that it is there for a minute.
+    drop(closed);
+    let states = || {
+        let all = hosts.client.run(|| SocketDiag::open()?.connections()).expect("a list");
+        all.iter().map(MptcpSocket::is_established).collect::<Vec<_>>()
+    };
+    wait_until("a connection that is closed at one end", || states() == [false], || format!("{:?}", states()));
+    let successor = hosts.daemon(&hosts.client, &MESH);
+    // From this address a connection that goes on would get subflows.
+    hosts.ip(&hosts.client, "address add 10.77.0.9/24 dev v0");
+    successor.wait_for("address 10.77.0.9");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let log = successor.log();
+    assert!(!log.contains("taking over") && !log.contains("cannot open"), "{log}");
+    assert_eq!(states(), [false], "it was there all the time");
 }
 
 #[test]
