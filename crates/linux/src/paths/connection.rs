@@ -187,7 +187,7 @@ impl Connection {
 
     /// The socket of a subflow had an error. Peers may refuse subflows; all other errors of new ones are unexpected.
     pub(super) fn note_error(&self, subflow: FourTuple, errno: u8, local: &LocalAddresses) {
-        if !self.subflows.contains(&subflow) {
+        if !self.subflows.contains(&subflow) && !self.unrouted.is_replaced(subflow) {
             let refused = [Errno::CONNREFUSED, Errno::CONNRESET].map(Errno::raw_os_error).contains(&errno.into());
             let level = if refused { log::Level::Info } else { log::Level::Warn };
             log::log!(level, "{}: {}", self.name(), wording::not_opened(subflow, local, errno));

@@ -40,8 +40,13 @@ pub(super) enum End {
 impl Attempt {
     /// Whether it is the one of this subflow.
     pub(super) fn opens(&self, subflow: &FourTuple) -> bool {
-        (self.from, self.to) == (subflow.local.ip(), subflow.remote)
+        self.from == subflow.local.ip() && is_remote(self.to, subflow.remote)
     }
+}
+
+/// Whether the kernel may call `known` so: when it has closed a subflow that was not established, the port is 0.
+fn is_remote(known: SocketAddr, reported: SocketAddr) -> bool {
+    known == reported || reported.port() == 0 && known.ip() == reported.ip()
 }
 
 impl Unrouted {
@@ -68,9 +73,19 @@ impl Unrouted {
         self.attempts.retain(|attempt| !attempt.opens(&subflow));
     }
 
+    /// Whether a subflow was closed because there is another in its place.
+    pub(super) fn is_replaced(&self, subflow: FourTuple) -> bool {
+        self.place_of_replaced(subflow).is_some()
+    }
+
+    fn place_of_replaced(&self, subflow: FourTuple) -> Option<usize> {
+        let is_it = |known: &FourTuple| known.local == subflow.local && is_remote(known.remote, subflow.remote);
+        self.replaced.iter().position(is_it)
+    }
+
     /// A subflow has ended, or did not open.
     pub(super) fn on_closed(&mut self, subflow: FourTuple) -> End {
-        if let Some(place) = self.replaced.iter().position(|known| *known == subflow) {
+        if let Some(place) = self.place_of_replaced(subflow) {
             self.replaced.swap_remove(place);
             return End::Replaced;
         }
@@ -104,5 +119,14 @@ mod tests {
         unrouted.on_replaced(subflow(3, 4003));
         assert_eq!([4003, 4003].map(|port| unrouted.on_closed(subflow(3, port))), [End::Replaced, End::Other]);
         assert!(unrouted.is_empty());
+    }
+
+    #[test]
+    fn a_subflow_that_was_replaced_is_known_without_its_remote_port() {
+        let mut unrouted = Unrouted::default();
+        unrouted.on_replaced(subflow(3, 4003));
+        let reported = |local| FourTuple { remote: ([10, 9, 0, 1], 0).into(), ..subflow(3, local) };
+        assert!(unrouted.is_replaced(reported(4003)) && !unrouted.is_replaced(reported(4004)));
+        assert_eq!([4003, 4003].map(|port| unrouted.on_closed(reported(port))), [End::Replaced, End::Other]);
     }
 }
