@@ -7,17 +7,17 @@ use subflow_quantity::Instant;
 
 use crate::tcp::Cause;
 
-/// Directions of connections and subflows whose packets are kept, at most: the first ones with data.
-pub(crate) const MOST_TRACED: usize = 128;
+/// Connections, subflows and paths whose packets are kept, at most: the first ones with data.
+const MOST_TRACED: usize = 128;
 
 /// What a packet with data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sending {
     /// Data for the first time.
     New,
-    /// MPTCP: data that another subflow has carried.
+    /// MPTCP: data that another subflow has carried. SCTP: a chunk whose last copy went on another path.
     Copied,
-    /// Data that the connection or subflow has carried.
+    /// Data that the connection, subflow or path has carried.
     Again(Cause),
 }
 
@@ -46,6 +46,38 @@ impl SentSequence {
     }
 }
 
+/// Chooses whose packets are kept, and counts their times from the first packet of all.
+#[derive(Debug, Default)]
+pub(crate) struct Tracing {
+    origin: Option<u64>,
+    traced: usize,
+}
+
+impl Tracing {
+    /// A packet of any kind is captured.
+    pub(crate) fn begin(&mut self, time: u64) {
+        self.origin.get_or_insert(time);
+    }
+
+    /// A packet with data of the end `from`, at a position in its stream; `traced` has those of both ends.
+    pub(crate) fn add(
+        &mut self,
+        traced: &mut Option<Box<[Traced; 2]>>,
+        from: usize,
+        (sending, position): (Sending, u64),
+        time: u64,
+    ) {
+        if traced.is_none() && self.traced == MOST_TRACED {
+            return;
+        }
+        let traced = traced.get_or_insert_with(|| {
+            self.traced += 1;
+            Box::default()
+        });
+        traced[from].add(sending, time.saturating_sub(self.origin.unwrap_or(time)), position);
+    }
+}
+
 /// The packets with data of one end, by what they are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traced {
@@ -54,7 +86,7 @@ pub(crate) struct Traced {
 
 impl Traced {
     /// A packet that is captured so many nanoseconds behind the first one.
-    pub(crate) fn add(&mut self, sending: Sending, passed: u64, position: u64) {
+    fn add(&mut self, sending: Sending, passed: u64, position: u64) {
         let kind = match sending {
             Sending::New => SequenceKind::Sent,
             Sending::Copied => SequenceKind::Copied,

@@ -15,7 +15,7 @@ use crate::mptcp::{self, Connection, CurrentMapping};
 use crate::packet::{self, Body, Packet};
 use crate::passages::Passages;
 use crate::sctp::{self, Association};
-use crate::sequence::{MOST_TRACED, Sending};
+use crate::sequence::{Sending, Tracing};
 use crate::tcp::{self, Flow, Member};
 
 /// Connections, subflows, associations and pairs of UDP ports that are followed, at most: so much memory may be used.
@@ -38,9 +38,7 @@ pub(crate) struct Tracker {
     pub(crate) unread: BTreeMap<Unread, u64>,
     /// Packets of connections beyond [`MOST_FLOWS`].
     pub(crate) beyond: u64,
-    /// When the first packet was captured.
-    origin: Option<u64>,
-    traced: usize,
+    tracing: Tracing,
     tcp_keys: FxHashMap<FlowKey, usize>,
     tokens: FxHashMap<(u16, u32), (usize, usize)>,
     sctp_keys: FxHashMap<(u16, u16, u32), (usize, usize)>,
@@ -72,7 +70,7 @@ impl Tracker {
 
     /// A packet captured at a point.
     pub(crate) fn observe(&mut self, point: u16, record: &Record<'_>) {
-        self.origin.get_or_insert(record.time);
+        self.tracing.begin(record.time);
         match packet::read(record) {
             Ok(packet) => match &packet.body {
                 Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
@@ -145,8 +143,7 @@ impl Tracker {
         segment: &TcpSegment,
         time: u64,
     ) {
-        let flow = &mut self.flows[at].1;
-        if segment.payload.length == 0 || (flow.traced.is_none() && self.traced == MOST_TRACED) {
+        if segment.payload.length == 0 {
             return;
         }
         let sending = match sending {
@@ -155,11 +152,7 @@ impl Tracker {
             tcp::Sending::New(_) => Sending::New,
             tcp::Sending::Again(cause) => Sending::Again(cause),
         };
-        let traced = flow.traced.get_or_insert_with(|| {
-            self.traced += 1;
-            Box::default()
-        });
-        traced[from].add(sending, time.saturating_sub(self.origin.unwrap_or(time)), position);
+        self.tracing.add(&mut self.flows[at].1.traced, from, (sending, position), time);
     }
 
     /// The connection of a subflow; a new one for an MP_CAPABLE, for a token of an unknown connection, and for mappings
@@ -240,7 +233,7 @@ impl Tracker {
             association.tags[1 - to] = Some(own);
             self.sctp_keys.insert((point, packet.source.port(), own), (at, 1 - to));
         }
-        association.observe(1 - to, [packet.source, packet.destination], bytes, time);
+        association.observe(1 - to, [packet.source, packet.destination], bytes, time, &mut self.tracing);
     }
 
     /// The association whose other direction was captured between the same addresses, without its handshake.

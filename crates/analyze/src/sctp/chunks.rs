@@ -15,7 +15,7 @@ use subflow_wire::sctp::chunk_type;
 use super::number;
 use super::path::Path;
 use crate::ranges::Ranges;
-use crate::tcp::extend;
+use crate::tcp::{Cause, extend};
 
 /// Chunks that are outstanding and remembered, at most: SACKs may be missing from a capture.
 const MOST_OUTSTANDING: usize = 65_536;
@@ -29,6 +29,8 @@ pub(crate) struct Chunks {
     /// The chunks that the cumulative TSN of no SACK has covered.
     outstanding: BTreeMap<u64, Outstanding>,
     next: u64,
+    /// The position in the data behind the last chunk.
+    end: u64,
     /// Bytes of user data in chunks captured for the first time.
     pub(crate) bytes: u64,
     pub(crate) retransmissions: u64,
@@ -54,6 +56,8 @@ struct Outstanding {
     /// The path of its last copy.
     path: usize,
     bytes: u64,
+    /// Of its first byte in the data.
+    position: u64,
     time: u64,
     is_again: bool,
     /// Whether a gap block covers it.
@@ -66,16 +70,17 @@ struct Outstanding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     First,
-    /// A copy of a chunk that was sent last on this path.
+    /// A copy of a chunk that was sent last on this path, and why it is sent again.
     Another {
         before: usize,
+        cause: Cause,
     },
     /// A copy of a chunk that was acknowledged already.
     Acknowledged,
 }
 
 impl Chunks {
-    /// The end `end` sends a chunk on a path.
+    /// The end `end` sends a chunk on a path. Also returned is its position in the data.
     pub(super) fn send(
         &mut self,
         tsn: u32,
@@ -84,11 +89,15 @@ impl Chunks {
         paths: &mut [Path],
         end: usize,
         time: u64,
-    ) -> Sent {
-        let tsn = if self.next == 0 { 1 << 32 | u64::from(tsn) } else { extend(self.next, tsn) };
+    ) -> (Sent, u64) {
+        let is_first = self.next == 0;
+        let tsn = if is_first { 1 << 32 | u64::from(tsn) } else { extend(self.next, tsn) };
+        let position = if is_first { 0 } else { self.position(tsn, bytes) };
+        self.end = self.end.max(position.saturating_add(bytes));
         self.next = self.next.max(tsn + 1);
         let is_new = self.sent.insert(tsn, tsn + 1) > 0;
-        let chunk = Outstanding { path, bytes, time, is_again: !is_new, is_received: false, is_missing: false };
+        let chunk =
+            Outstanding { path, bytes, position, time, is_again: !is_new, is_received: false, is_missing: false };
         if is_new {
             self.bytes += bytes;
             self.last_new = Some(time);
@@ -97,18 +106,29 @@ impl Chunks {
             }
             paths[path].sent[end].put_in_flight(bytes, time);
             self.insert(tsn, chunk, paths, end);
-            return Sent::First;
+            return (Sent::First, position);
         }
         self.retransmissions += 1;
         paths[path].sent[end].retransmissions += 1;
-        let Some(&before) = self.outstanding.get(&tsn) else { return Sent::Acknowledged };
-        self.classify(tsn, &before, path, paths, end, time);
+        let Some(&before) = self.outstanding.get(&tsn) else { return (Sent::Acknowledged, position) };
+        let cause = self.classify(tsn, &before, path, paths, end, time);
         if !before.is_received {
             paths[before.path].sent[end].take_from_flight(before.bytes);
         }
         paths[path].sent[end].put_in_flight(bytes, time);
         self.insert(tsn, chunk, paths, end);
-        Sent::Another { before: before.path }
+        (Sent::Another { before: before.path, cause }, position)
+    }
+
+    /// The position of a chunk. Of those that were not captured only the number is known: they count as long as this one.
+    fn position(&self, tsn: u64, bytes: u64) -> u64 {
+        let (near, position) =
+            self.outstanding.range(tsn..).next().map_or((self.next, self.end), |(&near, chunk)| (near, chunk.position));
+        if tsn < near {
+            position.saturating_sub((near - tsn).saturating_mul(bytes))
+        } else {
+            position.saturating_add((tsn - near).saturating_mul(bytes))
+        }
     }
 
     fn insert(&mut self, tsn: u64, chunk: Outstanding, paths: &mut [Path], end: usize) {
@@ -128,7 +148,15 @@ impl Chunks {
     }
 
     /// Counts a retransmission on `path` by its cause; `before` is the copy that was sent last.
-    fn classify(&mut self, tsn: u64, before: &Outstanding, path: usize, paths: &mut [Path], end: usize, time: u64) {
+    fn classify(
+        &mut self,
+        tsn: u64,
+        before: &Outstanding,
+        path: usize,
+        paths: &mut [Path],
+        end: usize,
+        time: u64,
+    ) -> Cause {
         let is_first = self.is_earliest(tsn, before.path);
         let is_triggered = self.last_sack.is_some_and(|sack| time.saturating_sub(sack) < TRIGGERED);
         let round_trip = paths[before.path].sent[end].round_trips.smoothed().unwrap_or(TRIGGERED);
@@ -143,9 +171,13 @@ impl Chunks {
         let half = &mut paths[path].sent[end];
         if is_expiry || tsn < self.timers[before.path].expired_until {
             half.after_timeout += 1;
-        } else if before.is_missing {
-            half.fast += 1;
+            return Cause::Timeout;
         }
+        if before.is_missing {
+            half.fast += 1;
+            return Cause::Fast;
+        }
+        Cause::Other
     }
 
     /// A SACK on a path: the cumulative TSN, the window, numbers of gap blocks and duplicates, and the blocks. NR-SACK has

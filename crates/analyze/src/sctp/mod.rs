@@ -20,6 +20,8 @@ use chunks::Sent;
 pub(crate) use path::Path;
 
 use crate::passages::mixed_bytes;
+use crate::sequence::{Sending, Tracing};
+use crate::tcp::Cause;
 
 /// An association, with its ends 0, which sent the first INIT or packet, and 1.
 #[derive(Debug)]
@@ -48,7 +50,10 @@ pub(crate) struct Handshake {
 }
 
 const COMMON_HEADER: usize = 12;
-const DATA_HEADER: u32 = 16;
+const DATA_HEADER: u64 = 16;
+/// A chunk of data of interleaved messages, with its TSN where DATA has it (RFC 8260, section 2.1).
+const I_DATA: u8 = 64;
+const I_DATA_HEADER: u64 = 20;
 /// Bytes of a packet by which it is known at another point: the header of the first chunk, with what it acknowledges.
 const KNOWN_BY: usize = 48;
 
@@ -82,11 +87,18 @@ impl Association {
     }
 
     /// A packet that the end `from` sends.
-    pub(crate) fn observe(&mut self, from: usize, [source, destination]: [SocketAddr; 2], packet: &[u8], time: u64) {
+    pub(crate) fn observe(
+        &mut self,
+        from: usize,
+        [source, destination]: [SocketAddr; 2],
+        packet: &[u8],
+        time: u64,
+        tracing: &mut Tracing,
+    ) {
         self.last_time = time;
         let ends = if from == 0 { [source, destination] } else { [destination, source] };
         let path = self.paths.iter().position(|path| path.ends == ends).unwrap_or_else(|| {
-            self.paths.push(Path { ends, sent: Default::default() });
+            self.paths.push(Path { ends, sent: Default::default(), traced: None });
             self.paths.len() - 1
         });
         let half = &mut self.paths[path].sent[from];
@@ -106,9 +118,9 @@ impl Association {
             }
             let chunk = &rest[..rest.len().min(usize::from(length))];
             match kind {
-                chunk_type::DATA => {
+                chunk_type::DATA | I_DATA => {
                     has_data = true;
-                    self.send(from, path, chunk, u32::from(length), time);
+                    self.send(from, path, chunk, length.into(), time, tracing);
                 }
                 chunk_type::SACK | chunk_type::NR_SACK => {
                     self.data[1 - from].acknowledge(chunk, path, &mut self.paths, 1 - from, time);
@@ -127,11 +139,18 @@ impl Association {
         self.paths[path].sent[from].data_packets += u64::from(has_data);
     }
 
-    fn send(&mut self, from: usize, path: usize, chunk: &[u8], length: u32, time: u64) {
+    fn send(&mut self, from: usize, path: usize, chunk: &[u8], length: u64, time: u64, tracing: &mut Tracing) {
         let Some(tsn) = number(chunk, 4) else { return };
-        let bytes = u64::from(length.saturating_sub(DATA_HEADER));
-        let sent = self.data[from].send(tsn, path, bytes, &mut self.paths, from, time);
-        if let Sent::Another { before } = sent {
+        let bytes = length.saturating_sub(if chunk[0] == I_DATA { I_DATA_HEADER } else { DATA_HEADER });
+        let (sent, position) = self.data[from].send(tsn, path, bytes, &mut self.paths, from, time);
+        let sending = match sent {
+            Sent::First => Sending::New,
+            Sent::Another { before, .. } if before != path => Sending::Copied,
+            Sent::Another { cause, .. } => Sending::Again(cause),
+            Sent::Acknowledged => Sending::Again(Cause::Other),
+        };
+        tracing.add(&mut self.paths[path].traced, from, (sending, position), time);
+        if let Sent::Another { before, .. } = sent {
             // A capture may have copies of different lengths, whatever the RFC says.
             let last = &mut self.paths[before].sent[from].bytes;
             *last = last.saturating_sub(bytes);
@@ -190,6 +209,10 @@ mod tests {
         packet
     }
 
+    fn observe(association: &mut Association, from: usize, ends: [SocketAddr; 2], packet: &[u8], time: u64) {
+        association.observe(from, ends, packet, time, &mut Tracing::default());
+    }
+
     /// A packet with a chunk.
     fn chunk(kind: u8, value: &[u8]) -> Vec<u8> {
         let mut packet = vec![0x0f, 0xa0, 0, 80, 0, 0, 0, 7, 0, 0, 0, 0, kind, 0, 0, 4 + value.len() as u8];
@@ -213,9 +236,9 @@ mod tests {
     fn chunks_that_come_again_on_another_path_are_retransmissions() {
         let ends = ends();
         let mut association = Association::new(false, 0);
-        association.observe(0, ends[0], &data(u32::MAX, 128), 1);
-        association.observe(0, ends[0], &data(0, 40), 2);
-        association.observe(0, ends[1], &data(u32::MAX, 128), 3);
+        observe(&mut association, 0, ends[0], &data(u32::MAX, 128), 1);
+        observe(&mut association, 0, ends[0], &data(0, 40), 2);
+        observe(&mut association, 0, ends[1], &data(u32::MAX, 128), 3);
         let chunks = &association.data[0];
         assert_eq!((chunks.bytes, chunks.retransmissions, chunks.last_new), (200, 1, Some(2)));
         assert_eq!(association.paths.len(), 2);
@@ -229,11 +252,11 @@ mod tests {
         let [ends, _] = ends();
         let back = [ends[1], ends[0]];
         let mut association = Association::new(false, 0);
-        association.observe(0, ends, &data(1, 128), 0);
-        association.observe(0, ends, &data(2, 128), 5 * MS);
-        association.observe(1, back, &sack(2, &[]), 45 * MS);
-        association.observe(0, ends, &chunk(chunk_type::HEARTBEAT, &[0, 1, 0, 8, 1, 2, 3, 4]), 100 * MS);
-        association.observe(1, back, &chunk(chunk_type::HEARTBEAT_ACK, &[0, 1, 0, 8, 1, 2, 3, 4]), 130 * MS);
+        observe(&mut association, 0, ends, &data(1, 128), 0);
+        observe(&mut association, 0, ends, &data(2, 128), 5 * MS);
+        observe(&mut association, 1, back, &sack(2, &[]), 45 * MS);
+        observe(&mut association, 0, ends, &chunk(chunk_type::HEARTBEAT, &[0, 1, 0, 8, 1, 2, 3, 4]), 100 * MS);
+        observe(&mut association, 1, back, &chunk(chunk_type::HEARTBEAT_ACK, &[0, 1, 0, 8, 1, 2, 3, 4]), 130 * MS);
         let half = &association.paths[0].sent[0];
         assert_eq!((half.round_trips.count, half.round_trips.minimum), (1, 40 * MS));
         assert_eq!((half.heartbeat_trips.count, half.heartbeat_trips.minimum), (1, 30 * MS));
@@ -246,16 +269,16 @@ mod tests {
         let back = [ends[1], ends[0]];
         let mut association = Association::new(false, 0);
         for tsn in 1..=6 {
-            association.observe(0, ends, &data(tsn, 128), u64::from(tsn) * MS);
+            observe(&mut association, 0, ends, &data(tsn, 128), u64::from(tsn) * MS);
         }
         // 2 is missing: three gap reports, and it is sent again at once.
         for (at, last) in [(42, 2), (43, 3), (44, 4)] {
-            association.observe(1, back, &sack(1, &[[2, last]]), at * MS);
+            observe(&mut association, 1, back, &sack(1, &[[2, last]]), at * MS);
         }
-        association.observe(0, ends, &data(2, 128), 44 * MS);
-        association.observe(1, back, &sack(5, &[]), 84 * MS);
+        observe(&mut association, 0, ends, &data(2, 128), 44 * MS);
+        observe(&mut association, 1, back, &sack(5, &[]), 84 * MS);
         // 6 is lost, too, and nothing comes behind it.
-        association.observe(0, ends, &data(6, 128), 1090 * MS);
+        observe(&mut association, 0, ends, &data(6, 128), 1090 * MS);
         let half = &association.paths[0].sent[0];
         assert_eq!((half.retransmissions, half.fast, half.after_timeout, half.timeouts), (2, 1, 1, 1));
     }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use crate::over_time::OverTime;
 use crate::passages::{Passages, mixed_bytes};
+use crate::sequence::Traced;
 use crate::tcp::RoundTrips;
 
 /// A pair of addresses.
@@ -12,6 +13,8 @@ use crate::tcp::RoundTrips;
 pub(crate) struct Path {
     pub(crate) ends: [SocketAddr; 2],
     pub(crate) sent: [PathHalf; 2],
+    /// Its chunks of data by end, if they are kept.
+    pub(crate) traced: Option<Box<[Traced; 2]>>,
 }
 
 /// HEARTBEATs that are not answered and whose times are remembered, at most.

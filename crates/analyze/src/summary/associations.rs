@@ -141,6 +141,8 @@ impl Summary {
                 self.subflows.push(SubflowRow { handshake_ms: handshake, lost, ..row }.with_delays(delays));
                 let name = format!("{}-{}", path.ends[end], path.ends[1 - end]);
                 curves.push((name.clone(), shown.sent[end].over_time.series(&name, self.origin)));
+                let traced = shown.traced.iter().flat_map(|ends| ends[end].sequences(number, &name));
+                self.sequences.extend(traced);
             }
         }
         let first = association.paths.first();

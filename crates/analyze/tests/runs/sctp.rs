@@ -1,6 +1,9 @@
 //! SCTP: retransmissions by their causes, timeouts and round-trip times, as the runs have counted and set them.
 
-use subflow_analyze::{Analysis, Clocks, SubflowRow, analyze};
+use std::collections::BTreeMap;
+
+use subflow_analyze::{Analysis, Clocks, Sending, SubflowRow, analyze};
+use subflow_lab::results::{SequenceKind, SequencePoint};
 
 use crate::support::Captured;
 
@@ -81,4 +84,43 @@ fn both_ends_tell_round_trips_delays_and_losses_of_paths() {
         (rows[0].mean_rtt_ms.expect("there is data"), run.flows[0].subflows[0].rtt.expect("there are samples"));
     assert!((mean / own.mean_ms - 1.0).abs() < 0.1, "{mean} {own:?}");
     assert!(rows[0].handshake_ms.is_some_and(|handshake| (40.0..41.0).contains(&handshake)));
+}
+
+/// When chunks were sent, in microseconds, and their positions in the data, by their path and by what they are.
+type Chunks = BTreeMap<(usize, SequenceKind), Vec<(i64, u64)>>;
+
+fn add(chunks: &mut Chunks, of: (usize, SequenceKind), points: &[SequencePoint]) {
+    let all = chunks.entry(of).or_default();
+    all.extend(points.iter().map(|point| ((point.time_s * 1e6).round() as i64, point.offset)));
+    all.sort_unstable();
+}
+
+#[test]
+fn chunks_over_time_are_those_of_the_run() {
+    let cases = [
+        ("loss = \"3 %\"", "from = \"a\"\nto = \"b\"\nsend = \"3 MB\""),
+        ("loss = \"3 %\"", "from = \"a\"\nto = \"b\"\nsend = \"3 MB\"\nsctp = { cmt = true }"),
+    ];
+    for (first, flow) in cases {
+        let captured = Captured::of(&scenario(first, "", flow));
+        let analysis = analyze(&[captured.file("a")], Clocks::Auto).expect("a capture");
+        let (mut own, mut found) = (Chunks::new(), Chunks::new());
+        for sequence in &captured.run.sequences {
+            let is_sent =
+                matches!(sequence.kind, SequenceKind::Sent | SequenceKind::Retransmitted | SequenceKind::Copied);
+            if let Some(path) = sequence.of.strip_prefix("f/").filter(|_| is_sent) {
+                add(&mut own, (path.parse().expect("a number"), sequence.kind), sequence.points());
+            }
+        }
+        for sequence in &analysis.sequences {
+            let kind = match sequence.sending {
+                Sending::New => SequenceKind::Sent,
+                Sending::Copied => SequenceKind::Copied,
+                Sending::Again(_) => SequenceKind::Retransmitted,
+            };
+            add(&mut found, (usize::from(sequence.subflow.starts_with("10.0.1.2:")), kind), sequence.points());
+        }
+        assert_eq!(found, own, "{flow}");
+        assert!(own[&(0, SequenceKind::Sent)].len() > 1000 && own[&(0, SequenceKind::Retransmitted)].len() > 10);
+    }
 }
