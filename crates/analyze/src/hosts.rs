@@ -15,12 +15,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
+use crate::datagrams::Datagrams;
 use crate::sctp::Association;
 use crate::tcp::Flow;
 use crate::tracker::Tracker;
 
 /// Connections of the same ports that are compared in each file, at most.
 const MOST_COMPARED: usize = 16;
+
+/// Datagrams of a part of a capture that follow those of another come within this time, in nanoseconds.
+const SOON: u64 = 10_000_000_000;
 
 /// What says that two files are of one host, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +52,7 @@ pub(crate) fn hosts(tracker: &Tracker, files: usize) -> Vec<u16> {
     pairs.compare_addresses(tracker, &near);
     pairs.compare_connections(tracker, &near);
     pairs.compare_associations(tracker);
+    pairs.compare_datagrams(tracker);
     pairs.joined(files)
 }
 
@@ -183,6 +188,31 @@ impl Pairs {
                 }
             }
             self.compare_ends(&views);
+        }
+    }
+
+    /// Datagrams between the same ports in several files. If none are the same, nothing but their times tells whether those
+    /// of one file follow those of the other.
+    fn compare_datagrams(&mut self, tracker: &Tracker) {
+        let mut same_ports: BTreeMap<[SocketAddr; 2], BTreeMap<u16, &Datagrams>> = BTreeMap::new();
+        for (file, datagrams) in &tracker.datagrams {
+            let [a, b] = datagrams.ends;
+            same_ports.entry([a.min(b), a.max(b)]).or_default().insert(*file, datagrams);
+        }
+        for files in same_ports.values() {
+            for ((&a, first), (&b, second)) in in_pairs(files) {
+                let ends = [0, 1].map(|end| [&first.sent[end], second.as_in(first, end)]);
+                let has_one_direction = ends.iter().all(|[first, second]| (first.packets > 0) != (second.packets > 0));
+                let are_apart = ends.iter().any(|[first, second]| !first.passages.matched(&second.passages).is_empty());
+                let gap = |from: &Datagrams, to: &Datagrams| to.first_time.checked_sub(from.last_time());
+                match gap(first, second).or(gap(second, first)) {
+                    _ if are_apart => self.set_apart(a, b),
+                    Some(0..SOON) => self.put_together(Evidence::Continued, a, b),
+                    None if has_one_direction => self.put_together(Evidence::Continued, a, b),
+                    None => self.set_apart(a, b),
+                    Some(_) => {}
+                }
+            }
         }
     }
 

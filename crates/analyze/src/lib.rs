@@ -10,6 +10,7 @@
 //! | MPTCP: tokens, mappings | `mptcp.rs`; data sequence numbers, reinjections: `data_level.rs` |
 //! | MPTCP: the scheduler's choices, shared bottlenecks | `multipath.rs`, `choices.rs`, `bottlenecks.rs` |
 //! | SCTP: paths, chunks | `sctp/` |
+//! | UDP | `datagrams.rs` |
 //! | several points of capture brought together | `summary/`; the same packet at two points: `passages.rs` |
 //! | tables, text, JSON | `tables.rs` |
 //! | captures to give away | `anonymise/` |
@@ -25,6 +26,7 @@ mod bottlenecks;
 mod capture;
 mod choices;
 mod data_level;
+mod datagrams;
 mod hosts;
 mod inferred;
 mod link_layer;

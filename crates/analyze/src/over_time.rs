@@ -94,10 +94,11 @@ impl OverTime {
             }
             series
         };
+        let has_acknowledgments = self.intervals.iter().any(|it| it.acknowledged > 0);
         let rate = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
         vec![
             ("Sending rate", of("sending rate", "Mbit/s", &|it| Some(rate(it.sent)))),
-            ("Acknowledged", of("acknowledged", "Mbit/s", &|it| Some(rate(it.acknowledged)))),
+            ("Acknowledged", of("acknowledged", "Mbit/s", &|it| has_acknowledgments.then(|| rate(it.acknowledged)))),
             (
                 "Bytes in flight",
                 of("in flight", "kB", &|it| (it.most_in_flight > 0).then_some(it.most_in_flight as f64 / 1e3)),

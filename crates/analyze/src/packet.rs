@@ -27,8 +27,18 @@ pub(crate) enum Body<'a> {
     Tcp(Box<TcpSegment>),
     /// An SCTP packet from its common header on, as far as it was captured.
     Sctp(&'a [u8]),
-    /// A datagram with this number of payload bytes.
-    Udp(u32),
+    Udp(Datagram<'a>),
+}
+
+/// A datagram of UDP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Datagram<'a> {
+    /// Bytes of payload on the link.
+    pub(crate) length: u32,
+    /// The payload as far as it was captured.
+    pub(crate) payload: &'a [u8],
+    /// Of IPv4; 0 with IPv6.
+    pub(crate) identification: u16,
 }
 
 const GRE: u8 = 47;
@@ -45,6 +55,7 @@ struct Network<'a> {
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
+    identification: u16,
     /// With options and extension headers.
     header_length: usize,
     /// What was captured behind the header.
@@ -128,7 +139,9 @@ impl<'a> Network<'a> {
         let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]).into();
         let payload = bytes.get(header_length..).ok_or(Unread::Cut)?;
         let payload = &payload[..payload.len().min(length)];
-        Ok(Self { source: address(12), destination: address(16), protocol: header[9], header_length, payload, length })
+        let (protocol, identification) = (header[9], u16::from_be_bytes([header[4], header[5]]));
+        let (source, destination) = (address(12), address(16));
+        Ok(Self { source, destination, protocol, identification, header_length, payload, length })
     }
 
     fn read_v6(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
@@ -158,7 +171,8 @@ impl<'a> Network<'a> {
             let octets: [u8; 16] = header[at..at + 16].try_into().expect("16 bytes");
             Ipv6Addr::from(octets).into()
         };
-        Ok(Self { source: address(8), destination: address(24), protocol, header_length, payload, length })
+        let (source, destination, identification) = (address(8), address(24), 0);
+        Ok(Self { source, destination, protocol, identification, header_length, payload, length })
     }
 
     fn transport(&self) -> Result<Packet<'a>, Unread> {
@@ -174,7 +188,9 @@ impl<'a> Network<'a> {
                     Body::Sctp(payload)
                 } else {
                     let length = if stated == 0 { self.length } else { stated.min(self.length) };
-                    Body::Udp(length.saturating_sub(UDP_HEADER_LENGTH) as u32)
+                    let length = length.saturating_sub(UDP_HEADER_LENGTH);
+                    let payload = &payload[..payload.len().min(length)];
+                    Body::Udp(Datagram { length: length as u32, payload, identification: self.identification })
                 }
             }
             other => return Err(Unread::Protocol(other)),

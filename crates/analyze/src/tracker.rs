@@ -10,9 +10,10 @@ use rustc_hash::FxHashMap;
 use subflow_wire::tcp::TcpSegment;
 
 use crate::capture::Record;
+use crate::datagrams::Datagrams;
 use crate::link_layer::Unread;
 use crate::mptcp::{self, Connection, CurrentMapping};
-use crate::packet::{self, Body, Packet};
+use crate::packet::{self, Body, Datagram, Packet};
 use crate::passages::Passages;
 use crate::sctp::{self, Association};
 use crate::sequence::{Sending, Tracing};
@@ -45,15 +46,6 @@ pub(crate) struct Tracker {
     udp_keys: FxHashMap<FlowKey, usize>,
 }
 
-/// UDP between two ports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Datagrams {
-    pub(crate) ends: [SocketAddr; 2],
-    pub(crate) packets: [u64; 2],
-    pub(crate) bytes: [u64; 2],
-    pub(crate) times: [u64; 2],
-}
-
 const fn key(point: u16, packet: &Packet<'_>) -> (u16, SocketAddr, SocketAddr) {
     (point, packet.source, packet.destination)
 }
@@ -75,7 +67,7 @@ impl Tracker {
             Ok(packet) => match &packet.body {
                 Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
                 Body::Sctp(bytes) => self.observe_sctp(point, &packet, bytes, record.time),
-                Body::Udp(length) => self.observe_udp(point, &packet, *length, record.time),
+                Body::Udp(datagram) => self.observe_udp(point, &packet, datagram, record.time),
             },
             Err(unread) => *self.unread.entry(unread).or_default() += 1,
         }
@@ -251,22 +243,17 @@ impl Tracker {
         )
     }
 
-    fn observe_udp(&mut self, point: u16, packet: &Packet<'_>, length: u32, time: u64) {
+    fn observe_udp(&mut self, point: u16, packet: &Packet<'_>, datagram: &Datagram<'_>, time: u64) {
         let key = ordered(key(point, packet));
         let at = match self.udp_keys.get(&key).copied() {
             Some(at) => at,
             None if self.is_full() => return,
             None => {
-                let ends = [packet.source, packet.destination];
-                self.datagrams.push((point, Datagrams { ends, packets: [0; 2], bytes: [0; 2], times: [time; 2] }));
+                self.datagrams.push((point, Datagrams::new(packet.source, packet.destination, time)));
                 self.udp_keys.insert(key, self.datagrams.len() - 1);
                 self.datagrams.len() - 1
             }
         };
-        let datagrams = &mut self.datagrams[at].1;
-        let from = usize::from(datagrams.ends[0] != packet.source);
-        datagrams.packets[from] += 1;
-        datagrams.bytes[from] += u64::from(length);
-        datagrams.times[1] = time;
+        self.datagrams[at].1.observe(packet.source, datagram, self.passages.is_some(), time);
     }
 }

@@ -96,7 +96,7 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     let mut notes = Vec::new();
     let bytes = row.directions.each_ref().map(|direction| direction.bytes);
     let builder = match row.protocol {
-        "udp" => datagrams(row, [&client, &server], start_s, &mut notes)?,
+        "udp" => datagrams(analysis, row, [&client, &server], start_s, &mut notes)?,
         "sctp" => with_data(FlowBuilder::sctp(&client, &server), bytes, &mut notes),
         protocol if protocol.starts_with("mptcp") => {
             let flow = FlowBuilder::mptcp(&client, &server).path_manager("default");
@@ -155,8 +155,9 @@ fn sending_time(row: &ConnectionRow) -> Option<f64> {
     row.directions[sender(row)].duration_s.filter(|duration| *duration > 0.0)
 }
 
-/// Datagrams at the mean rate of the direction with most of them.
+/// Datagrams at the mean rate of the direction with most of them, also of those that did not arrive.
 fn datagrams(
+    analysis: &Analysis,
     row: &ConnectionRow,
     [client, server]: [&str; 2],
     start_s: f64,
@@ -169,12 +170,15 @@ fn datagrams(
     if other.packets > 0 {
         notes.push(format!("the other direction, {} datagrams with {} bytes: left out", other.packets, other.bytes));
     }
-    let mean = direction.bytes / direction.packets.max(1);
+    let from = [&row.client, &row.server][sender];
+    let lost = rows_of_connection(analysis, row.number).iter().find(|it| it.from == *from).and_then(|it| it.lost);
+    let mean = direction.bytes / direction.packets.saturating_sub(lost.unwrap_or(0)).max(1);
     if mean > LARGEST {
         notes.push(format!("its datagrams have {mean} bytes on average; here they have {LARGEST}, at the same rate"));
     }
     let packet = mean.clamp(1, LARGEST);
-    let rate = Rate::from_bits_per_second(((direction.bytes as f64 * 8.0 / duration) as u64).max(1));
+    let sent = (mean * direction.packets.max(1)).max(direction.bytes);
+    let rate = Rate::from_bits_per_second(((sent as f64 * 8.0 / duration) as u64).max(1));
     let ends = if sender == 0 { [client, server] } else { [server, client] };
     let on_off = Options::new().set("rate", rate).set("packet", Size::from_bytes(packet));
     // The keys of `FlowBuilder::udp`, with packets of this size.

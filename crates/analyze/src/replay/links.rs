@@ -92,7 +92,12 @@ impl<'a> Shown<'a> {
     fn by_address(analysis: &'a Analysis, hosts: &Hosts) -> BTreeMap<IpAddr, Self> {
         let addresses = hosts.all().iter().flat_map(|host| &host.addresses);
         let mut shown: BTreeMap<IpAddr, Self> = addresses.map(|address| (*address, Self::default())).collect();
-        for row in &analysis.subflows {
+        // Nothing acknowledges datagrams.
+        let is_udp = |row: &&SubflowRow| {
+            let connection = row.connection.checked_sub(1).and_then(|at| analysis.connections.get(at));
+            connection.is_some_and(|connection| connection.protocol == "udp")
+        };
+        for row in analysis.subflows.iter().filter(|row| !is_udp(row)) {
             let Some(ends) = both(&row.from, &row.to) else { continue };
             for (_, address, peer) in each_end(ends) {
                 if let Some(of_address) = shown.get_mut(&address) {

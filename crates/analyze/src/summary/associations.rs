@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clocks::Shared;
 use super::corrections::Corrections;
 use super::points::Delays;
 use super::rows::ms;
@@ -52,22 +53,6 @@ impl<'a> Associations<'a> {
         times.min().unwrap_or(0)
     }
 
-    pub(super) fn points(&self) -> impl Iterator<Item = u16> + '_ {
-        self.places.iter().map(|(point, _)| *point)
-    }
-
-    /// Packets of the end `end` at two points: whether the first is nearer to the sender, and the times at both.
-    pub(super) fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
-        let [first, second] = points.map(|point| self.places.iter().position(|(its, _)| *its == point));
-        let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
-        let is_from_first = (first < second) == (end == 0);
-        let paths = self.places[first].1.paths.iter();
-        let both = paths.filter_map(|path| Some((path, path_of(self.places[second].1, path)?)));
-        both.flat_map(|(here, there)| here.sent[end].passages.matched(&there.sent[end].passages))
-            .map(|times| (is_from_first, times))
-            .collect()
-    }
-
     /// The one-way delays of the end `end`'s packets on a path, if there are two points.
     fn delays(&self, path: &Path, end: usize, corrections: &Corrections) -> Option<Delays> {
         if self.places.len() < 2 || !self.has_one_clock(corrections) {
@@ -90,6 +75,23 @@ impl<'a> Associations<'a> {
     /// Whether what a point shows of the end `end` is complete.
     fn is_at_sender(&self, end: usize) -> bool {
         self.places.len() > 1 || self.places[0].1.nearest_end().is_none_or(|nearest| nearest == end)
+    }
+}
+
+impl Shared for Associations<'_> {
+    fn points(&self) -> Vec<u16> {
+        self.places.iter().map(|(point, _)| *point).collect()
+    }
+
+    fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
+        let [first, second] = points.map(|point| self.places.iter().position(|(its, _)| *its == point));
+        let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
+        let is_from_first = (first < second) == (end == 0);
+        let paths = self.places[first].1.paths.iter();
+        let both = paths.filter_map(|path| Some((path, path_of(self.places[second].1, path)?)));
+        both.flat_map(|(here, there)| here.sent[end].passages.matched(&there.sent[end].passages))
+            .map(|times| (is_from_first, times))
+            .collect()
     }
 }
 

@@ -6,9 +6,7 @@
 //! offset cannot be told from delays that differ by direction: the smallest delays of both directions are taken to be
 //! equal, as NTP does.
 
-use super::associations::Associations;
 use super::corrections::{ClockRow, Corrections};
-use super::points::Points;
 
 /// Whether times of different files can be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +29,14 @@ const SHORTEST: f64 = 10e9;
 const SMALLEST_GAIN: f64 = 20_000.0;
 const STEPS: u32 = 80;
 
+/// What several points of capture show of one connection.
+pub(super) trait Shared {
+    fn points(&self) -> Vec<u16>;
+
+    /// Packets of the end `end` at two points: whether the first is nearer to the sender, and the times at both.
+    fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])>;
+}
+
 /// Time differences between two points by direction: the time at the first, and the difference, from `origin` on.
 #[derive(Clone, Debug, Default)]
 struct Differences {
@@ -40,14 +46,8 @@ struct Differences {
 
 /// The clocks of all points, by the packets that they have in common: with the first point, else with one that has some
 /// in common with it, and so on.
-pub(super) fn corrections(
-    groups: &[Points<'_>],
-    associations: &[Associations<'_>],
-    clocks: Clocks,
-    origin: u64,
-) -> Corrections {
-    let all = groups.iter().flat_map(Points::all).chain(associations.iter().flat_map(Associations::points));
-    let count = all.max().map_or(0, |last| last + 1);
+pub(super) fn corrections(shown: &[&dyn Shared], clocks: Clocks, origin: u64) -> Corrections {
+    let count = shown.iter().flat_map(|it| it.points()).max().map_or(0, |last| last + 1);
     let mut corrections = Corrections::new(count, origin);
     for root in 0..count {
         let mut compared = if corrections.is_compared(root) { Vec::new() } else { vec![root] };
@@ -57,7 +57,7 @@ pub(super) fn corrections(
                 if corrections.is_compared(other) {
                     continue;
                 }
-                let differences = Differences::between([known, other], (groups, associations), &corrections, origin);
+                let differences = Differences::between([known, other], shown, &corrections, origin);
                 if clocks == Clocks::Same || differences.are_of_both_directions() {
                     corrections.extend(differences.clock(usize::from(other) + 1, clocks));
                     corrections.compare(root, other);
@@ -70,18 +70,10 @@ pub(super) fn corrections(
 }
 
 impl Differences {
-    fn between(
-        points: [u16; 2],
-        (groups, associations): (&[Points<'_>], &[Associations<'_>]),
-        corrections: &Corrections,
-        origin: u64,
-    ) -> Self {
+    fn between(points: [u16; 2], shown: &[&dyn Shared], corrections: &Corrections, origin: u64) -> Self {
         let mut differences = Self::default();
-        for end in [0, 1] {
-            groups.iter().for_each(|group| differences.add(group.between(end, points), points[0], corrections, origin));
-            for group in associations {
-                differences.add(group.between(end, points), points[0], corrections, origin);
-            }
+        for (it, end) in shown.iter().flat_map(|it| [(it, 0), (it, 1)]) {
+            differences.add(it.between(end, points), points[0], corrections, origin);
         }
         differences
     }

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | the points that show one TCP connection or subflow, and which is where | `points.rs` |
 //! | their clocks | `clocks.rs`; times by one clock: `corrections.rs` |
-//! | connections of several subflows | `multipath.rs`; associations: `associations.rs` |
+//! | connections of several subflows | `multipath.rs`; associations: `associations.rs`; UDP: `datagrams.rs` |
 //! | the rows | `rows.rs` |
 
 mod associations;
 mod clocks;
 mod corrections;
+mod datagrams;
 mod multipath;
 mod points;
 mod rows;
@@ -19,12 +20,14 @@ use std::collections::BTreeMap;
 use crate::bottlenecks::BottleneckRow;
 use crate::over_time::{Curves, Seen};
 use crate::sequence::SentSequence;
-use crate::tracker::{Datagrams, Tracker};
+use crate::tracker::Tracker;
 
 use associations::Associations;
 pub use clocks::Clocks;
+use clocks::Shared;
 pub use corrections::ClockRow;
 use corrections::Corrections;
+use datagrams::Datagrams;
 use multipath::Subflows;
 use points::{Points, grouped};
 use rows::seconds;
@@ -46,18 +49,21 @@ enum Entry<'a> {
     Single(Points<'a>, &'static str),
     Multipath(Subflows<'a>),
     Association(Associations<'a>),
-    Datagrams(Datagrams),
+    Datagrams(Datagrams<'a>),
 }
 
 /// Rows in the order of first packets; times are counted from `origin`, in nanoseconds.
 pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summary {
     let as_they_are = Corrections::default();
     let associations = associations::grouped(tracker);
-    let corrections = clocks::corrections(&grouped(tracker, &as_they_are), &associations, clocks, origin);
+    let (flows, datagrams) = (grouped(tracker, &as_they_are), datagrams::grouped(tracker, &as_they_are));
+    let shown = flows.iter().map(as_shared).chain(associations.iter().map(as_shared));
+    let shown: Vec<&dyn Shared> = shown.chain(datagrams.iter().map(as_shared)).collect();
+    let corrections = clocks::corrections(&shown, clocks, origin);
     let mut entries = tcp_entries(tracker, &corrections);
     entries.extend(associations.into_iter().map(|it| (it.first_time(&corrections), Entry::Association(it))));
-    let datagrams = tracker.datagrams.iter().map(|&(_, datagrams)| (datagrams.times[0], Entry::Datagrams(datagrams)));
-    entries.extend(datagrams);
+    let datagrams = datagrams::grouped(tracker, &corrections);
+    entries.extend(datagrams.into_iter().map(|it| (it.first_time(), Entry::Datagrams(it))));
     entries.sort_by_key(|&(time, _)| time);
     let mut summary = Summary {
         connections: Vec::new(),
@@ -73,10 +79,14 @@ pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summa
             Entry::Single(points, note) => summary.add_tcp(&points, note),
             Entry::Multipath(subflows) => summary.add_mptcp(first, &subflows),
             Entry::Association(associations) => summary.add_sctp(first, &associations, &corrections),
-            Entry::Datagrams(datagrams) => summary.add_udp(&datagrams),
+            Entry::Datagrams(datagrams) => summary.add_udp(&datagrams, &corrections),
         }
     }
     summary
+}
+
+fn as_shared<T: Shared>(shown: &T) -> &dyn Shared {
+    shown
 }
 
 /// TCP connections, and MPTCP connections with their subflows.
@@ -164,26 +174,6 @@ impl Summary {
             self.subflows.push(row);
         }
         curves
-    }
-
-    fn add_udp(&mut self, datagrams: &Datagrams) {
-        let Datagrams { ends, packets, bytes, times } = *datagrams;
-        let direction = |end: usize| {
-            let mut row = DirectionRow { packets: packets[end], bytes: bytes[end], ..DirectionRow::default() };
-            row.finish(times[0], (bytes[end] > 0).then_some(times[1]), self.origin);
-            row
-        };
-        self.connections.push(ConnectionRow {
-            number: self.connections.len() + 1,
-            protocol: "udp",
-            client: ends[0].to_string(),
-            server: ends[1].to_string(),
-            subflows: 1,
-            start_s: seconds(times[0], self.origin),
-            outcome: "",
-            notes: Vec::new(),
-            directions: [direction(0), direction(1)],
-        });
     }
 }
 

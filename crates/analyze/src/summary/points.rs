@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use super::clocks::Shared;
 use super::corrections::Corrections;
 use crate::passages::{Passages, overtaken_percent};
 use crate::sequence::Traced;
@@ -73,6 +74,22 @@ pub(super) fn grouped<'a>(tracker: &'a Tracker, corrections: &'a Corrections) ->
     groups
 }
 
+impl Shared for Points<'_> {
+    fn points(&self) -> Vec<u16> {
+        self.places.iter().map(|place| place.point).collect()
+    }
+
+    fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
+        let [first, second] = points.map(|point| self.places.iter().position(|place| place.point == point));
+        let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
+        let (Some(here), Some(there)) = (self.places[first].passages, self.places[second].passages) else {
+            return Vec::new();
+        };
+        let is_from_first = (first < second) == (end == 0);
+        here[end].matched(&there[end]).into_iter().map(|times| (is_from_first, times)).collect()
+    }
+}
+
 impl<'a> Points<'a> {
     /// Between SYN and SYN/ACK passes the way to end 1 and back: the longer, the nearer is the point to end 0, whatever
     /// its clock says. Without a handshake the times of the first packets decide.
@@ -102,10 +119,6 @@ impl<'a> Points<'a> {
     pub(super) fn first_time(&self) -> u64 {
         let times = self.places.iter().map(|place| self.corrections.corrected(place.point, place.flow.first_time));
         times.min().unwrap_or(0)
-    }
-
-    pub(super) fn all(&self) -> impl Iterator<Item = u16> + '_ {
-        self.places.iter().map(|place| place.point)
     }
 
     pub(super) fn is_opening_known(&self) -> bool {
@@ -155,17 +168,6 @@ impl<'a> Points<'a> {
     pub(super) fn has_one_clock(&self) -> bool {
         let ends = [0, 1].map(|end| self.places[self.place_of_sender(end)].point);
         self.places.len() > 1 && self.corrections.are_comparable(ends)
-    }
-
-    /// Packets of the end `end` at two points: whether the first is nearer to the sender, and the times at both.
-    pub(super) fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
-        let [first, second] = points.map(|point| self.places.iter().position(|place| place.point == point));
-        let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
-        let (Some(here), Some(there)) = (self.places[first].passages, self.places[second].passages) else {
-            return Vec::new();
-        };
-        let is_from_first = (first < second) == (end == 0);
-        here[end].matched(&there[end]).into_iter().map(|times| (is_from_first, times)).collect()
     }
 
     /// The one-way delays of the end `end`'s packets, if there are two points.

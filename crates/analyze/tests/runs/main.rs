@@ -1,5 +1,6 @@
 //! Captures of simulated runs: what `analyze` says of them is what the runs have counted and logged.
 
+mod datagrams;
 mod hosts;
 mod links;
 mod retransmissions;
