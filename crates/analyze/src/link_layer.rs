@@ -43,10 +43,12 @@ mod ether_type {
     pub(super) const OLD_SERVICE_VLAN: u16 = 0x9100;
     pub(super) const PPPOE: u16 = 0x8864;
     pub(super) const BRIDGED_ETHERNET: u16 = 0x6558;
+    /// What a cache is sent instead of a server (Cisco's WCCP).
+    pub(super) const REDIRECTED: u16 = 0x883e;
 }
 
-/// `AF_INET`, and `AF_INET6` of Linux, NetBSD and OpenBSD, FreeBSD, macOS.
-const FAMILIES: [u32; 5] = [2, 10, 24, 28, 30];
+/// `AF_INET`, and `AF_INET6` of Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS.
+const FAMILIES: [u32; 6] = [2, 10, 23, 24, 28, 30];
 
 /// The IP packet in a frame.
 pub(crate) fn ip_packet(link_type: u16, frame: &[u8]) -> Result<&[u8], Unread> {
@@ -134,7 +136,14 @@ pub(crate) fn in_gre(packet: &[u8]) -> Result<&[u8], Unread> {
 
 /// What a tunnel carries that names it by an EtherType.
 fn in_tunnel(protocol: u16, payload: &[u8]) -> Result<&[u8], Unread> {
-    if protocol == ether_type::BRIDGED_ETHERNET { ethernet(payload) } else { of_type(protocol, payload) }
+    const REDIRECT_HEADER: usize = 4;
+    match protocol {
+        ether_type::BRIDGED_ETHERNET => ethernet(payload),
+        // Version 2 has a header before the packet, which is IPv4.
+        ether_type::REDIRECTED if payload.first().is_some_and(|first| first >> 4 == 4) => Ok(payload),
+        ether_type::REDIRECTED => payload.get(REDIRECT_HEADER..).ok_or(Unread::Cut),
+        _ => of_type(protocol, payload),
+    }
 }
 
 /// The IP packet in the payload of a datagram to the port of a tunnel: VXLAN (RFC 7348, section 5, and the port of Linux
@@ -206,10 +215,23 @@ mod tests {
     }
 
     #[test]
+    fn each_system_has_its_number_of_ipv6_on_the_loopback_link() {
+        for family in [2_u32, 10, 23, 24, 28, 30] {
+            for header in [family.to_le_bytes(), family.to_be_bytes()] {
+                assert_eq!(ip_packet(0, &frame(&header)), Ok(&PACKET[..]), "{family}");
+            }
+        }
+        assert_eq!(ip_packet(0, &frame(&[7, 0, 0, 0])), Err(Unread::NotIp));
+    }
+
+    #[test]
     fn tunnels_lead_to_the_packet() {
         assert_eq!(in_gre(&frame(&[0x20, 0, 8, 0, 0, 0, 0, 7])), Ok(&PACKET[..]));
         let bridged = [&[0, 0, 0x65, 0x58][..], &[0; 12], &[8, 0]].concat();
         assert_eq!(in_gre(&frame(&bridged)), Ok(&PACKET[..]));
+        // WCCP in GRE, of both versions.
+        assert_eq!(in_gre(&frame(&[0, 0, 0x88, 0x3e])), Ok(&PACKET[..]));
+        assert_eq!(in_gre(&frame(&[0, 0, 0x88, 0x3e, 0x80, 1, 2, 3])), Ok(&PACKET[..]));
         let vxlan = [&[8, 0, 0, 0, 0, 0, 1, 0][..], &[0; 12], &[8, 0]].concat();
         assert_eq!(in_vxlan(&frame(&vxlan)), Ok(&PACKET[..]));
         assert_eq!(in_vxlan(&frame(&[0; 8])), Err(Unread::NotIp));

@@ -80,6 +80,17 @@ fn a_cut_file_keeps_what_came_before() {
 }
 
 #[test]
+fn a_file_that_is_cut_before_its_first_packet_is_a_damaged_capture() {
+    for (length, at, expected) in
+        [(4, 0, "the file ends within the header of the file"), (30, 24, "the file ends within the header of a packet")]
+    {
+        let cut = analysed(&pcap(1)[..length]).expect("a capture");
+        let damage = cut.files[0].damage.as_ref().expect("it is cut");
+        assert_eq!((damage.offset, damage.reason.as_str(), cut.files[0].packets), (at, expected, 0));
+    }
+}
+
+#[test]
 fn a_length_without_bounds_takes_no_memory() {
     let mut file = pcap(3);
     let length = 24 + 2 * (16 + 140) + 8;

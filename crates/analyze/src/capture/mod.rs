@@ -146,11 +146,15 @@ impl Capture {
         if self.damage.is_some() {
             return false;
         }
+        let begun = match &mut self.format {
+            Format::Pcap(pcap) => pcap.begin(&mut self.source),
+            Format::Pcapng(_) => Ok(()),
+        };
         let offset = self.source.offset();
-        let read = match &mut self.format {
+        let read = begun.and_then(|()| match &mut self.format {
             Format::Pcap(pcap) => pcap.next(&mut self.source, &mut self.buffer),
             Format::Pcapng(pcapng) => pcapng.next(&mut self.source, &mut self.buffer),
-        };
+        });
         match read {
             Ok(head) => {
                 self.head = head;

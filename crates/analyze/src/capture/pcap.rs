@@ -28,8 +28,11 @@ pub(super) struct Pcap {
 impl Pcap {
     /// The format of a file that starts with these bytes.
     pub(super) fn recognise(start: &[u8]) -> Option<Self> {
-        let header = start.first_chunk::<FILE_HEADER_LENGTH>()?;
-        let magic = [header[0], header[1], header[2], header[3]];
+        // Of a header that is cut, the magic number tells the format.
+        let magic = *start.first_chunk()?;
+        let mut header = [0; FILE_HEADER_LENGTH];
+        let present = start.len().min(header.len());
+        header[..present].copy_from_slice(&start[..present]);
         [true, false].into_iter().find_map(|is_little_endian| {
             let (nanos_per_unit, has_additional_fields) = match number(magic, is_little_endian) {
                 MICROSECONDS => (1000, false),
@@ -48,12 +51,17 @@ impl Pcap {
         })
     }
 
-    /// Reads a packet's header, and its bytes into `buffer`.
-    pub(super) fn next(&mut self, source: &mut Source, buffer: &mut Vec<u8>) -> Result<Head, Stop> {
+    /// Reads the header of the file, once.
+    pub(super) fn begin(&mut self, source: &mut Source) -> Result<(), Stop> {
         if !self.is_header_read {
             source.require(&mut [0; FILE_HEADER_LENGTH], "the header of the file")?;
             self.is_header_read = true;
         }
+        Ok(())
+    }
+
+    /// Reads a packet's header, and its bytes into `buffer`.
+    pub(super) fn next(&mut self, source: &mut Source, buffer: &mut Vec<u8>) -> Result<Head, Stop> {
         let mut header = [0; PACKET_HEADER_LENGTH];
         source.fill(&mut header, "the header of a packet")?;
         let field =
