@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::over_time::OverTime;
-use crate::packet::Datagram;
+use crate::packet::{Datagram, Packet};
 use crate::passages::{Passages, mixed_bytes};
 
 /// Bytes of the payload by which a datagram is known at another point: as many as captures of 68 bytes have with IPv4, and
@@ -32,20 +32,23 @@ pub(crate) struct SentDatagrams {
 }
 
 impl Datagrams {
-    /// The first one goes from `source` to `destination` at `time`, in nanoseconds.
-    pub(crate) fn new(source: SocketAddr, destination: SocketAddr, time: u64) -> Self {
-        Self { ends: [source, destination], first_time: time, sent: Default::default() }
+    /// Those of which `packet` is the first.
+    pub(crate) fn new(packet: &Packet<'_>, time: u64) -> Self {
+        Self { ends: [packet.source, packet.destination], first_time: time, sent: Default::default() }
     }
 
-    /// A datagram of the end that sends from `source`; `has_passages` if there are several points of capture.
-    pub(crate) fn observe(&mut self, source: SocketAddr, datagram: &Datagram<'_>, has_passages: bool, time: u64) {
-        let sent = &mut self.sent[usize::from(self.ends[0] != source)];
+    /// A packet with a datagram; `has_passages` if there are several points of capture.
+    pub(crate) fn observe(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>, has_passages: bool, time: u64) {
+        let sent = &mut self.sent[usize::from(self.ends[0] != packet.source)];
         sent.packets += 1;
         sent.bytes += u64::from(datagram.length);
         sent.last_time = time;
         sent.over_time.sent(time, datagram.length.into());
         if has_passages {
-            sent.passages.add(number(datagram), time);
+            // Those with the same payload have other identifications.
+            let payload = &datagram.payload[..datagram.payload.len().min(KNOWN_BY)];
+            let rest = u64::from(datagram.length) << 16 | u64::from(packet.identification);
+            sent.passages.add(mixed_bytes(rest, payload), time);
         }
     }
 
@@ -58,10 +61,4 @@ impl Datagrams {
     pub(crate) fn last_time(&self) -> u64 {
         self.sent.iter().map(|sent| sent.last_time).max().unwrap_or(0)
     }
-}
-
-/// The number by which a datagram is known at another point. Those with the same payload have other identifications.
-fn number(datagram: &Datagram<'_>) -> u64 {
-    let payload = &datagram.payload[..datagram.payload.len().min(KNOWN_BY)];
-    mixed_bytes(u64::from(datagram.length) << 16 | u64::from(datagram.identification), payload)
 }

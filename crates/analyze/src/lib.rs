@@ -5,9 +5,9 @@
 //! | the formats of files, compression, damage | `capture/` |
 //! | link layers and tunnels | `link_layer.rs`; the headers behind them: `packet.rs` |
 //! | which files are of one host | `hosts.rs` |
-//! | which packet belongs to which connection | `tracker.rs` |
+//! | which packet belongs to which connection | `tracker.rs`; packets that come twice: `duplicates.rs` |
 //! | TCP: sequence numbers, retransmissions, round-trip times | `tcp/` |
-//! | MPTCP: tokens, mappings | `mptcp.rs`; data sequence numbers, reinjections: `data_level.rs` |
+//! | MPTCP: tokens, mappings | `mptcp.rs`; subflows without a token: `positions.rs`; data sequence numbers, reinjections: `data_level.rs` |
 //! | MPTCP: the scheduler's choices, shared bottlenecks | `multipath.rs`, `choices.rs`, `bottlenecks.rs` |
 //! | SCTP: paths, chunks | `sctp/` |
 //! | UDP | `datagrams.rs` |
@@ -27,6 +27,7 @@ mod capture;
 mod choices;
 mod data_level;
 mod datagrams;
+mod duplicates;
 mod hosts;
 mod inferred;
 mod link_layer;
@@ -36,6 +37,7 @@ mod observation;
 mod over_time;
 mod packet;
 mod passages;
+mod positions;
 mod ranges;
 mod rate_trace;
 mod replay;
@@ -83,6 +85,10 @@ pub struct Analysis {
     pub unread: Vec<(Unread, u64)>,
     /// Packets of connections beyond [`MOST_FLOWS`].
     pub beyond: u64,
+    /// Packets that the captures have twice: copies are in no figure.
+    pub duplicates: u64,
+    /// TCP packets of which options were not captured.
+    pub cut_headers: u64,
     /// Packets with data, by what they are, of the first subflows.
     pub sequences: Vec<SentSequence>,
     seen: Seen,
@@ -197,6 +203,8 @@ impl Reading {
             clocks: clocks.collect(),
             unread: tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect(),
             beyond: tracker.beyond,
+            duplicates: tracker.duplicates.count,
+            cut_headers: tracker.cut_headers,
             sequences: summary.sequences,
             seen: summary.seen,
         }

@@ -25,6 +25,8 @@ pub(crate) struct Connection {
     pub(crate) has_failed_checksum: bool,
     pub(crate) is_fast_closed: bool,
     pub(crate) data: [DataLevel; 2],
+    /// The last number of 64 bits of each end's data, if there was one.
+    pub(crate) positions: [Option<u64>; 2],
     /// Whether no mapping covers the last segment with new data of each end.
     unmapped: [bool; 2],
     /// The subflows, by their positions, and whether end 1 opened them.
@@ -87,6 +89,15 @@ impl Connection {
             learned[end] = Some(token);
         }
         learned
+    }
+
+    pub(crate) const fn data_position(&self, end: usize) -> Option<u64> {
+        self.positions[end]
+    }
+
+    /// Whether nothing but tokens of joins is known of it.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.keys == [None; 2] && self.positions == [None; 2]
     }
 
     /// A segment of the connection's end `from` on a subflow, after the subflow has observed it. Returns, of new data on

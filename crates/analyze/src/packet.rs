@@ -18,6 +18,12 @@ pub(crate) struct Packet<'a> {
     pub(crate) source: SocketAddr,
     pub(crate) destination: SocketAddr,
     pub(crate) body: Body<'a>,
+    /// Of IPv4; 0 with IPv6.
+    pub(crate) identification: u16,
+    /// What was captured of it from the ports on.
+    pub(crate) transport: &'a [u8],
+    /// Whether options of TCP were not captured.
+    pub(crate) is_header_cut: bool,
 }
 
 /// What it carries.
@@ -37,14 +43,14 @@ pub(crate) struct Datagram<'a> {
     pub(crate) length: u32,
     /// The payload as far as it was captured.
     pub(crate) payload: &'a [u8],
-    /// Of IPv4; 0 with IPv6.
-    pub(crate) identification: u16,
 }
 
 const GRE: u8 = 47;
 const IPV4_IN_IP: u8 = 4;
 const IPV6_IN_IP: u8 = 41;
 const UDP_HEADER_LENGTH: usize = 8;
+const FIXED_TCP_HEADER: usize = 20;
+const LONGEST_TCP_HEADER: usize = 60;
 /// The UDP port of SCTP in UDP (RFC 6951).
 const SCTP_IN_UDP_PORT: u16 = subflow_wire::sctp::UDP_ENCAPSULATION_PORT;
 /// Tunnels in tunnels, at most.
@@ -148,7 +154,9 @@ impl<'a> Network<'a> {
         const HOP_BY_HOP: u8 = 0;
         const ROUTING: u8 = 43;
         const FRAGMENT: u8 = 44;
+        const AUTHENTICATION: u8 = 51;
         const DESTINATION: u8 = 60;
+        const MORE_FRAGMENTS_AND_OFFSET: u16 = 0xfff9;
         let (header, mut payload) = bytes.split_first_chunk::<40>().ok_or(Unread::Cut)?;
         let mut length = match usize::from(u16::from_be_bytes([header[4], header[5]])) {
             0 => on_link.saturating_sub(header.len()),
@@ -156,16 +164,19 @@ impl<'a> Network<'a> {
         };
         payload = &payload[..payload.len().min(length)];
         let (mut protocol, mut header_length) = (header[6], header.len());
-        while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION) {
+        while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION | AUTHENTICATION | FRAGMENT) {
             let &[next, units] = payload.first_chunk().ok_or(Unread::Cut)?;
-            let extension = (usize::from(units) + 1) * 8;
+            let extension = match protocol {
+                AUTHENTICATION => (usize::from(units) + 2) * 4,
+                FRAGMENT if short(payload, 2)? & MORE_FRAGMENTS_AND_OFFSET != 0 => return Err(Unread::Fragment),
+                // A fragment that is all of the packet (RFC 6946).
+                FRAGMENT => 8,
+                _ => (usize::from(units) + 1) * 8,
+            };
             header_length += extension;
             length = length.checked_sub(extension).ok_or(Unread::Malformed)?;
             payload = payload.get(extension..).ok_or(Unread::Cut)?;
             protocol = next;
-        }
-        if protocol == FRAGMENT {
-            return Err(Unread::Fragment);
         }
         let address = |at: usize| {
             let octets: [u8; 16] = header[at..at + 16].try_into().expect("16 bytes");
@@ -177,8 +188,13 @@ impl<'a> Network<'a> {
 
     fn transport(&self) -> Result<Packet<'a>, Unread> {
         let mut ports = (short(self.payload, 0)?, short(self.payload, 2)?);
+        let mut is_header_cut = false;
         let body = match self.protocol {
-            PROTOCOL_TCP => Body::Tcp(Box::new(self.segment()?)),
+            PROTOCOL_TCP => {
+                let (segment, is_cut) = self.segment()?;
+                is_header_cut = is_cut;
+                Body::Tcp(Box::new(segment))
+            }
             PROTOCOL_SCTP => Body::Sctp(self.payload),
             PROTOCOL_UDP => {
                 let payload = self.payload.get(UDP_HEADER_LENGTH..).ok_or(Unread::Cut)?;
@@ -190,23 +206,48 @@ impl<'a> Network<'a> {
                     let length = if stated == 0 { self.length } else { stated.min(self.length) };
                     let length = length.saturating_sub(UDP_HEADER_LENGTH);
                     let payload = &payload[..payload.len().min(length)];
-                    Body::Udp(Datagram { length: length as u32, payload, identification: self.identification })
+                    Body::Udp(Datagram { length: length as u32, payload })
                 }
             }
             other => return Err(Unread::Protocol(other)),
         };
         let source = SocketAddr::new(self.source, ports.0);
         let destination = SocketAddr::new(self.destination, ports.1);
-        Ok(Packet { source, destination, body })
+        let Self { identification, payload: transport, .. } = *self;
+        Ok(Packet { source, destination, body, identification, transport, is_header_cut })
     }
 
-    fn segment(&self) -> Result<TcpSegment, Unread> {
-        let (mut segment, header_length) = TcpSegment::parse_header(self.payload).map_err(|error| match error {
+    /// A segment, and whether options behind those that it has were not captured.
+    fn segment(&self) -> Result<(TcpSegment, bool), Unread> {
+        let mut header = [0; LONGEST_TCP_HEADER];
+        let is_cut = self.payload.len() < self.length && self.captured_options(&mut header);
+        let bytes = if is_cut { &header[..] } else { self.payload };
+        let (mut segment, header_length) = TcpSegment::parse_header(bytes).map_err(|error| match error {
             subflow_wire::ParseError::Truncated { .. } if self.payload.len() < self.length => Unread::Cut,
             _ => Unread::Malformed,
         })?;
         segment.payload.length = self.length.saturating_sub(header_length) as u32;
-        Ok(segment)
+        Ok((segment, is_cut))
+    }
+
+    /// Copies a header that was cut behind its fixed part, with the options that were captured whole; zeros end them.
+    fn captured_options(&self, header: &mut [u8; LONGEST_TCP_HEADER]) -> bool {
+        let captured = self.payload;
+        let stated = captured.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4);
+        if !(FIXED_TCP_HEADER..stated).contains(&captured.len()) {
+            return false;
+        }
+        let mut end = FIXED_TCP_HEADER;
+        while let Some(&kind) = captured.get(end).filter(|kind| **kind != 0) {
+            // No operation has no length.
+            let length = if kind == 1 { 1 } else { captured.get(end + 1).map_or(0, |length| usize::from(*length)) };
+            if length == 0 || end + length > captured.len() {
+                break;
+            }
+            end += length;
+        }
+        header[..end].copy_from_slice(&captured[..end]);
+        true
     }
 }
 
@@ -239,11 +280,55 @@ mod tests {
     }
 
     #[test]
+    fn of_options_that_were_cut_those_before_are_read() {
+        let mut bytes = packet();
+        // Data offset 15: MSS and SACK permitted are whole, the timestamps of 10 bytes are not.
+        bytes[32] = 0xf0;
+        bytes[40..54].copy_from_slice(&[2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 9, 0, 0]);
+        let packet = read(&record(&bytes[..54])).expect("its fixed header is there");
+        let Body::Tcp(segment) = &packet.body else { panic!("it is TCP") };
+        assert!(packet.is_header_cut && segment.options.syn.sack_permitted && segment.options.timestamps.is_none());
+        assert_eq!((segment.options.syn.mss, segment.payload.length), (Some(1460), 60));
+        let whole = read(&record(&bytes)).expect("a segment");
+        assert!(!whole.is_header_cut);
+    }
+
+    #[test]
     fn a_length_of_0_is_that_of_the_frame() {
         let mut bytes = packet();
         bytes[2..4].fill(0);
         let Body::Tcp(segment) = read(&record(&bytes)).expect("a segment").body else { panic!("it is TCP") };
         assert_eq!(segment.payload.length, 100);
+    }
+
+    /// An IPv6 packet with extension headers, and 120 bytes behind them on the link.
+    fn packet_v6(first: u8, extensions: &[u8]) -> Vec<u8> {
+        let length = 120 + extensions.len() as u8;
+        [&[0x60, 0, 0, 0, 0, length, first, 64][..], &[0xfd; 32], extensions, &packet()[20..]].concat()
+    }
+
+    #[test]
+    fn extension_headers_lead_to_the_segment_and_fragments_do_not() {
+        let [options, whole, part] = [[0, 1, 4, 0, 0, 0, 0], [0, 0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 3, 4]];
+        let chain = |kinds: &[(u8, &[u8])]| {
+            let next = kinds.iter().skip(1).map(|(kind, _)| *kind).chain([6]);
+            kinds.iter().zip(next).flat_map(|((_, rest), next)| [&[next][..], rest].concat()).collect::<Vec<u8>>()
+        };
+        let authentication = [&[4][..], &[0; 22]].concat();
+        let kinds: [&[(u8, &[u8])]; 4] = [
+            &[],
+            &[(0, &options), (60, &options), (43, &options)],
+            &[(0, &options), (44, &whole)],
+            &[(51, &authentication)],
+        ];
+        for kinds in kinds {
+            let bytes = packet_v6(kinds.first().map_or(6, |(kind, _)| *kind), &chain(kinds));
+            let read = read(&record(&bytes)).unwrap_or_else(|unread| panic!("{kinds:?}: {unread:?}"));
+            let Body::Tcp(segment) = read.body else { panic!("it is TCP") };
+            assert_eq!((segment.sequence, segment.payload.length), (7, 100), "{kinds:?}");
+        }
+        let bytes = packet_v6(44, &chain(&[(44, &part)]));
+        assert_eq!(read(&record(&bytes)).map(|_| ()), Err(Unread::Fragment));
     }
 
     #[test]

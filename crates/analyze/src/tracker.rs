@@ -11,10 +11,12 @@ use subflow_wire::tcp::TcpSegment;
 
 use crate::capture::Record;
 use crate::datagrams::Datagrams;
+use crate::duplicates::Duplicates;
 use crate::link_layer::Unread;
 use crate::mptcp::{self, Connection, CurrentMapping};
 use crate::packet::{self, Body, Datagram, Packet};
 use crate::passages::Passages;
+use crate::positions::DataPositions;
 use crate::sctp::{self, Association};
 use crate::sequence::{Sending, Tracing};
 use crate::tcp::{self, Flow, Member};
@@ -39,9 +41,15 @@ pub(crate) struct Tracker {
     pub(crate) unread: BTreeMap<Unread, u64>,
     /// Packets of connections beyond [`MOST_FLOWS`].
     pub(crate) beyond: u64,
+    /// TCP packets of which options were not captured.
+    pub(crate) cut_headers: u64,
+    pub(crate) duplicates: Duplicates,
+    /// The times of the first and the last packet of each point.
+    pub(crate) spans: Vec<Option<[u64; 2]>>,
     tracing: Tracing,
     tcp_keys: FxHashMap<FlowKey, usize>,
     tokens: FxHashMap<(u16, u32), (usize, usize)>,
+    positions: DataPositions,
     sctp_keys: FxHashMap<(u16, u16, u32), (usize, usize)>,
     udp_keys: FxHashMap<FlowKey, usize>,
 }
@@ -57,19 +65,30 @@ fn ordered((point, a, b): FlowKey) -> FlowKey {
 impl Tracker {
     /// One for so many points of capture.
     pub(crate) fn new(points: usize) -> Self {
-        Self { passages: (points > 1).then(Vec::new), ..Self::default() }
+        Self { passages: (points > 1).then(Vec::new), spans: vec![None; points], ..Self::default() }
     }
 
     /// A packet captured at a point.
     pub(crate) fn observe(&mut self, point: u16, record: &Record<'_>) {
         self.tracing.begin(record.time);
-        match packet::read(record) {
-            Ok(packet) => match &packet.body {
-                Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
-                Body::Sctp(bytes) => self.observe_sctp(point, &packet, bytes, record.time),
-                Body::Udp(datagram) => self.observe_udp(point, &packet, datagram, record.time),
-            },
-            Err(unread) => *self.unread.entry(unread).or_default() += 1,
+        let span = &mut self.spans[usize::from(point)];
+        let [first, last] = span.unwrap_or([record.time; 2]);
+        *span = Some([first.min(record.time), last.max(record.time)]);
+        let packet = match packet::read(record) {
+            Ok(packet) => packet,
+            Err(unread) => {
+                *self.unread.entry(unread).or_default() += 1;
+                return;
+            }
+        };
+        if self.duplicates.is_one(point, &packet, record.time) {
+            return;
+        }
+        self.cut_headers += u64::from(packet.is_header_cut);
+        match &packet.body {
+            Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
+            Body::Sctp(bytes) => self.observe_sctp(point, &packet, bytes, record.time),
+            Body::Udp(datagram) => self.observe_udp(point, &packet, datagram, record.time),
         }
     }
 
@@ -117,6 +136,7 @@ impl Tracker {
         let current = &mut self.mappings[at][from];
         let connection = &mut self.connections[member.connection].1;
         let sent = connection.observe((end, half), segment, sending, current, time);
+        self.positions.keep(point, segment, (member.connection, end), &mut connection.positions);
         let position = connection.position(end, half, segment, *current).unwrap_or(position);
         self.trace((at, from), (sending, sent == Some(false)), position, segment, time);
         self.flows[at].1.is_backup = mptcp::backup(segment).unwrap_or(self.flows[at].1.is_backup);
@@ -154,7 +174,7 @@ impl Tracker {
         let joined = mptcp::joined_token(segment).filter(|_| known.is_none());
         let capable = mptcp::capable(segment);
         let mut member = match (known, joined) {
-            (Some(member), _) => member,
+            (Some(member), _) => self.found_by_data(at, point, member, segment, from).unwrap_or(member),
             (None, Some(token)) => {
                 // The token is that of the receiver of the SYN.
                 let (connection, end) = match self.tokens.get(&(point, token)) {
@@ -170,7 +190,9 @@ impl Tracker {
                 Member { connection, place: 0, is_reversed: end == from }
             }
             (None, None) if capable.is_some() || segment.options.dss.is_some() => {
-                Member { connection: self.new_connection(point), place: 0, is_reversed: false }
+                let found = self.positions.find(point, segment, &self.connections).filter(|_| capable.is_none());
+                let (connection, end) = found.unwrap_or_else(|| (self.new_connection(point), from));
+                Member { connection, place: 0, is_reversed: end != from }
             }
             (None, None) => return None,
         };
@@ -190,6 +212,34 @@ impl Tracker {
             }
         }
         Some(member)
+    }
+
+    /// Moves a subflow from a connection of which only a token is known to the one whose data it carries.
+    fn found_by_data(
+        &mut self,
+        at: usize,
+        point: u16,
+        member: Member,
+        segment: &TcpSegment,
+        from: usize,
+    ) -> Option<Member> {
+        if segment.options.dss.is_none() || !self.connections[member.connection].1.is_unknown() {
+            return None;
+        }
+        let (connection, end) = self.positions.find(point, segment, &self.connections)?;
+        let is_reversed = end != from;
+        let before = &mut self.connections[member.connection].1;
+        before.subflows.retain(|(flow, _)| *flow != at);
+        for (end, token) in before.tokens.into_iter().enumerate() {
+            let end = end ^ usize::from(is_reversed != member.is_reversed);
+            if let Some(token) = token {
+                self.connections[connection].1.tokens[end].get_or_insert(token);
+                self.tokens.insert((point, token), (connection, end));
+            }
+        }
+        let subflows = &mut self.connections[connection].1.subflows;
+        subflows.push((at, is_reversed));
+        Some(Member { connection, place: subflows.len() - 1, is_reversed })
     }
 
     fn new_connection(&mut self, point: u16) -> usize {
@@ -249,11 +299,11 @@ impl Tracker {
             Some(at) => at,
             None if self.is_full() => return,
             None => {
-                self.datagrams.push((point, Datagrams::new(packet.source, packet.destination, time)));
+                self.datagrams.push((point, Datagrams::new(packet, time)));
                 self.udp_keys.insert(key, self.datagrams.len() - 1);
                 self.datagrams.len() - 1
             }
         };
-        self.datagrams[at].1.observe(packet.source, datagram, self.passages.is_some(), time);
+        self.datagrams[at].1.observe(packet, datagram, self.passages.is_some(), time);
     }
 }
