@@ -5,7 +5,8 @@
 //!
 //! | two files | are of |
 //! |---|---|
-//! | that have packets in common | two points |
+//! | that have packets in common, at the same times | one host, whose captures overlap |
+//! | that have packets in common, at other times | two points |
 //! | that have a connection in common, one file a direction of it, or one file what follows the other's | one host |
 //! | that have a connection in common in another way, at the same time | two points |
 //! | whose connections end at one address, which their handshakes say is near | one host |
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::datagrams::Datagrams;
+use crate::passages::farther;
 use crate::sctp::Association;
 use crate::tcp::Flow;
 use crate::tracker::Tracker;
@@ -26,9 +28,13 @@ const MOST_COMPARED: usize = 16;
 /// Datagrams of a part of a capture that follow those of another come within this time, in nanoseconds.
 const SOON: u64 = 10_000_000_000;
 
+/// Two captures of one packet at one interface differ by this, in nanoseconds: one may have microseconds only.
+const SAME_TIME: u64 = 1_000;
+
 /// What says that two files are of one host, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Evidence {
+    Overlapping,
     Continued,
     SameAddress,
     SameEnd,
@@ -54,6 +60,28 @@ pub(crate) fn hosts(tracker: &Tracker, files: usize) -> Vec<u16> {
     pairs.compare_associations(tracker);
     pairs.compare_datagrams(tracker);
     pairs.joined(files)
+}
+
+/// Packets that two files have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Common {
+    #[default]
+    Nothing,
+    /// All were captured at the same time in both.
+    AtSameTimes,
+    AtOtherTimes,
+}
+
+impl Common {
+    /// Packets of each end of a connection, with their times in both files.
+    fn add(&mut self, matched: &[Vec<[u64; 2]>; 2]) {
+        let is_same = |[here, there]: &[u64; 2]| here.abs_diff(*there) <= SAME_TIME;
+        *self = match (matched.iter().flatten().count(), matched.iter().flatten().all(is_same)) {
+            (0, _) => *self,
+            (_, true) if *self != Self::AtOtherTimes => Self::AtSameTimes,
+            _ => Self::AtOtherTimes,
+        };
+    }
 }
 
 impl Pairs {
@@ -83,7 +111,7 @@ impl Pairs {
         for files in same_ports.values().filter(|files| files.len() > 1) {
             for ((&a, in_a), (&b, in_b)) in in_pairs(files) {
                 let mut is_continued = false;
-                let mut are_apart = false;
+                let mut common = Common::default();
                 let mut have_same_times = false;
                 for (&i, &j) in in_a.iter().flat_map(|i| in_b.iter().map(move |j| (i, j))) {
                     let (first, second) = (&tracker.flows[i].1, &tracker.flows[j].1);
@@ -93,16 +121,18 @@ impl Pairs {
                         near[i] = Some(end);
                         near[j] = Some(of_second(1 - end));
                     }
-                    are_apart |= matched.iter().any(|times| !times.is_empty());
+                    common.add(&matched);
                     have_same_times |= first.first_time <= second.last_time && second.first_time <= first.last_time;
                     let sent = [first, second].map(|flow| [0, 1].map(|end| flow.halves[end].packets > 0));
                     let has_one_direction = [0, 1].map(|end| sent[0][end] != sent[1][of_second(end)]) == [true; 2];
                     is_continued |= has_one_direction || follows(first, second) || follows(second, first);
                 }
-                if are_apart || (have_same_times && !is_continued) {
-                    self.set_apart(a, b);
-                } else if is_continued {
-                    self.put_together(Evidence::Continued, a, b);
+                match common {
+                    Common::AtOtherTimes => self.set_apart(a, b),
+                    Common::AtSameTimes => self.put_together(Evidence::Overlapping, a, b),
+                    Common::Nothing if is_continued => self.put_together(Evidence::Continued, a, b),
+                    Common::Nothing if have_same_times => self.set_apart(a, b),
+                    Common::Nothing => {}
                 }
             }
         }
@@ -183,8 +213,12 @@ impl Pairs {
                     views.insert(a, Some(is_first_tag));
                     views.insert(b, Some(!is_first_tag));
                 }
-                if has_common_path {
-                    self.set_apart(a, b);
+                let mut common = Common::default();
+                common.add(&matched);
+                match common {
+                    Common::AtSameTimes => self.put_together(Evidence::Overlapping, a, b),
+                    _ if has_common_path => self.set_apart(a, b),
+                    _ => {}
                 }
             }
             self.compare_ends(&views);
@@ -203,14 +237,16 @@ impl Pairs {
             for ((&a, first), (&b, second)) in in_pairs(files) {
                 let ends = [0, 1].map(|end| [&first.sent[end], second.as_in(first, end)]);
                 let has_one_direction = ends.iter().all(|[first, second]| (first.packets > 0) != (second.packets > 0));
-                let are_apart = ends.iter().any(|[first, second]| !first.passages.matched(&second.passages).is_empty());
+                let mut common = Common::default();
+                common.add(&ends.map(|[first, second]| first.passages.matched(&second.passages)));
                 let gap = |from: &Datagrams, to: &Datagrams| to.first_time.checked_sub(from.last_time());
-                match gap(first, second).or(gap(second, first)) {
-                    _ if are_apart => self.set_apart(a, b),
-                    Some(0..SOON) => self.put_together(Evidence::Continued, a, b),
-                    None if has_one_direction => self.put_together(Evidence::Continued, a, b),
-                    None => self.set_apart(a, b),
-                    Some(_) => {}
+                match (common, gap(first, second).or(gap(second, first))) {
+                    (Common::AtOtherTimes, _) => self.set_apart(a, b),
+                    (Common::AtSameTimes, _) => self.put_together(Evidence::Overlapping, a, b),
+                    (Common::Nothing, Some(0..SOON)) => self.put_together(Evidence::Continued, a, b),
+                    (Common::Nothing, None) if has_one_direction => self.put_together(Evidence::Continued, a, b),
+                    (Common::Nothing, None) => self.set_apart(a, b),
+                    (Common::Nothing, Some(_)) => {}
                 }
             }
         }
@@ -258,13 +294,9 @@ fn in_pairs<T: IntoIterator<Item = U>, U: Clone>(all: T) -> impl Iterator<Item =
     pairs.map(move |(a, b)| (all[a].clone(), all[b].clone()))
 }
 
-/// Which end the first of two points is nearer to, by packets of both ends with their times at both points. Their way
-/// makes the difference larger for those that the first point has first, whatever the clocks say.
+/// Which end the first of two points is nearer to, by packets of both ends with their times at both points.
 fn nearer_end(matched: &[Vec<[u64; 2]>; 2]) -> Option<usize> {
-    let smallest =
-        |times: &Vec<[u64; 2]>| times.iter().map(|[here, there]| i128::from(*there) - i128::from(*here)).min();
-    let [from_0, from_1] = [smallest(&matched[0])?, smallest(&matched[1])?];
-    (from_0 != from_1).then_some(usize::from(from_0 < from_1))
+    farther(matched).filter(|farther| *farther != 0).map(|farther| usize::from(farther < 0))
 }
 
 /// Whether a flow of another file begins where this one ends, in time and in the sequence of one end.
@@ -288,17 +320,5 @@ mod tests {
         pairs.set_apart(0, 2);
         pairs.set_apart(3, 1);
         assert_eq!(pairs.joined(5), [0, 0, 1, 1, 2]);
-    }
-
-    #[test]
-    fn the_nearer_end_is_told_whatever_the_clocks_say() {
-        for ahead in [0, 5_000] {
-            // 10 from end 0 to the second point, and 10 back.
-            let matched = [vec![[1_000, 1_010 + ahead]], vec![[1_030, 1_020 + ahead]]];
-            assert_eq!(nearer_end(&matched), Some(0));
-            let [forward, back] = matched;
-            assert_eq!(nearer_end(&[back, forward]), Some(1));
-        }
-        assert_eq!(nearer_end(&[vec![[1, 2]], Vec::new()]), None);
     }
 }

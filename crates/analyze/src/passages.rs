@@ -46,6 +46,15 @@ impl Passages {
     }
 }
 
+/// Twice how much farther the second of two points is from end 0 than the first, in nanoseconds, by packets of both ends
+/// with their times at both points. Their way makes the difference larger for those that the first point has first,
+/// whatever the clocks say.
+pub(crate) fn farther(matched: &[Vec<[u64; 2]>; 2]) -> Option<i128> {
+    let smallest =
+        |times: &Vec<[u64; 2]>| times.iter().map(|[here, there]| i128::from(*there) - i128::from(*here)).min();
+    Some(smallest(&matched[0])? - smallest(&matched[1])?)
+}
+
 /// The share of packets, in the order of their departures, that arrive behind one that left later, in per cent.
 pub(crate) fn overtaken_percent(times: &[[u64; 2]]) -> Option<f64> {
     let mut earliest = u64::MAX;
@@ -113,6 +122,18 @@ mod tests {
         there.add_segment(&segment(5), 130);
         there.add_segment(&segment(6), 80);
         assert_eq!(here.matched(&there), [[50, 80]]);
+    }
+
+    #[test]
+    fn the_farther_point_is_told_whatever_the_clocks_say() {
+        for ahead in [0, 5_000] {
+            // 10 from end 0 to the second point, and 10 back.
+            let matched = [vec![[1_000, 1_010 + ahead]], vec![[1_030, 1_020 + ahead]]];
+            assert_eq!(farther(&matched), Some(20));
+            let [forward, back] = matched;
+            assert_eq!(farther(&[back, forward]), Some(-20));
+        }
+        assert_eq!(farther(&[vec![[1, 2]], Vec::new()]), None);
     }
 
     #[test]

@@ -103,13 +103,9 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
             row.congestion.map(|family| family.episodes.into())
         })
         .numbers(("unused_s", "s", "How long a quarter of the window or more was free."), |row| row.unused_s)
-        .counts(("most_in_flight_bytes", "bytes", "Most bytes sent and not acknowledged."), |row| {
-            Some(row.most_in_flight)
-        })
-        .numbers(("window_limited_s", "s", "How long the receiver's window was full."), |row| {
-            Some(row.window_limited_s)
-        })
-        .numbers(("idle_s", "s", "How long nothing was in flight."), |row| Some(row.idle_s));
+        .counts(("most_in_flight_bytes", "bytes", "Most bytes sent and not acknowledged."), |row| row.most_in_flight)
+        .numbers(("window_limited_s", "s", "How long the receiver's window was full."), |row| row.window_limited_s)
+        .numbers(("idle_s", "s", "How long nothing was in flight."), |row| row.idle_s);
     columns.table("subflows")
 }
 
@@ -197,6 +193,11 @@ impl Analysis {
         let beyond = (self.beyond > 0).then(|| {
             format!("Not followed: {} packets of connections beyond the first {}.", self.beyond, crate::MOST_FLOWS)
         });
+        let cut = (self.cut_headers > 0).then(|| {
+            format!("Of {} TCP packets, options were not captured: capture 96 bytes or more.", self.cut_headers)
+        });
+        let copies =
+            (self.duplicates > 0).then(|| format!("Left out: {} packets that the capture has twice.", self.duplicates));
         let connections = self.connections.iter().flat_map(|connection| {
             connection.notes.iter().map(|note| format!("Connection {}: {note}.", connection.number))
         });
@@ -214,6 +215,8 @@ impl Analysis {
             .chain(damaged)
             .chain(unread)
             .chain(beyond)
+            .chain(cut)
+            .chain(copies)
             .chain(clocks)
             .chain(connections)
             .chain(self.inferred())
@@ -270,6 +273,14 @@ fn shown_subflows(rows: &[SubflowRow]) -> Table {
         .shown("TLP", 0, Align::Right, |row| count(row.probes))
         .shown("D-SACK", 0, Align::Right, |row| count(row.spurious))
         .shown("RTT ms", 1, Align::Right, |row| row.mean_rtt_ms.into())
-        .shown("flight kB", 1, Align::Right, |row| (row.most_in_flight as f64 / 1e3).into());
+        .shown("flight kB", 1, Align::Right, |row| row.most_in_flight.map(|bytes| bytes as f64 / 1e3).into());
+    if rows.iter().any(|row| row.lost.is_some() || row.mean_delay_ms.is_some()) {
+        columns.shown("lost", 0, Align::Right, |row| row.lost.map_or(Cell::Empty, count)).shown(
+            "delay ms",
+            1,
+            Align::Right,
+            |row| row.mean_delay_ms.into(),
+        );
+    }
     columns.table("subflows")
 }

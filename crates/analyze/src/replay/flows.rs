@@ -112,7 +112,7 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     // At a receiver everything is acknowledged at once, and nothing is ever in flight.
     let own = rows_of_connection(analysis, row.number).iter();
     let of_data = own.filter(|it| it.bytes > bytes[0].max(bytes[1]) / 2);
-    let idle: f64 = of_data.filter(|it| it.mean_rtt_ms.is_some()).map(|it| it.idle_s).sum();
+    let idle: f64 = of_data.filter(|it| it.mean_rtt_ms.is_some()).filter_map(|it| it.idle_s).sum();
     let active = done - row.start_s;
     if idle > active * IDLE_SHARE && row.protocol != "udp" {
         notes.push(format!(

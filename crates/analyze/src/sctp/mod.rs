@@ -17,7 +17,7 @@ use subflow_wire::sctp::chunk_type;
 
 pub(crate) use chunks::Chunks;
 use chunks::Sent;
-pub(crate) use path::Path;
+pub(crate) use path::{Path, PathHalf};
 
 use crate::passages::mixed_bytes;
 use crate::sequence::{Sending, Tracing};

@@ -1,103 +1,189 @@
 //! SCTP associations as the points of capture show them, and their rows.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use super::clocks::Shared;
 use super::corrections::Corrections;
 use super::points::Delays;
-use super::rows::ms;
-use super::{DirectionRow, Summary, note_list};
-use crate::sctp::{Association, Path};
-use crate::summary::rows::seconds;
-use crate::summary::{ConnectionRow, SubflowRow};
+use super::rows::{ms, seconds};
+use super::{BEGAN_LATER, ConnectionRow, DirectionRow, SubflowRow, Summary, note_list};
+use crate::passages::farther;
+use crate::sctp::{Association, Path, PathHalf};
 use crate::tracker::Tracker;
 
 /// What each point shows of one association: the points in the order from its end 0 to its end 1.
 #[derive(Clone, Debug)]
 pub(super) struct Associations<'a> {
-    places: Vec<(u16, &'a Association)>,
+    /// Those with its begin; all if there are none.
+    places: Vec<Place<'a>>,
+    /// Also those that began later.
+    all: Vec<Place<'a>>,
+}
+
+/// What one point shows.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    point: u16,
+    association: &'a Association,
+    /// Whether its ends are the other way round: it has not shown who opened the association.
+    is_reversed: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The number that the end `end` of all places has in its association.
+    fn end(&self, end: usize) -> usize {
+        end ^ usize::from(self.is_reversed)
+    }
+
+    /// What the end `end` of all places sent on a path of the association.
+    fn sent(&self, path: &'a Path, end: usize) -> &'a PathHalf {
+        &path.sent[self.end(end)]
+    }
+
+    /// The ends of a path of the association, in the order of all places.
+    fn ends(&self, path: &Path) -> [SocketAddr; 2] {
+        [0, 1].map(|end| path.ends[self.end(end)])
+    }
+
+    fn path_between(&self, ends: [SocketAddr; 2]) -> Option<&'a Path> {
+        self.association.paths.iter().find(|path| self.ends(path) == ends)
+    }
+
+    /// The times of packets of the end `end` here and at another place.
+    fn matched(&self, other: &Place<'_>, end: usize) -> Vec<[u64; 2]> {
+        let both = self.association.paths.iter().filter_map(|path| Some((path, other.path_between(self.ends(path))?)));
+        both.flat_map(|(here, there)| self.sent(here, end).passages.matched(&other.sent(there, end).passages)).collect()
+    }
+
+    fn packets(&self, end: usize) -> u64 {
+        self.association.paths.iter().map(|path| self.sent(path, end).packets).sum()
+    }
 }
 
 /// The associations of all points; those that several points show have the same tags.
 pub(super) fn grouped(tracker: &Tracker) -> Vec<Associations<'_>> {
-    let mut groups: BTreeMap<([Option<u32>; 2], usize), Associations<'_>> = BTreeMap::new();
-    for (at, (point, association)) in tracker.associations.iter().enumerate() {
+    let mut groups: BTreeMap<([Option<u32>; 2], usize), Vec<Place<'_>>> = BTreeMap::new();
+    let all = || tracker.associations.iter().enumerate();
+    let has_begin = |(_, (_, association)): &(usize, &(u16, Association))| association.handshake.init.is_some();
+    let (begun, others) = (all().filter(has_begin), all().filter(|it| !has_begin(it)));
+    for (at, (point, association)) in begun.chain(others) {
+        let [a, b] = association.tags;
         let unique = if association.tags.contains(&None) { at + 1 } else { 0 };
-        let group = groups.entry((association.tags, unique));
-        group.or_insert_with(|| Associations { places: Vec::new() }).places.push((*point, association));
+        let group = groups.entry(([a.min(b), a.max(b)], unique)).or_default();
+        let is_reversed = group.first().is_some_and(|first| first.association.tags != association.tags);
+        group.push(Place { point: *point, association, is_reversed });
     }
-    let mut groups: Vec<Associations<'_>> = groups.into_values().collect();
-    groups.iter_mut().for_each(Associations::order);
-    groups
+    groups.into_values().map(Associations::of).collect()
 }
 
-impl<'a> Associations<'a> {
-    /// The handshake tells which end a point is near; else the point of a sender shows more of its packets.
-    fn order(&mut self) {
-        let packets = |association: &Association, end: usize| -> u64 {
-            association.paths.iter().map(|path| path.sent[end].packets).sum()
+/// The handshake tells which end a point is near; without it, packets of both ends, or where more of them were captured.
+fn order(places: &mut [Place<'_>]) {
+    let nearest = |place: &Place<'_>| place.association.nearest_end().map(|end| place.end(end));
+    let distances: Option<BTreeMap<u16, i128>> = places.first().copied().and_then(|first| {
+        let distance = |place: &Place<'_>| {
+            let matched = [0, 1].map(|end| first.matched(place, end));
+            if place.point == first.point { Some(0) } else { farther(&matched) }
         };
-        self.places.sort_by_key(|(_, association)| {
-            let sent_more = packets(association, 1).cast_signed() - packets(association, 0).cast_signed();
-            (association.nearest_end().unwrap_or(0), sent_more)
-        });
-    }
-
-    /// The point nearest to the end `end`.
-    fn place(&self, end: usize) -> (u16, &'a Association) {
-        self.places[if end == 0 { 0 } else { self.places.len() - 1 }]
-    }
-
-    pub(super) fn first_time(&self, corrections: &Corrections) -> u64 {
-        let times = self.places.iter().map(|(point, it)| corrections.corrected(*point, it.first_time));
-        times.min().unwrap_or(0)
-    }
-
-    /// The one-way delays of the end `end`'s packets on a path, if there are two points.
-    fn delays(&self, path: &Path, end: usize, corrections: &Corrections) -> Option<Delays> {
-        if self.places.len() < 2 || !self.has_one_clock(corrections) {
-            return None;
-        }
-        let [sender, receiver] = [self.place(end), self.place(1 - end)];
-        let arrivals = &path_of(receiver.1, path)?.sent[end].passages;
-        let mut times = path.sent[end].passages.matched(arrivals);
-        for [sent, arrived] in &mut times {
-            *sent = corrections.corrected(sender.0, *sent);
-            *arrived = corrections.corrected(receiver.0, *arrived);
-        }
-        Delays::of(&times)
-    }
-
-    fn has_one_clock(&self, corrections: &Corrections) -> bool {
-        corrections.are_comparable([self.place(0).0, self.place(1).0])
-    }
-
-    /// Whether what a point shows of the end `end` is complete.
-    fn is_at_sender(&self, end: usize) -> bool {
-        self.places.len() > 1 || self.places[0].1.nearest_end().is_none_or(|nearest| nearest == end)
+        places.iter().map(|place| Some((place.point, distance(place)?))).collect()
+    });
+    match distances.filter(|_| places.iter().any(|place| nearest(place).is_none())) {
+        Some(distances) => places.sort_by_key(|place| distances[&place.point]),
+        None => places.sort_by_key(|place| {
+            let sent_more = place.packets(1).cast_signed() - place.packets(0).cast_signed();
+            (nearest(place).unwrap_or(0), sent_more)
+        }),
     }
 }
 
 impl Shared for Associations<'_> {
     fn points(&self) -> Vec<u16> {
-        self.places.iter().map(|(point, _)| *point).collect()
+        self.all.iter().map(|place| place.point).collect()
     }
 
     fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
-        let [first, second] = points.map(|point| self.places.iter().position(|(its, _)| *its == point));
+        let [first, second] = points.map(|point| self.all.iter().position(|place| place.point == point));
         let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
         let is_from_first = (first < second) == (end == 0);
-        let paths = self.places[first].1.paths.iter();
-        let both = paths.filter_map(|path| Some((path, path_of(self.places[second].1, path)?)));
-        both.flat_map(|(here, there)| here.sent[end].passages.matched(&there.sent[end].passages))
-            .map(|times| (is_from_first, times))
-            .collect()
+        let matched = self.all[first].matched(&self.all[second], end);
+        matched.into_iter().map(|times| (is_from_first, times)).collect()
     }
 }
 
-/// The same path at another point.
-fn path_of<'a>(association: &'a Association, path: &Path) -> Option<&'a Path> {
-    association.paths.iter().find(|other| other.ends == path.ends)
+impl<'a> Associations<'a> {
+    fn of(mut all: Vec<Place<'a>>) -> Self {
+        order(&mut all);
+        let begun = all.iter().copied().filter(|place| place.association.handshake.init.is_some());
+        let begun: Vec<Place<'a>> = begun.collect();
+        Self { places: if begun.is_empty() { all.clone() } else { begun }, all }
+    }
+
+    /// The point nearest to the end `end`.
+    fn nearest_to(&self, end: usize) -> &Place<'a> {
+        &self.places[if end == 0 { 0 } else { self.places.len() - 1 }]
+    }
+
+    pub(super) fn first_time(&self, corrections: &Corrections) -> u64 {
+        let times = self.places.iter().map(|place| corrections.corrected(place.point, place.association.first_time));
+        times.min().unwrap_or(0)
+    }
+
+    /// The one-way delays of the end `end`'s packets on a path, if there are two points.
+    fn delays(&self, ends: [SocketAddr; 2], end: usize, corrections: &Corrections) -> Option<Delays> {
+        let (first, last) = (self.all.first()?, self.all.last()?);
+        let (sender, receiver) = if end == 0 { (first, last) } else { (last, first) };
+        if self.all.len() < 2 || !corrections.are_comparable([sender.point, receiver.point]) {
+            return None;
+        }
+        let [sent, arrived] = [sender, receiver].map(|place| Some(place.sent(place.path_between(ends)?, end)));
+        let mut times = sent?.passages.matched(&arrived?.passages);
+        for [sent, arrived] in &mut times {
+            *sent = corrections.corrected(sender.point, *sent);
+            *arrived = corrections.corrected(receiver.point, *arrived);
+        }
+        Delays::of(&times)
+    }
+
+    fn has_one_clock(&self, corrections: &Corrections) -> bool {
+        self.places.len() > 1 && corrections.are_comparable([0, 1].map(|end| self.nearest_to(end).point))
+    }
+
+    /// Whether what a point shows of the end `end` is complete.
+    fn is_at_sender(&self, end: usize) -> bool {
+        let only = &self.places[0];
+        self.places.len() > 1 || only.association.nearest_end().is_none_or(|nearest| nearest == only.end(end))
+    }
+
+    /// Packets of the end `end` on a path that one point shows and the other does not, if both were capturing all the time.
+    fn lost(&self, ends: [SocketAddr; 2], end: usize, corrections: &Corrections) -> Option<u64> {
+        let both = [end, 1 - end].map(|near| self.nearest_to(near));
+        let [sent, arrived] = both.map(|place| Some(place.sent(place.path_between(ends)?, end).packets));
+        let times = both.map(|it| (it.point, [it.association.first_time, it.association.last_time]));
+        let is_known = self.places.len() > 1 && corrections.were_capturing(times);
+        is_known.then_some(sent?.saturating_sub(arrived?))
+    }
+
+    /// When the last data of the end `end` arrived.
+    fn completed(&self, end: usize, corrections: &Corrections) -> Option<u64> {
+        let [sender, receiver] = [end, 1 - end].map(|near| self.nearest_to(near));
+        let arrived = receiver.association.data[receiver.end(end)].last_new;
+        let arrived = arrived.filter(|_| self.has_one_clock(corrections));
+        let chunks = &sender.association.data[sender.end(end)];
+        let shown = chunks.last_acknowledged.or(chunks.last_new);
+        let arrived = arrived.map(|time| corrections.corrected(receiver.point, time));
+        arrived.or(shown.map(|time| corrections.corrected(sender.point, time)))
+    }
+
+    /// The ends of all paths, those of the first point first.
+    fn paths(&self) -> Vec<[SocketAddr; 2]> {
+        let mut paths: Vec<[SocketAddr; 2]> = Vec::new();
+        for ends in self.places.iter().flat_map(|place| place.association.paths.iter().map(|path| place.ends(path))) {
+            if !paths.contains(&ends) {
+                paths.push(ends);
+            }
+        }
+        paths
+    }
 }
 
 impl Summary {
@@ -105,59 +191,57 @@ impl Summary {
         let number = self.connections.len() + 1;
         let mut directions = <[DirectionRow; 2]>::default();
         for (end, direction) in directions.iter_mut().enumerate() {
-            let [(sender_point, sender), (receiver_point, receiver)] = [points.place(end), points.place(1 - end)];
-            let chunks = &sender.data[end];
-            direction.packets = sender.paths.iter().map(|path| path.sent[end].packets).sum();
+            let sender = points.nearest_to(end);
+            let chunks = &sender.association.data[sender.end(end)];
+            direction.packets = sender.packets(end);
             direction.bytes = chunks.bytes;
             direction.retransmissions = chunks.retransmissions;
-            direction.timeouts = sender.paths.iter().map(|path| path.sent[end].timeouts).sum();
-            let arrived = receiver.data[end].last_new;
-            let arrived = arrived.filter(|_| points.places.len() > 1 && points.has_one_clock(corrections));
-            let arrived = arrived.map(|time| corrections.corrected(receiver_point, time));
-            let shown = chunks.last_acknowledged.or(chunks.last_new);
-            let done = arrived.or(shown.map(|time| corrections.corrected(sender_point, time)));
+            direction.timeouts = sender.association.paths.iter().map(|path| sender.sent(path, end).timeouts).sum();
+            let done = points.completed(end, corrections);
             direction.finish(begin, done.filter(|_| chunks.bytes > 0), self.origin);
         }
+        let association = points.places[0].association;
+        let paths = points.paths();
         let mut curves = Vec::new();
-        let association = points.places[0].1;
-        let all = association.paths.iter().chain(
-            points.places[1..]
-                .iter()
-                .flat_map(|(_, other)| other.paths.iter().filter(|path| path_of(association, path).is_none())),
-        );
-        let mut count = 0;
-        for (at, path) in all.enumerate() {
-            count = at + 1;
+        for (at, &ends) in paths.iter().enumerate() {
             for end in [0, 1] {
-                let (_, sender) = points.place(end);
-                let shown = path_of(sender, path).unwrap_or(path);
-                if shown.sent[end].data_packets == 0 {
+                let sender = points.nearest_to(end);
+                let elsewhere = || points.places.iter().find_map(|place| Some((place, place.path_between(ends)?)));
+                let shown = sender.path_between(ends).map(|path| (sender, path)).or_else(elsewhere);
+                let Some((place, path)) = shown.filter(|(place, path)| place.sent(path, end).data_packets > 0) else {
                     continue;
-                }
-                let arrived = path_of(points.place(1 - end).1, path).filter(|_| points.places.len() > 1);
+                };
                 let is_at_sender = points.is_at_sender(end);
-                let row = SubflowRow::of_path((number, at + 1), shown, end, is_at_sender, directions[end].duration_s);
+                let duration = directions[end].duration_s;
+                let row = SubflowRow::of_path((number, at + 1), path, place.end(end), is_at_sender, duration);
                 let handshake = if at == 0 { association.handshake.round_trip().map(ms) } else { None };
-                let lost = arrived.map(|it| shown.sent[end].packets.saturating_sub(it.sent[end].packets));
-                let delays = points.delays(shown, end, corrections);
-                self.subflows.push(SubflowRow { handshake_ms: handshake, lost, ..row }.with_delays(delays));
-                let name = format!("{}-{}", path.ends[end], path.ends[1 - end]);
-                curves.push((name.clone(), shown.sent[end].over_time.series(&name, self.origin)));
-                let traced = shown.traced.iter().flat_map(|ends| ends[end].sequences(number, &name));
+                let has_sacks = sender.association.data[sender.end(end)].last_acknowledged.is_some();
+                let most_in_flight = row.most_in_flight.filter(|_| has_sacks);
+                let lost = points.lost(ends, end, corrections);
+                let delays = points.delays(ends, end, corrections);
+                let row = SubflowRow { handshake_ms: handshake, most_in_flight, lost, ..row };
+                self.subflows.push(row.with_delays(delays));
+                let name = format!("{}-{}", ends[end], ends[1 - end]);
+                curves.push((name.clone(), place.sent(path, end).over_time.series(&name, self.origin)));
+                let traced = path.traced.iter().flat_map(|both| both[place.end(end)].sequences(number, &name));
                 self.sequences.extend(traced);
             }
         }
-        let first = association.paths.first();
-        let name = |end: usize| first.map(|path| path.ends[end].to_string()).unwrap_or_default();
+        let name = |end: usize| paths.first().map(|ends| ends[end].to_string()).unwrap_or_default();
+        let is_late = points.all.len() > points.places.len();
+        let notes = [
+            if association.handshake.init.is_some() { "" } else { "its INIT was not captured" },
+            if is_late { BEGAN_LATER } else { "" },
+        ];
         let row = ConnectionRow {
             number,
             protocol: "sctp",
             client: name(0),
             server: name(1),
-            subflows: count,
+            subflows: paths.len(),
             start_s: seconds(begin, self.origin),
             outcome: association.outcome(),
-            notes: note_list([if association.handshake.init.is_some() { "" } else { "its INIT was not captured" }]),
+            notes: note_list(notes),
             directions,
         };
         self.seen.add(row.shown_with(curves));

@@ -46,9 +46,14 @@ struct Differences {
 
 /// The clocks of all points, by the packets that they have in common: with the first point, else with one that has some
 /// in common with it, and so on.
-pub(super) fn corrections(shown: &[&dyn Shared], clocks: Clocks, origin: u64) -> Corrections {
+pub(super) fn corrections(
+    shown: &[&dyn Shared],
+    spans: &[Option<[u64; 2]>],
+    clocks: Clocks,
+    origin: u64,
+) -> Corrections {
     let count = shown.iter().flat_map(|it| it.points()).max().map_or(0, |last| last + 1);
-    let mut corrections = Corrections::new(count, origin);
+    let mut corrections = Corrections::new(spans.to_vec(), origin);
     for root in 0..count {
         let mut compared = if corrections.is_compared(root) { Vec::new() } else { vec![root] };
         while let Some(known) = compared.pop() {

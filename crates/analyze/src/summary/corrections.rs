@@ -14,6 +14,9 @@ pub struct ClockRow {
     pub uncertainty_ms: f64,
 }
 
+/// A point of capture without packets for so long may have ended, in nanoseconds.
+const QUIET: u64 = 1_000_000_000;
+
 /// The clocks of all files that have another one than the first file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Corrections {
@@ -21,12 +24,14 @@ pub(super) struct Corrections {
     origin: u64,
     /// Of each point, the first one that its clock was compared with, directly or through others.
     compared_with: Vec<Option<u16>>,
+    /// The times of the first and the last packet of each point.
+    spans: Vec<Option<[u64; 2]>>,
 }
 
 impl Corrections {
-    /// None for so many points, with offsets at `origin`, in nanoseconds.
-    pub(super) fn new(points: u16, origin: u64) -> Self {
-        Self { rows: Vec::new(), origin, compared_with: vec![None; points.into()] }
+    /// None for points with the times of their first and last packets; offsets are those at `origin`, in nanoseconds.
+    pub(super) fn new(spans: Vec<Option<[u64; 2]>>, origin: u64) -> Self {
+        Self { rows: Vec::new(), origin, compared_with: vec![None; spans.len()], spans }
     }
 
     /// Adds a clock.
@@ -47,6 +52,18 @@ impl Corrections {
     pub(super) fn are_comparable(&self, points: [u16; 2]) -> bool {
         let [first, second] = points.map(|point| self.compared_with.get(usize::from(point)).copied().flatten());
         first.is_some() && first == second
+    }
+
+    /// Whether each of two points was capturing when the other, between two times of its own, saw a connection: packets that
+    /// it does not show were lost then. Where the times cannot be compared they are taken to be the same.
+    pub(super) fn were_capturing(&self, [one, other]: [(u16, [u64; 2]); 2]) -> bool {
+        let is_in = |(point, times): (u16, [u64; 2]), other: u16| {
+            let Some(Some(span)) = self.spans.get(usize::from(other)) else { return false };
+            let [first, last] = times.map(|time| self.corrected(point, time));
+            let [begin, end] = span.map(|time| self.corrected(other, time));
+            begin <= first.saturating_add(QUIET) && last <= end.saturating_add(QUIET)
+        };
+        !self.are_comparable([one.0, other.0]) || (is_in(one, other.0) && is_in(other, one.0))
     }
 
     pub(super) fn rows(&self) -> &[ClockRow] {
@@ -73,7 +90,7 @@ mod tests {
     #[test]
     fn offset_and_skew_are_subtracted() {
         let row = ClockRow { file: 2, offset_ms: -5.0, skew_ppm: 10.0, uncertainty_ms: 1.0 };
-        let mut corrections = Corrections::new(3, 1_000_000_000);
+        let mut corrections = Corrections::new(vec![None; 3], 1_000_000_000);
         corrections.extend(Some(row));
         [0, 1].into_iter().for_each(|point| corrections.compare(0, point));
         assert_eq!(corrections.corrected(0, 2_000_000_000), 2_000_000_000);
@@ -81,5 +98,15 @@ mod tests {
         // A second later it has gained 10 µs.
         assert_eq!(corrections.corrected(1, 2_000_000_000), 2_004_990_000);
         assert!(corrections.are_comparable([1, 0]) && !corrections.are_comparable([2, 0]));
+    }
+
+    #[test]
+    fn a_point_that_ends_before_a_connection_does_not_tell_losses() {
+        const S: u64 = 1_000_000_000;
+        let mut corrections = Corrections::new(vec![Some([0, 20 * S]), Some([5 * S, 15 * S])], 0);
+        [0, 1].into_iter().for_each(|point| corrections.compare(0, point));
+        let were = |times: [u64; 2]| corrections.were_capturing([(0, times.map(|it| it * S)), (1, [6 * S, 9 * S])]);
+        assert!(were([6, 9]) && were([5, 16]), "the last packets may be lost");
+        assert!(!were([6, 17]) && !were([3, 9]));
     }
 }

@@ -2,16 +2,19 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the points that show one TCP connection or subflow, and which is where | `points.rs` |
+//! | which points show the same TCP connection or subflow, and in which order | `places.rs` |
+//! | what they show of it | `points.rs` |
 //! | their clocks | `clocks.rs`; times by one clock: `corrections.rs` |
-//! | connections of several subflows | `multipath.rs`; associations: `associations.rs`; UDP: `datagrams.rs` |
+//! | connections of several subflows | `multipath.rs`; which are the same: `identities.rs`; associations: `associations.rs`; UDP: `datagrams.rs` |
 //! | the rows | `rows.rs` |
 
 mod associations;
 mod clocks;
 mod corrections;
 mod datagrams;
+mod identities;
 mod multipath;
+mod places;
 mod points;
 mod rows;
 
@@ -28,6 +31,7 @@ use clocks::Shared;
 pub use corrections::ClockRow;
 use corrections::Corrections;
 use datagrams::Datagrams;
+use identities::Identities;
 use multipath::Subflows;
 use points::{Points, grouped};
 use rows::seconds;
@@ -44,6 +48,9 @@ pub(crate) struct Summary {
     origin: u64,
 }
 
+/// A note about a connection of which not all captures show the begin.
+const BEGAN_LATER: &str = "of a capture that began later only one-way delays are used";
+
 /// What makes a row of connections.
 enum Entry<'a> {
     Single(Points<'a>, &'static str),
@@ -59,7 +66,7 @@ pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summa
     let (flows, datagrams) = (grouped(tracker, &as_they_are), datagrams::grouped(tracker, &as_they_are));
     let shown = flows.iter().map(as_shared).chain(associations.iter().map(as_shared));
     let shown: Vec<&dyn Shared> = shown.chain(datagrams.iter().map(as_shared)).collect();
-    let corrections = clocks::corrections(&shown, clocks, origin);
+    let corrections = clocks::corrections(&shown, &tracker.spans, clocks, origin);
     let mut entries = tcp_entries(tracker, &corrections);
     entries.extend(associations.into_iter().map(|it| (it.first_time(&corrections), Entry::Association(it))));
     let datagrams = datagrams::grouped(tracker, &corrections);
@@ -93,18 +100,18 @@ fn as_shared<T: Shared>(shown: &T) -> &dyn Shared {
 fn tcp_entries<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<(u64, Entry<'a>)> {
     type Flows<'a> = Vec<(Points<'a>, bool)>;
     let mut entries = Vec::new();
-    // By token; by position if there is none.
-    let mut connections: BTreeMap<(Option<u32>, usize), Flows<'_>> = BTreeMap::new();
-    for points in grouped(tracker, corrections) {
-        let member = points.member();
-        let connection = member.map(|member| &tracker.connections[member.connection].1);
-        match (member, connection) {
-            (Some(member), Some(connection)) if connection.is_confirmed => {
-                let token = connection.tokens[1].or(connection.tokens[0]);
-                let unique = if token.is_some() { 0 } else { member.connection };
-                connections.entry((token, unique)).or_default().push((points, member.is_reversed));
+    let groups = grouped(tracker, corrections);
+    let mut identities = Identities::of(tracker, &groups);
+    let mut connections: BTreeMap<usize, Flows<'_>> = BTreeMap::new();
+    for points in groups {
+        let connection =
+            points.connection(tracker).map(|(at, is_reversed)| (at, &tracker.connections[at].1, is_reversed));
+        match connection {
+            Some((at, connection, is_reversed)) if connection.is_confirmed => {
+                let (first, is_first_reversed) = identities.first(at);
+                connections.entry(first).or_default().push((points, is_reversed ^ is_first_reversed));
             }
-            (_, connection) => {
+            connection => {
                 let note = if connection.is_some() { "MPTCP was offered and not confirmed" } else { "" };
                 entries.push((points.first_time(), Entry::Single(points, note)));
             }
@@ -112,7 +119,8 @@ fn tcp_entries<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<(u
     }
     for flows in connections.into_values() {
         let first = flows.iter().map(|(points, _)| points.first_time()).min().unwrap_or(0);
-        let mut shown: Vec<usize> = flows.iter().flat_map(|(points, _)| points.connections()).collect();
+        let mut shown: Vec<usize> =
+            flows.iter().flat_map(|(points, _)| points.connections()).map(|(at, _)| at).collect();
         shown.sort_unstable();
         shown.dedup();
         let connections = shown.into_iter().map(|at| (at, &tracker.connections[at].1)).collect();
@@ -135,7 +143,8 @@ impl Summary {
         }
         let durations = directions.each_ref().map(|direction| direction.duration_s);
         let curves = self.add_subflow(number, 1, points, false, durations);
-        let notes = note_list([note, if points.is_opening_known() { "" } else { "its SYN was not captured" }]);
+        let late = if points.late().next().is_some() { BEGAN_LATER } else { "" };
+        let notes = note_list([note, if points.is_opening_known() { "" } else { "its SYN was not captured" }, late]);
         let row = ConnectionRow {
             number,
             protocol: "tcp",

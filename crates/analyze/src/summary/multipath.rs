@@ -16,13 +16,14 @@ pub(super) struct Subflows<'a> {
 }
 
 impl<'a> Subflows<'a> {
-    /// What the point nearest to an end shows of the connection.
-    fn nearest_to(&self, end: usize) -> &'a Connection {
-        let position = self.flows.first().and_then(|(points, is_reversed)| {
-            let at = points.connection_of_sender(end ^ usize::from(*is_reversed))?;
-            self.connections.iter().position(|&(other, _)| other == at)
+    /// What the point nearest to the end `near` shows of the connection, and the number of the end `end` in it.
+    fn nearest_to(&self, near: usize, end: usize) -> (&'a Connection, usize) {
+        let found = self.flows.first().and_then(|(points, is_reversed)| {
+            let [near, end] = [near, end].map(|end| end ^ usize::from(*is_reversed));
+            let (at, end) = points.connection_near(near, end)?;
+            Some((self.connections.iter().find(|(other, _)| *other == at)?.1, end))
         });
-        self.connections[position.unwrap_or(0)].1
+        found.unwrap_or((self.connections[0].1, end))
     }
 
     /// The subflow that carries all data of an end, if that is in the order of the subflow.
@@ -32,7 +33,8 @@ impl<'a> Subflows<'a> {
             (points.sender(end).bytes > 0).then_some((points, end))
         });
         let only = with_data.next().filter(|_| with_data.next().is_none())?;
-        self.nearest_to(end).is_plain(end).then_some(only)
+        let (shown, of_end) = self.nearest_to(end, end);
+        shown.is_plain(of_end).then_some(only)
     }
 
     /// Fills in what the data level of an end shows, and returns when its last data arrived.
@@ -41,16 +43,18 @@ impl<'a> Subflows<'a> {
             direction.bytes = points.sender(end).delivered();
             return points.completed(end);
         }
-        let (sender, receiver) = (&self.nearest_to(end).data[end], &self.nearest_to(1 - end).data[end]);
+        let (shown, of_end) = self.nearest_to(end, end);
+        let (at_receiver, of_sender) = self.nearest_to(1 - end, end);
+        let (sender, receiver) = (&shown.data[of_end], &at_receiver.data[of_sender]);
         direction.bytes = sender.delivered();
         direction.reinjected_bytes = sender.reinjected;
         direction.reinjected_segments = sender.reinjected_segments;
         let (points, is_reversed) = self.flows.first()?;
         let end_of_first = end ^ usize::from(*is_reversed);
         let has_receiver =
-            if self.connections.len() > 1 { points.has_one_clock() } else { !points.is_at_sender(end_of_first) };
+            if points.are_several() { points.has_one_clock() } else { !points.is_at_sender(end_of_first) };
         if points.is_at_sender(end_of_first) {
-            let choices = &self.nearest_to(end).choices[end];
+            let choices = &shown.choices[of_end];
             direction.choices = Some(choices.count);
             direction.scheduler = choices.scheduler();
             direction.data_ack_ms = sender.acknowledgment_times.mean().map(|mean| mean as f64 / 1e6);
@@ -67,8 +71,8 @@ impl<'a> Subflows<'a> {
 
     /// What the detectors say of the data of an end.
     fn bottlenecks(&self, connection: usize, end: usize) -> Vec<BottleneckRow> {
-        let shown = self.nearest_to(end);
-        let Some(detection) = &shown.bottlenecks[end] else { return Vec::new() };
+        let (shown, of_end) = self.nearest_to(end, end);
+        let Some(detection) = &shown.bottlenecks[of_end] else { return Vec::new() };
         let number = |place: usize| {
             let (at, _) = shown.subflows.get(place)?;
             Some(self.flows.iter().position(|(points, _)| points.has(*at))? + 1)
@@ -107,11 +111,15 @@ impl Summary {
             let durations = if *is_reversed { [durations[1], durations[0]] } else { durations };
             curves.extend(self.add_subflow(number, at + 1, points, *is_reversed, durations));
         }
-        let (first, is_reversed) = flows.first().map(|(points, it)| (points.first(), *it)).expect("it has a subflow");
-        let connection = connections[0].1;
+        let (first_points, is_reversed) = flows.first().map(|(points, it)| (points, *it)).expect("it has a subflow");
+        let first = first_points.first();
+        let version = connections.iter().find_map(|(_, connection)| connection.version);
+        let late = if first_points.late().next().is_some() { super::BEGAN_LATER } else { "" };
+        let mut notes = mptcp_notes(connections.iter().map(|(_, connection)| *connection));
+        notes.extend(note_list([late]));
         let row = ConnectionRow {
             number,
-            protocol: if connection.version == Some(0) { "mptcp v0" } else { "mptcp" },
+            protocol: if version == Some(0) { "mptcp v0" } else { "mptcp" },
             client: first.ends[usize::from(is_reversed)].to_string(),
             server: first.ends[1 - usize::from(is_reversed)].to_string(),
             subflows: flows.len(),
@@ -121,7 +129,7 @@ impl Summary {
                 .map(|(points, _)| points.first().outcome())
                 .find(|&it| it != "closed")
                 .unwrap_or("closed"),
-            notes: mptcp_notes(connections.iter().map(|(_, connection)| *connection)),
+            notes,
             directions,
         };
         self.seen.add(row.shown_with(curves));
@@ -134,7 +142,7 @@ fn mptcp_notes<'a>(connections: impl Iterator<Item = &'a Connection> + Clone) ->
     let said = |is: bool, note| if is { note } else { "" };
     note_list([
         said(any(|it| it.version == Some(0)), "version 0 (RFC 6824): its joins are connections of their own"),
-        said(any(|it| it.version.is_none()), "its first handshake was not captured"),
+        said(connections.clone().all(|it| it.version.is_none()), "its first handshake was not captured"),
         said(any(|it| it.has_infinite_mapping), "it fell back to an infinite mapping"),
         said(
             any(|it| !it.has_infinite_mapping && it.has_lost_mappings()),

@@ -1,35 +1,26 @@
 //! The points of capture that show one TCP connection or subflow.
 //!
 //! Of a direction, what the point nearest to its sender shows is complete: packets that are lost behind it are in it.
-//! Nearest is the point from which the peer's answer to the SYN took longest. When data has arrived is known at the other point;
-//! with a single one, which its handshake places near one end, acknowledgments tell it half a round trip later.
-
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+//! When data has arrived is known at the other point; with a single one, which its handshake places near one end,
+//! acknowledgments tell it half a round trip later. A point that began later than the connection tells one-way delays
+//! only, if another shows the begin.
 
 use super::clocks::Shared;
 use super::corrections::Corrections;
-use crate::passages::{Passages, overtaken_percent};
+use super::places::{Place, order, together};
+use crate::passages::overtaken_percent;
 use crate::sequence::Traced;
-use crate::tcp::{Flow, Half, Member};
+use crate::tcp::{Flow, Half};
 use crate::tracker::Tracker;
 
 /// What each point shows of one flow: the points in the order from its end 0 to its end 1.
 #[derive(Clone, Debug)]
 pub(super) struct Points<'a> {
+    /// Those with its begin; all if there are none.
     places: Vec<Place<'a>>,
+    /// Also those that began later.
+    all: Vec<Place<'a>>,
     corrections: &'a Corrections,
-}
-
-/// What one point shows.
-#[derive(Clone, Copy, Debug)]
-struct Place<'a> {
-    /// The position of the flow.
-    at: usize,
-    point: u16,
-    flow: &'a Flow,
-    passages: Option<&'a [Passages; 2]>,
 }
 
 /// The times of a direction's packets at the sender's point and at the receiver's, by one clock.
@@ -57,62 +48,43 @@ impl Delays {
 
 /// The flows of all points, those of one connection together, in the order of their first packets.
 pub(super) fn grouped<'a>(tracker: &'a Tracker, corrections: &'a Corrections) -> Vec<Points<'a>> {
-    type Identity = ([SocketAddr; 2], Option<u32>, usize);
-    let mut groups: BTreeMap<Identity, Points<'_>> = BTreeMap::new();
-    let mut seen: BTreeMap<(u16, [SocketAddr; 2], Option<u32>), usize> = BTreeMap::new();
-    for (at, (point, flow)) in tracker.flows.iter().enumerate() {
-        let initial = flow.halves[0].initial_sequence();
-        // Without the SYN, the n-th flow between two ports at one point is the n-th at another.
-        let nth = seen.entry((*point, flow.ends, initial)).and_modify(|count| *count += 1).or_default();
-        let place = Place { at, point: *point, flow, passages: tracker.passages.as_ref().map(|all| &all[at]) };
-        let group = groups.entry((flow.ends, initial, *nth));
-        group.or_insert_with(|| Points { places: Vec::new(), corrections }).places.push(place);
-    }
-    let mut groups: Vec<Points<'_>> = groups.into_values().collect();
-    groups.iter_mut().for_each(Points::order);
+    let of_group = |mut all: Vec<Place<'a>>| {
+        order(&mut all, corrections);
+        let begun: Vec<Place<'_>> = all.iter().copied().filter(Place::has_begin).collect();
+        Points { places: if begun.is_empty() { all.clone() } else { begun }, all, corrections }
+    };
+    let mut groups: Vec<Points<'_>> = together(tracker).into_iter().map(of_group).collect();
     groups.sort_by_key(Points::first_time);
     groups
 }
 
 impl Shared for Points<'_> {
     fn points(&self) -> Vec<u16> {
-        self.places.iter().map(|place| place.point).collect()
+        self.all.iter().map(|place| place.point).collect()
     }
 
     fn between(&self, end: usize, points: [u16; 2]) -> Vec<(bool, [u64; 2])> {
-        let [first, second] = points.map(|point| self.places.iter().position(|place| place.point == point));
+        let [first, second] = points.map(|point| self.all.iter().position(|place| place.point == point));
         let (Some(first), Some(second)) = (first, second) else { return Vec::new() };
-        let (Some(here), Some(there)) = (self.places[first].passages, self.places[second].passages) else {
+        let (Some(here), Some(there)) = (self.all[first].passages(end), self.all[second].passages(end)) else {
             return Vec::new();
         };
         let is_from_first = (first < second) == (end == 0);
-        here[end].matched(&there[end]).into_iter().map(|times| (is_from_first, times)).collect()
+        here.matched(there).into_iter().map(|times| (is_from_first, times)).collect()
     }
 }
 
 impl<'a> Points<'a> {
-    /// Between SYN and SYN/ACK passes the way to end 1 and back: the longer, the nearer is the point to end 0, whatever
-    /// its clock says. Without a handshake the times of the first packets decide.
-    fn order(&mut self) {
-        let beyond = |place: &Place<'_>| {
-            let handshake = &place.flow.handshake;
-            handshake.syn_ack?.checked_sub(handshake.syn?)
-        };
-        let intervals: Vec<Option<u64>> = self.places.iter().map(beyond).collect();
-        if intervals.iter().all(|interval| interval.is_some()) {
-            self.places.sort_by_key(|place| Reverse(beyond(place)));
-        } else {
-            let corrections = self.corrections;
-            let first = |place: &Place<'_>| {
-                place.flow.halves[0].first_time.map_or(u64::MAX, |time| corrections.corrected(place.point, time))
-            };
-            self.places.sort_by_key(first);
-        }
+    /// What one of the points shows, with the ends of all.
+    pub(super) fn first(&self) -> &'a Flow {
+        let place = self.places.iter().find(|place| place.end(0) == 0);
+        place.unwrap_or(&self.places[0]).flow
     }
 
-    /// What one of the points shows.
-    pub(super) fn first(&self) -> &'a Flow {
-        self.places[0].flow
+    /// Points that began later than the connection, of which others show the begin.
+    pub(super) fn late(&self) -> impl Iterator<Item = u16> + '_ {
+        let has_begin = |place: &&Place<'_>| self.places.iter().any(|shown| shown.at == place.at);
+        self.all.iter().filter(move |place| !has_begin(place)).map(|place| place.point)
     }
 
     /// When its first packet was captured, in nanoseconds.
@@ -126,18 +98,24 @@ impl<'a> Points<'a> {
         handshakes.any(|handshake| handshake.syn.is_some() || handshake.syn_ack.is_some())
     }
 
-    pub(super) fn member(&self) -> Option<Member> {
-        self.places.iter().find_map(|place| place.flow.member)
+    /// The position of its MPTCP connection, and whether its end 0 is the connection's end 1, at a point that knows the
+    /// keys if there is one.
+    pub(super) fn connection(&self, tracker: &Tracker) -> Option<(usize, bool)> {
+        let with_keys = self.places.iter().find(|place| place.has_keys(&tracker.connections));
+        let (connection, end) =
+            with_keys.or_else(|| self.places.iter().find(|place| place.flow.member.is_some()))?.connection(0)?;
+        Some((connection, end == 1))
     }
 
     /// The packets with data that the end `end` sent, if they are kept.
     pub(super) fn traced(&self, end: usize) -> Option<&'a Traced> {
-        self.places[self.place_of_sender(end)].flow.traced.as_ref().map(|ends| &ends[end])
+        let place = self.nearest_to(end);
+        place.flow.traced.as_ref().map(|ends| &ends[place.end(end)])
     }
 
-    /// The positions of its connection at each point.
-    pub(super) fn connections(&self) -> impl Iterator<Item = usize> + '_ {
-        self.places.iter().filter_map(|place| Some(place.flow.member?.connection))
+    /// The positions of its connection at each point, and the number of end 0 in it.
+    pub(super) fn connections(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.places.iter().filter_map(|place| place.connection(0))
     }
 
     /// Whether the flow at a position is what one of the points shows.
@@ -145,38 +123,42 @@ impl<'a> Points<'a> {
         self.places.iter().any(|place| place.at == at)
     }
 
-    fn place_of_sender(&self, end: usize) -> usize {
-        if end == 0 { 0 } else { self.places.len() - 1 }
+    pub(super) fn are_several(&self) -> bool {
+        self.places.len() > 1
     }
 
-    /// The position of its connection at the point nearest to the end `end`.
-    pub(super) fn connection_of_sender(&self, end: usize) -> Option<usize> {
-        Some(self.places[self.place_of_sender(end)].flow.member?.connection)
+    fn nearest_to(&self, end: usize) -> &Place<'a> {
+        &self.places[if end == 0 { 0 } else { self.places.len() - 1 }]
+    }
+
+    /// The position of its MPTCP connection at the point nearest to the end `near`, and the number of the end `end` in it.
+    pub(super) fn connection_near(&self, near: usize, end: usize) -> Option<(usize, usize)> {
+        self.nearest_to(near).connection(end)
     }
 
     /// What the point nearest to the end `end` shows of what that sent.
     pub(super) fn sender(&self, end: usize) -> &'a Half {
-        &self.places[self.place_of_sender(end)].flow.halves[end]
+        self.nearest_to(end).half(end)
     }
 
     /// What the point nearest to the other end shows of it, if that is another.
     pub(super) fn receiver(&self, end: usize) -> Option<&'a Half> {
-        (self.places.len() > 1).then(|| &self.places[self.place_of_sender(1 - end)].flow.halves[end])
+        (self.places.len() > 1).then(|| self.nearest_to(1 - end).half(end))
     }
 
     /// Whether the times of its points can be compared.
     pub(super) fn has_one_clock(&self) -> bool {
-        let ends = [0, 1].map(|end| self.places[self.place_of_sender(end)].point);
-        self.places.len() > 1 && self.corrections.are_comparable(ends)
+        self.places.len() > 1 && self.corrections.are_comparable([0, 1].map(|end| self.nearest_to(end).point))
     }
 
     /// The one-way delays of the end `end`'s packets, if there are two points.
     pub(super) fn delays(&self, end: usize) -> Option<Delays> {
-        let [sender, receiver] = [end, 1 - end].map(|end| self.places[self.place_of_sender(end)]);
-        if self.places.len() < 2 || !self.has_one_clock() {
+        let (first, last) = (self.all.first()?, self.all.last()?);
+        let (sender, receiver) = if end == 0 { (first, last) } else { (last, first) };
+        if self.all.len() < 2 || !self.corrections.are_comparable([sender.point, receiver.point]) {
             return None;
         }
-        let mut times = sender.passages?[end].matched(&receiver.passages?[end]);
+        let mut times = sender.passages(end)?.matched(receiver.passages(end)?);
         for [sent, arrived] in &mut times {
             *sent = self.corrections.corrected(sender.point, *sent);
             *arrived = self.corrections.corrected(receiver.point, *arrived);
@@ -186,7 +168,7 @@ impl<'a> Points<'a> {
 
     /// Whether the nearest point is at the sender, as far as the handshake tells.
     pub(super) fn is_at_sender(&self, end: usize) -> bool {
-        self.places.len() > 1 || self.places[0].flow.is_near(end) != Some(false)
+        self.places.len() > 1 || self.places[0].flow.is_near(self.places[0].end(end)) != Some(false)
     }
 
     /// The way of an acknowledgment to the sender's point, in nanoseconds: half the smallest round-trip time.
@@ -205,12 +187,12 @@ impl<'a> Points<'a> {
 
     /// A time at the point nearest to the receiver of the end `end`'s data, by the clock of the first file.
     pub(super) fn at_receiver(&self, end: usize, time: u64) -> u64 {
-        self.corrections.corrected(self.places[self.place_of_sender(1 - end)].point, time)
+        self.corrections.corrected(self.nearest_to(1 - end).point, time)
     }
 
     /// A time at the point nearest to the end `end`, by the clock of the first file.
     pub(super) fn at_sender(&self, end: usize, time: u64) -> u64 {
-        self.corrections.corrected(self.places[self.place_of_sender(end)].point, time)
+        self.corrections.corrected(self.nearest_to(end).point, time)
     }
 
     /// When the last data of the end `end` arrived, in nanoseconds.
@@ -231,8 +213,13 @@ impl<'a> Points<'a> {
         time.map(|time| self.at_sender(end, time))
     }
 
-    /// Packets of the end `end` that one point shows and the other does not.
+    /// Packets of the end `end` that one point shows and the other does not, if both were capturing all the time.
     pub(super) fn lost(&self, end: usize) -> Option<u64> {
-        Some(self.sender(end).packets.saturating_sub(self.receiver(end)?.packets))
+        let lost = self.sender(end).packets.saturating_sub(self.receiver(end)?.packets);
+        let both = [0, 1].map(|end| self.nearest_to(end)).map(|place| {
+            let Flow { first_time, last_time, .. } = *place.flow;
+            (place.point, [first_time, last_time])
+        });
+        self.corrections.were_capturing(both).then_some(lost)
     }
 }

@@ -109,8 +109,8 @@ pub struct SubflowRow {
     pub timestamp_rtt_ms: Option<f64>,
     /// SCTP: mean round-trip time by HEARTBEAT, in ms.
     pub heartbeat_rtt_ms: Option<f64>,
-    /// Most bytes sent and not acknowledged.
-    pub most_in_flight: u64,
+    /// Most bytes sent and not acknowledged, if acknowledgments were captured.
+    pub most_in_flight: Option<u64>,
     /// The largest congestion window, as it is estimated, in bytes.
     pub largest_window: Option<u64>,
     /// The family of the congestion control.
@@ -125,10 +125,10 @@ pub struct SubflowRow {
     pub overtaken_percent: Option<f64>,
     /// How long data behind a hole in the sequence waited at the receiver's point of capture, in seconds.
     pub holes_s: Option<f64>,
-    /// How long the receiver's window had no room, in seconds.
-    pub window_limited_s: f64,
+    /// How long the receiver's window had no room, in seconds, if it is known how that is scaled.
+    pub window_limited_s: Option<f64>,
     /// How long nothing was in flight between the first data and the end, in seconds.
-    pub idle_s: f64,
+    pub idle_s: Option<f64>,
     /// How long a quarter of the estimated window or more was free though the receiver's had room, in seconds: the
     /// application, or the scheduler, gave no data.
     pub unused_s: Option<f64>,
@@ -208,12 +208,12 @@ impl SubflowRow {
             mean_rtt_ms: trips.and_then(|trips| trips.mean()).map(ms),
             maximum_rtt_ms: trips.map(|trips| ms(trips.maximum)),
             timestamp_rtt_ms: half.estimates.echoed().and_then(RoundTrips::mean).map(ms),
-            most_in_flight: half.most_in_flight,
+            most_in_flight: half.is_acknowledged().then_some(half.most_in_flight),
             largest_window: estimates.and_then(Estimates::largest_window),
             congestion: estimates.and_then(Estimates::family),
             holes_s: at_receiver.map(|half| half.holes_time as f64 / 1e9),
-            window_limited_s: half.window_limited as f64 / 1e9,
-            idle_s: half.idle as f64 / 1e9,
+            window_limited_s: half.window_limited().map(|nanos| nanos as f64 / 1e9),
+            idle_s: Some(half.idle as f64 / 1e9),
             unused_s: estimates.and_then(Estimates::unused).map(|nanos| nanos as f64 / 1e9),
             ..Self::default()
         }
@@ -258,7 +258,7 @@ impl SubflowRow {
             mean_rtt_ms: trips.and_then(RoundTrips::mean).map(ms),
             maximum_rtt_ms: trips.map(|trips| ms(trips.maximum)),
             heartbeat_rtt_ms: sent.heartbeat_trips.mean().filter(|_| is_at_sender).map(ms),
-            most_in_flight: sent.most_in_flight,
+            most_in_flight: Some(sent.most_in_flight),
             ..Self::default()
         }
     }

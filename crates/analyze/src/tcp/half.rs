@@ -48,7 +48,7 @@ pub(crate) struct Half {
     pub(crate) round_trips: RoundTrips,
     pub(crate) most_in_flight: u64,
     /// How long the peer's window had no room for another segment, in nanoseconds.
-    pub(crate) window_limited: u64,
+    window_limited: u64,
     /// How long nothing was in flight after the first data and before the FIN, in nanoseconds.
     pub(crate) idle: u64,
     pub(crate) window_scale: Option<u8>,
@@ -65,7 +65,9 @@ pub(crate) struct Half {
     sent: Ranges,
     /// The largest segment.
     pub(crate) largest: u64,
+    /// The peer's window, if it is known how that is scaled, and the last field of it.
     peer_window: Option<u64>,
+    last_window: Option<u16>,
     in_flight: Flight,
     evidence: Evidence,
     last_look: Option<u64>,
@@ -93,6 +95,16 @@ impl Half {
         let Some(acknowledged) = self.acknowledged else { return captured };
         let end = self.finish.map_or(acknowledged, |finish| acknowledged.min(finish));
         end.saturating_sub(first)
+    }
+
+    /// Whether acknowledgments of what it sent were captured.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.acknowledged.is_some()
+    }
+
+    /// How long the peer's window had no room, in nanoseconds, if it is known how that is scaled.
+    pub(crate) fn window_limited(&self) -> Option<u64> {
+        self.peer_window.map(|_| self.window_limited)
     }
 
     /// Bytes of data that were acknowledged and are not in the capture.
@@ -202,8 +214,8 @@ impl Half {
         }
     }
 
-    /// An acknowledgment of the peer, with its window shifted by `shift`.
-    pub(super) fn acknowledge(&mut self, segment: &TcpSegment, shift: u8, time: u64) {
+    /// An acknowledgment of the peer, with its window shifted by `shift`, if that is known.
+    pub(super) fn acknowledge(&mut self, segment: &TcpSegment, shift: Option<u8>, time: u64) {
         if self.first.is_none() {
             return;
         }
@@ -211,9 +223,8 @@ impl Half {
         self.estimates.received(segment, time);
         let acknowledged = self.extended(segment.acknowledgment);
         let before = self.acknowledged;
-        let window = u64::from(segment.window) << shift;
-        let is_update = self.peer_window.is_some_and(|peer| peer != window);
-        self.peer_window = Some(window);
+        let is_update = self.last_window.replace(segment.window).is_some_and(|last| last != segment.window);
+        self.peer_window = shift.map(|shift| u64::from(segment.window) << shift);
         self.read_sack(&segment.options.sack, acknowledged, time);
         match before {
             Some(before) if acknowledged < before => return,

@@ -49,6 +49,9 @@ pub(crate) struct Flow {
     pub(crate) traced: Option<Box<[Traced; 2]>>,
 }
 
+/// Echoes of timestamps of each end from which on they tell where the point of capture is.
+const FEWEST_ECHOES: u64 = 8;
+
 /// When the packets of the handshake were captured first, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Handshake {
@@ -123,12 +126,20 @@ impl Flow {
     }
 
     /// By how many bits the window of a segment is shifted: not on a SYN, and only if both ends offered it (RFC 7323,
-    /// section 2.2).
-    fn window_shift(&self, from: usize, segment: &TcpSegment) -> u8 {
-        if segment.flags.contains(TcpFlags::SYN) || self.halves[1 - from].window_scale.is_none() {
-            return 0;
+    /// section 2.2). `None` if its SYN was not captured, or that of the other end, to which it may be no answer.
+    fn window_shift(&self, from: usize, segment: &TcpSegment) -> Option<u8> {
+        if segment.flags.contains(TcpFlags::SYN) {
+            return Some(0);
         }
-        self.halves[from].window_scale.unwrap_or(0).min(14)
+        let [own, other] = [from, 1 - from].map(|end| &self.halves[end]);
+        own.initial_sequence()?;
+        match (own.window_scale, other.initial_sequence()) {
+            (None, _) => Some(0),
+            (Some(_), Some(_)) if other.window_scale.is_none() => Some(0),
+            (Some(scale), Some(_)) => Some(scale.min(14)),
+            // An answer has it only if the SYN had.
+            (Some(scale), None) => (from == 1).then(|| scale.min(14)),
+        }
     }
 
     /// How the connection was opened and how it ended.
@@ -144,15 +155,28 @@ impl Flow {
         }
     }
 
-    /// Whether the point of capture is nearer to the end `end`; `None` if the handshake does not tell.
+    /// Whether the point of capture is nearer to the end `end`; `None` if neither handshake nor timestamps tell.
     pub(crate) fn is_near(&self, end: usize) -> Option<bool> {
-        let Handshake { syn, syn_ack, ack, is_repeated } = self.handshake;
-        let (beyond, before) = (syn_ack?.checked_sub(syn?)?, ack?.checked_sub(syn_ack?)?);
-        (!is_repeated && beyond != before).then_some((beyond > before) == (end == 0))
+        let is_near_first = self.handshake.is_near_first().or_else(|| self.is_near_first_by_echoes())?;
+        Some(is_near_first == (end == 0))
+    }
+
+    /// Between a timestamp and its echo passes the way to the other end and back; at the smallest, neither end waits.
+    fn is_near_first_by_echoes(&self) -> Option<bool> {
+        let [beyond, before] = self.halves.each_ref().map(|half| half.estimates.echoed());
+        let (beyond, before) = (beyond?, before?);
+        let is_clear = beyond.minimum.abs_diff(before.minimum) > beyond.minimum.min(before.minimum);
+        (is_clear && beyond.count.min(before.count) >= FEWEST_ECHOES).then_some(beyond.minimum > before.minimum)
     }
 }
 
 impl Handshake {
+    /// Whether the point of capture is nearer to end 0.
+    fn is_near_first(&self) -> Option<bool> {
+        let (beyond, before) = (self.syn_ack?.checked_sub(self.syn?)?, self.ack?.checked_sub(self.syn_ack?)?);
+        (!self.is_repeated && beyond != before).then_some(beyond > before)
+    }
+
     fn observe(&mut self, segment: &TcpSegment, from: usize, time: u64) {
         let has = |flag| segment.flags.contains(flag);
         match (from, has(TcpFlags::SYN), has(TcpFlags::ACK)) {

@@ -43,10 +43,9 @@ fn datagrams_at_both_ends_are_one_row_and_tell_losses() {
     );
     // Parts of one capture, and its packets in either order of files, are that capture.
     let packets = captured.packets("b");
-    let parts = packets.split_at(packets.len() / 2);
-    let parts =
-        [parts.1, parts.0].iter().enumerate().map(|(at, part)| captured.write(&format!("{at}.pcap"), part.iter()));
-    assert_eq!(analysed(&parts.collect::<Vec<_>>()).connections, alone.connections);
+    let (begin, end) = packets.split_at(packets.len() / 2);
+    let parts = [captured.write("end.pcap", end.iter()), captured.write("begin.pcap", begin.iter())];
+    assert_eq!(analysed(&parts).connections, alone.connections);
 }
 
 /// The capture of a host whose clock is so many nanoseconds ahead.
@@ -63,12 +62,10 @@ fn another_connection_tells_the_clocks_by_which_datagrams_took_their_time() {
         let [row] = rows(&analysis, "udp")[..] else { panic!("{:?}", analysis.subflows) };
         // 20 ms, and the time of 1028 bytes at 5 Mbit/s.
         let minimum = row.minimum_delay_ms.expect("a delay");
-        assert!((21.6..22.6).contains(&minimum) && row.mean_delay_ms > Some(minimum), "{row:?}");
+        assert!((21.6..22.6).contains(&minimum) && row.mean_delay_ms.is_some_and(|mean| mean < 23.0), "{row:?}");
         assert_eq!(row.overtaken_percent, Some(0.0));
-        let lost: Option<u64> =
-            analysis.subflows.iter().filter(|it| it.from.starts_with("10.0.1.")).map(|it| it.lost).sum();
-        let link = &captured.run.links[0].up;
-        assert_eq!(lost, Some(link.losses + link.drops), "of both connections, with bare acknowledgments");
+        let datagrams = |host| captured.packets(host).iter().filter(|packet| packet.bytes[9] == 17).count() as u64;
+        assert_eq!(row.lost, Some(datagrams("a") - datagrams("b")));
     }
 }
 

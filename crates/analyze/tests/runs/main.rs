@@ -3,6 +3,7 @@
 mod datagrams;
 mod hosts;
 mod links;
+mod partial;
 mod retransmissions;
 mod sctp;
 mod support;
