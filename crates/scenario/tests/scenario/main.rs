@@ -2,6 +2,7 @@
 
 mod any_input;
 mod builder;
+mod computed_traces;
 mod designs;
 mod effect;
 mod families;
