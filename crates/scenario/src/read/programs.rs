@@ -99,17 +99,24 @@ impl ProgramReader<'_> {
     }
 
     fn command(&self, field: &Field<'_>) -> Result<ProgramCommand, Problem> {
-        let expected = "a list of words such as [\"iperf3\", \"-s\"], or a line for the shell";
+        const EXPECTED: &str = "a list of words such as [\"iperf3\", \"-s\"], or a line for the shell";
+        // A shell ends a blank line with success: the run would look as if the program had done its work.
+        let named = |field: &Field<'_>, text: String| match text.trim().is_empty() {
+            true => Err(field.expected("the name of a program")),
+            false => Ok(text),
+        };
         match field.value() {
             Value::Array(_) => {
-                let words = field.list(expected)?;
-                if words.is_empty() {
+                let words = field.list(EXPECTED)?;
+                let Some((program, arguments)) = words.split_first() else {
                     return Err(field.expected("the name of a program, and its arguments"));
-                }
-                words.iter().map(|word| self.filled(word)).collect::<Result<_, _>>().map(ProgramCommand::Words)
+                };
+                let program = named(program, self.filled(program)?);
+                let arguments = arguments.iter().map(|word| self.filled(word));
+                std::iter::once(program).chain(arguments).collect::<Result<_, _>>().map(ProgramCommand::Words)
             }
-            Value::String(_) => self.filled(field).map(ProgramCommand::Shell),
-            _ => Err(field.expected(expected)),
+            Value::String(_) => named(field, self.filled(field)?).map(ProgramCommand::Shell),
+            _ => Err(field.expected(EXPECTED)),
         }
     }
 

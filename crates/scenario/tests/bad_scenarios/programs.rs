@@ -5,6 +5,8 @@ pub(crate) const CASES: &[(&str, &str)] = &[
     ("a program of nobody", "on = \"tablet\"\nrun = [\"true\"]"),
     ("a program that runs nothing", "on = \"phone\""),
     ("no words", "on = \"phone\"\nrun = []"),
+    ("a word without a name", "on = \"phone\"\nrun = [\" \", \"-s\"]"),
+    ("a line of blanks", "on = \"phone\"\nrun = \"  \""),
     ("a command that is a number", "on = \"phone\"\nrun = 5"),
     ("an address of nobody", "on = \"phone\"\nrun = [\"ping\", \"{address:sevrer}\"]"),
     ("an address of no interface", "on = \"phone\"\nrun = \"ping {address:server.wifi}\""),
