@@ -19,6 +19,8 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// The network, the mounts and the processes of a host.
 #[derive(Debug)]
 pub struct HostNamespaces {
+    /// The process that they were opened of.
+    process: u32,
     network: OwnedFd,
     mounts: File,
     processes: File,
@@ -42,7 +44,15 @@ impl HostNamespaces {
             let path = format!("/proc/{process}/ns/{kind}");
             File::open(&path).during(|| format!("cannot open {path}"))
         };
-        Ok(Self { network: opened("net")?.into(), mounts: opened("mnt")?, processes: opened("pid")? })
+        Ok(Self { process, network: opened("net")?.into(), mounts: opened("mnt")?, processes: opened("pid")? })
+    }
+
+    /// Whether the process that they were opened of has ended. If that is the first one of the host, the kernel then
+    /// kills all others.
+    pub fn have_ended(&self) -> bool {
+        // A process that ends leaves its network namespace before the kernel kills what else runs in its PID namespace.
+        let (now, own) = (fs::metadata(format!("/proc/{}/ns/net", self.process)), rustix::fs::fstat(&self.network));
+        now.ok().map(|now| now.ino()) != own.ok().map(|own| own.st_ino)
     }
 
     /// Starts a program in them. `command` must name its working directory.
@@ -182,5 +192,9 @@ mod tests {
         assert_eq!(status.signal(), Some(libc::SIGTERM));
         assert!(listed.into_inner().expect("no panic")[0].running_s < 60.0);
         assert!(inside.run(&mut line("exit 0"), drop).expect("it starts").success());
+        assert!(!inside.have_ended());
+        let status = inside.run(&mut line("exec sleep 1000"), |_| container.kill()).expect("it starts");
+        assert_eq!(status.signal(), Some(libc::SIGKILL), "by the kernel");
+        assert!(inside.have_ended());
     }
 }

@@ -102,7 +102,8 @@ fn commands_run_in_hosts_with_their_streams_and_exit_codes() {
     assert!(said.contains("is up: phone, server") && said.contains("its flows (1) are not run"), "{said}");
     assert_eq!(network.said("phone", "grep -c phone.lte /etc/hosts; pwd").lines().next(), Some("1"));
     assert_eq!(network.exec("server", &["sh", "-c", "exit 7"]).status.code(), Some(7));
-    assert_eq!(network.exec("server", &["sh", "-c", "kill -TERM $$"]).status.code(), Some(143));
+    let ended = network.exec("server", &["sh", "-c", "kill -TERM $$"]);
+    assert_eq!((ended.status.code(), in_one_line(&ended.stderr).as_str()), (Some(143), "sh was ended by SIGTERM"));
     let mut cat = command();
     cat.args(["exec", "--network", &network.0, "phone", "--", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut cat = cat.spawn().expect("the command starts");
@@ -132,12 +133,15 @@ fn a_network_needs_neither_flows_nor_programs_and_has_its_name_once() {
     assert_eq!(network.exec("phone", &["true"]).status.code(), Some(0), "the first one stands");
     // What runs when the network ends, ends with it.
     let mut sleep = command();
-    let mut sleep =
-        sleep.args(["exec", "--network", &network.0, "phone", "--", "sleep", "300"]).spawn().expect("it runs");
+    sleep.args(["exec", "--network", &network.0, "phone", "--", "sleep", "300"]).stderr(Stdio::piped());
+    let sleep = sleep.spawn().expect("it runs");
     thread::sleep(Duration::from_millis(500));
     let down = subflow(&["down", &network.0]);
     assert!(down.status.success(), "{}", in_one_line(&down.stderr));
-    assert_eq!(sleep.wait().expect("it ends").code(), Some(137), "as shells say of what was killed");
+    let sleep = sleep.wait_with_output().expect("it ends");
+    assert_eq!(sleep.status.code(), Some(137), "as shells say of what was killed");
+    let said = format!("sleep was ended by SIGKILL: the network {} has ended", network.0);
+    assert!(in_one_line(&sleep.stderr).contains(&said), "{}", in_one_line(&sleep.stderr));
     assert_eq!(subflow(&["run", &path]).status.code(), Some(2), "a run needs traffic");
 }
 

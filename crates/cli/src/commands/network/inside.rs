@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use subflow_lab::emulate::persistent::{self, Answer, Client, Request};
 use subflow_linux::{Error, HostNamespaces, is_command, send_signal};
@@ -48,7 +48,8 @@ pub(crate) fn enter_shell(arguments: &Shell) -> Result<(), Failure> {
 
 /// Runs a program in a host, with the standard streams and the terminal of this process, and fails with its exit code.
 fn run(network: Option<&str>, host: &str, program: &OsStr, words: &[OsString]) -> Result<(), Failure> {
-    let inside = entered(network, host)?;
+    let network = persistent::select(network)?;
+    let inside = entered(&network, host)?;
     let own = std::env::current_dir().unwrap_or_else(|_| "/".into());
     let mut command = Command::new(program);
     command.args(words).current_dir(own);
@@ -57,6 +58,15 @@ fn run(network: Option<&str>, host: &str, program: &OsStr, words: &[OsString]) -
         let _ = child.set(process);
     });
     let status = status.map_err(not_started)?;
+    let name = program.display();
+    match status.signal() {
+        Some(signal) if inside.have_ended() => {
+            say(&format!("{name} was ended by {}: the network {network} has ended", signal_name(signal)));
+        }
+        // Shells say nothing of these either: Ctrl-C, and a reader that has read enough.
+        None | Some(SIGINT | SIGPIPE) => {}
+        Some(signal) => say(&format!("{name} was ended by {}", signal_name(signal))),
+    }
     match code(status) {
         0 => Ok(()),
         code => Err(Failure::Ended(code)),
@@ -75,8 +85,8 @@ fn not_started(error: Error) -> Failure {
 }
 
 /// The namespaces of a host.
-fn entered(network: Option<&str>, host: &str) -> Result<HostNamespaces, Failure> {
-    let mut client = Client::connect(&persistent::select(network)?)?;
+fn entered(network: &str, host: &str) -> Result<HostNamespaces, Failure> {
+    let mut client = Client::connect(network)?;
     let request = Request::Enter { host: host.to_owned() };
     let Answer::Entrance { process } = client.ask(&request)? else {
         return Err(Failure::RunFailed("the network has not said where its host is".to_owned()));
@@ -102,6 +112,11 @@ fn pass_signals_on() -> Result<&'static OnceLock<u32>, Failure> {
     Ok(&PROGRAM)
 }
 
+/// The name of a signal, such as `SIGKILL`.
+fn signal_name(signal: i32) -> String {
+    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+}
+
 /// The exit code of a program, as shells have it.
 fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| ENDED_BY_SIGNAL + signal));
@@ -116,5 +131,10 @@ mod tests {
     fn exit_codes_are_those_of_shells() {
         assert_eq!(code(ExitStatus::from_raw(3 << 8)), 3);
         assert_eq!(code(ExitStatus::from_raw(SIGTERM)), 143);
+    }
+
+    #[test]
+    fn signals_have_names_as_far_as_they_are_known() {
+        assert_eq!((signal_name(9).as_str(), signal_name(64).as_str()), ("SIGKILL", "signal 64"));
     }
 }
