@@ -15,6 +15,7 @@ use subflow_wire::icmp::IcmpError;
 use crate::echo;
 use crate::frames::{Frame, Frames};
 use crate::packet_writer::PacketWriter;
+use crate::sctp_traffic::SctpTraffic;
 use crate::{Device, Punctuality, WallClock};
 
 /// Our stacks, on the hosts that are not kernels.
@@ -95,6 +96,8 @@ pub(crate) struct Edge<U> {
     pub(crate) ignored: u64,
     /// Packets that a kernel did not accept.
     pub(crate) refused: u64,
+    /// The SCTP packets of kernels' hosts.
+    pub(crate) sctp: SctpTraffic,
 }
 
 /// The maximum size of a packet from a device.
@@ -122,6 +125,7 @@ impl<U: Userspace> Edge<U> {
             punctuality: Punctuality::default(),
             ignored: 0,
             refused: 0,
+            sctp: SctpTraffic::default(),
         }
     }
 
@@ -138,6 +142,7 @@ impl<U: Userspace> Edge<U> {
             self.ignored += 1;
             return Ok(true);
         };
+        self.sctp.count(&packet);
         let id = network.reserve();
         *network.packet_mut(id) = packet;
         self.adopt_derived(network);

@@ -9,7 +9,7 @@ use subflow_quantity::{Duration, Instant};
 
 use crate::edge::{Edge, Port};
 use crate::error::{Result, While};
-use crate::{ByteTap, Device, Interrupt, Punctuality, Userspace, WallClock};
+use crate::{ByteTap, Device, Interrupt, Punctuality, SctpTraffic, Userspace, WallClock};
 
 /// A network in real time, between kernels behind devices and our stacks.
 ///
@@ -100,6 +100,11 @@ impl<U: Userspace> Emulator<U> {
     /// packets that kernels did not accept.
     pub fn not_carried(&self) -> [u64; 2] {
         [self.edge.ignored, self.edge.refused]
+    }
+
+    /// The SCTP packets that kernels' hosts have sent.
+    pub fn sctp_traffic(&self) -> &SctpTraffic {
+        &self.edge.sctp
     }
 
     /// Packets from kernels, since the last call, that we did not read in time and that their counters do not include.

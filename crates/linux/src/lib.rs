@@ -104,6 +104,7 @@
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
 //! | the processes that have sockets open | `socket_owners.rs` |
 //! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `pattern.rs` |
+//! | the SCTP of programs | `sctp_traffic.rs` |
 //! | the programs of a host: their PIDs, mounts and ends | `container.rs`; entered from outside: `host_namespaces.rs` |
 //! | kernel counters | `counters.rs` |
 //! | acknowledgments as they arrive, which the kernel's figures do not tell | `capture.rs` |
@@ -145,6 +146,7 @@ mod process_stat;
 mod punctuality;
 mod real_time;
 mod sctp_sockets;
+mod sctp_traffic;
 mod socket;
 mod socket_info;
 mod socket_owners;
@@ -179,6 +181,7 @@ pub use pattern::{Pattern, SctpData};
 pub use punctuality::{Punctuality, Verdict};
 pub use real_time::{Interrupt, Priority, WallClock, lock_memory, process_cpu_seconds};
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
+pub use sctp_traffic::{SctpCarried, SctpTraffic};
 pub use socket::{Stream, StreamOptions, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
 pub use socket_owners::SocketOwner;

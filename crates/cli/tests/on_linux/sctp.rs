@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{machine_serves, results, scenario, subflow};
+use crate::support::{machine_has, machine_serves, results, scenario, subflow};
 
 const SCENARIO: &str = r#"title = "SCTP over two paths"
 duration = "3 s"
@@ -73,4 +73,40 @@ fn sctp_and_kernel_tcp_share_hosts_and_requests_are_answered() {
         assert_eq!(flow("web")["bytes_delivered"], 200_000, "{host}: {json}");
         assert_eq!(flow("tcp")["bytes_delivered"], 500_000, "{host}: {json}");
     }
+}
+
+/// A program with an SCTP of its own has a raw socket: three packets without chunks, of ports that no flow has.
+const RAW: &str = r#"
+[programs.own]
+on = "phone"
+run = ["python3", "-c", """
+import socket, struct
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+header = struct.pack('!HHI', 7000, 7001, 1)
+packet = header + struct.pack('<I', crc32c(header + bytes(4)))
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 132)
+for _ in range(3):
+    raw.sendto(packet, ('{address:server.eth0}', 0))
+"""]
+"#;
+
+#[test]
+fn sctp_of_programs_is_noted_and_that_of_flows_is_not() {
+    if !machine_has(&["python3"]) {
+        return;
+    }
+    let json = run(&format!("{SCENARIO}{RAW}"), &[]);
+    let run = &json["runs"][0];
+    assert_eq!(run["flows"][0]["bytes_delivered"], 2_000_000, "{run}");
+    let notes = run["real_time"]["notes"].as_array().expect("notes").clone();
+    let of_sctp = |note: &&serde_json::Value| note.as_str().is_some_and(|note| note.starts_with("SCTP of programs"));
+    let said = notes.iter().find(of_sctp).unwrap_or_else(|| panic!("no note: {run}"));
+    let told = "captures (--pcap): phone:7000 and server:7001 (3 packets with 0 bytes of data)";
+    assert!(said.as_str().is_some_and(|said| said.ends_with(told)), "{said}");
 }

@@ -12,6 +12,7 @@ use subflow_transport::{Endpoint, EndpointId, Figures};
 use super::hosts::KernelHosts;
 use super::kernel_end::{KernelEnd, original_ends, with_original_ends};
 use super::kernel_flow::KernelFlow;
+use super::sctp::sctp_of_programs;
 use super::settings::Plan;
 use super::unopened::{opened, unopened};
 use super::userspace::RealWorld;
@@ -223,6 +224,7 @@ fn real_time(
     let ends = flows.iter().enumerate().flat_map(|(index, flow)| figures(scenario, emulator, index, flow));
     let addresses = ends.flatten().flat_map(|end| opened(&end).collect::<Vec<_>>()).collect();
     notes.extend(unopened(scenario, &addresses));
+    notes.extend(sctp_of_programs(scenario, emulator.sctp_traffic()));
     // Once for all flows of a group.
     notes.dedup();
     if conditions.device == DeviceKind::Veth && !conditions.device_was_asked_for {

@@ -1,9 +1,11 @@
-//! SCTP flows of hosts with a kernel: our SCTP, on the kernel's IP.
+//! SCTP flows of hosts with a kernel: our SCTP, on the kernel's IP. What programs send of SCTP themselves is noted.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use subflow_linux::{PacketWriter, Result, SctpCarrier, SctpSockets};
+use subflow_linux::{PacketWriter, Result, SctpCarried, SctpCarrier, SctpSockets, SctpTraffic};
 use subflow_scenario::{Flow, Scenario};
 use subflow_wire::{Body, Packet};
 
@@ -12,6 +14,8 @@ use crate::simulate::nodes::Outlet;
 
 /// The largest packet, in bytes.
 const LARGEST_PACKET: usize = 1 << 16;
+/// The associations of programs that a note names.
+const MOST_NAMED: usize = 5;
 
 /// The sockets of our SCTP in the namespaces of kernels.
 #[derive(Default)]
@@ -87,4 +91,96 @@ fn carrier(flow: &Flow, host: usize) -> Option<SctpCarrier> {
     let sctp = flow.protocol.sctp()?;
     let config = if flow.from.host == host { &sctp.ends.from } else { &sctp.ends.to };
     Some(SctpCarrier::of(config.encapsulation))
+}
+
+/// What the results lack of the SCTP of programs: no kernel lists the associations of raw sockets, and those of its own
+/// SCTP are not asked for.
+pub(super) fn sctp_of_programs(scenario: &Scenario, traffic: &SctpTraffic) -> Option<String> {
+    note(scenario, traffic.by_ends(), traffic.further())
+}
+
+fn note(
+    scenario: &Scenario,
+    by_ends: impl Iterator<Item = ([SocketAddr; 2], SctpCarried)>,
+    further: SctpCarried,
+) -> Option<String> {
+    let of_flows = |host: usize, port: u16| {
+        let mut flows = scenario.flows.iter().filter(|flow| flow.protocol.sctp().is_some());
+        flows.any(|flow| (flow.to.host, flow.port) == (host, port))
+    };
+    // An association has one pair of ports, whichever addresses it uses.
+    let mut associations: BTreeMap<[String; 2], SctpCarried> = BTreeMap::new();
+    for (ends, carried) in by_ends {
+        let hosts = ends.map(|end| scenario.hosts.iter().position(|host| host.interface_with(end.ip()).is_some()));
+        if !hosts.into_iter().zip(ends).any(|(host, end)| host.is_some_and(|host| of_flows(host, end.port()))) {
+            let name = |index: usize| match hosts[index] {
+                Some(host) => format!("{}:{}", scenario.hosts[host].name, ends[index].port()),
+                None => ends[index].to_string(),
+            };
+            let mut names = [name(0), name(1)];
+            names.sort();
+            associations.entry(names).or_default().add(carried);
+        }
+    }
+    if associations.is_empty() {
+        return None;
+    }
+    let told = |(names, carried): (&[String; 2], &SctpCarried)| {
+        let SctpCarried { packets, data_bytes } = carried;
+        format!("{} and {} ({packets} packets with {data_bytes} bytes of data)", names[0], names[1])
+    };
+    let mut listed: Vec<String> = associations.iter().take(MOST_NAMED).map(told).collect();
+    let mut rest = further;
+    associations.values().skip(MOST_NAMED).for_each(|&carried| rest.add(carried));
+    if rest.packets > 0 {
+        listed.push(format!("others ({} packets with {} bytes of data)", rest.packets, rest.data_bytes));
+    }
+    Some(format!(
+        "SCTP of programs is no connection of the results, but is in the figures of links and in captures (--pcap): {}",
+        listed.join("; ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::file::Document;
+
+    use super::*;
+
+    fn scenario(flow: &str) -> Scenario {
+        let text = format!(
+            "duration = '1 s'\n[hosts]\na = [{{ name = 'x', address = '10.0.0.1' }}, {{ name = 'y', address = '10.0.1.1' }}]\n\
+             b = [{{ name = 'x', address = '10.0.0.2' }}, {{ name = 'y', address = '10.0.1.2' }}]\n[links]\n\
+             l = {{ between = ['a.x', 'b.x'], rate = '1 Mbit/s' }}\nm = {{ between = ['a.y', 'b.y'], rate = '1 Mbit/s' }}\n\
+             [programs.p]\non = 'a'\nrun = ['x']\n{flow}"
+        );
+        let document = Document::parse(Path::new("sctp.toml"), text).expect("TOML");
+        Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    fn ends(one: &str, other: &str) -> ([SocketAddr; 2], SctpCarried) {
+        ([one, other].map(|end| end.parse().expect("an address")), SctpCarried { packets: 3, data_bytes: 100 })
+    }
+
+    #[test]
+    fn the_paths_of_an_association_are_told_together_and_flows_are_not() {
+        let seen = || [ends("10.0.0.1:7000", "10.0.0.2:9"), ends("10.0.0.2:9", "10.0.1.1:7000")].into_iter();
+        let none = SctpCarried::default();
+        let said = note(&scenario(""), seen(), none).expect("there is one");
+        assert!(said.ends_with(": a:7000 and b:9 (6 packets with 200 bytes of data)"), "{said}");
+        let flow = "[flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = 'sctp'\nport = 9\n";
+        assert_eq!(note(&scenario(flow), seen(), none), None);
+        let translated = note(&scenario(""), [ends("10.0.0.2:9", "100.64.0.1:7000")].into_iter(), none);
+        assert!(translated.is_some_and(|said| said.contains(": 100.64.0.1:7000 and b:9 (3 packets")));
+    }
+
+    #[test]
+    fn a_note_names_a_few_and_counts_the_others() {
+        let many = (1..10).map(|port| ends(&format!("10.0.0.1:{port}"), "10.0.0.2:9"));
+        let said = note(&scenario(""), many, SctpCarried { packets: 1, data_bytes: 0 }).expect("there are some");
+        assert!(said.contains("a:5 and b:9") && !said.contains("a:6 and"), "{said}");
+        assert!(said.ends_with("; others (13 packets with 400 bytes of data)"), "{said}");
+    }
 }

@@ -7,6 +7,7 @@ use subflow_network::{DuplexLink, LinkChange};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
+use super::super::sctp::sctp_of_programs;
 use super::super::userspace::RealWorld;
 use super::message::Emulation;
 use crate::results::{Engine, LinkResult};
@@ -28,6 +29,8 @@ pub(super) struct Measured {
     pub(super) drops: InterfaceDrops,
     pub(super) links: Vec<LinkResult>,
     pub(super) engine: Engine,
+    /// What is to be said of what the results lack.
+    pub(super) note: Option<String>,
 }
 
 /// Runs the network until it is interrupted, and obeys orders.
@@ -62,7 +65,8 @@ pub(super) fn run(
                 let network = emulator.network();
                 let links = || baseline.results(network, links, scenario, network.now());
                 let links = if with_links { links() } else { Vec::new() };
-                let _ = answer.send(measured(&emulator, missed, links));
+                let note = sctp_of_programs(scenario, emulator.sctp_traffic());
+                let _ = answer.send(Measured { note, ..measured(&emulator, missed, links) });
             }
         }
     }
@@ -83,5 +87,5 @@ fn measured(emulator: &Emulator<RealWorld>, missed: u64, links: Vec<LinkResult>)
     };
     let metrics = emulator.network().metrics();
     let engine = Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: 0.0 };
-    Measured { emulation, drops: InterfaceDrops { outgoing: missed, incoming: refused }, links, engine }
+    Measured { emulation, drops: InterfaceDrops { outgoing: missed, incoming: refused }, links, engine, note: None }
 }

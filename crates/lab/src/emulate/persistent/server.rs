@@ -229,7 +229,8 @@ impl<'a, 'b> Server<'a, 'b> {
     fn results(&self) -> Result<NetworkResults, Refusal> {
         let mut measured = self.measured(true)?;
         let duration_s = self.running_s();
-        let Recorded { flows, series, connections, notes } = self.connections.recorded()?;
+        let Recorded { flows, series, connections, mut notes } = self.connections.recorded()?;
+        notes.extend(measured.note.take());
         let (links, engine) = (std::mem::take(&mut measured.links), measured.engine);
         let Emulation { cpu_s, device, late_p99_us, late_max_us, ignored_packets, objections, .. } =
             self.emulation(measured)?;
