@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,28 @@ def test_programs_run_in_hosts_and_links_change(scenario: subflow.Scenario) -> N
     net.down()
     with pytest.raises(subflow.RunError, match="does not run"):
         net.status()
+
+
+@takes_root
+def test_signals_reach_programs_unless_they_are_to_be_ignored(scenario: subflow.Scenario) -> None:
+    waits = "import signal; print('ready', flush=True); signal.pause()"
+
+    def started(prepare: Callable[[], Any]) -> subprocess.Popen[str]:
+        program = net["client"].popen([sys.executable, "-c", waits], stdout=-1, text=True, preexec_fn=prepare)
+        assert program.stdout and program.stdout.readline() == "ready\n"
+        return program
+
+    with scenario.network() as net:
+        # What the tests were started with may ignore SIGINT.
+        interrupted = started(lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        interrupted.send_signal(signal.SIGINT)
+        assert interrupted.wait(60) == 130
+        deaf = started(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        deaf.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            deaf.wait(1)
+        deaf.terminate()
+        assert deaf.wait(60) == 143
 
 
 @takes_root

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, ExitStatus};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::{Error, Result, While};
@@ -66,9 +66,9 @@ impl HostNamespaces {
         })
     }
 
-    /// Runs a program in them to its end; it is killed if this process ends first. `started` gets its number, for
-    /// [`send_signal`]. `command` must name its working directory.
-    pub fn run(&self, command: &mut Command, started: impl FnOnce(u32) + Send) -> Result<ExitStatus> {
+    /// Runs a program in them to its end; it is killed if this process ends first, and gets the signals of
+    /// [`pass_signals_on`]. `command` must name its working directory.
+    pub fn run(&self, command: &mut Command) -> Result<ExitStatus> {
         let name = command.get_program().to_owned();
         in_thread(|| {
             self.enter()?;
@@ -76,8 +76,12 @@ impl HostNamespaces {
             // The thread lives until the program has ended.
             let child = sys::start_in(command, network, None);
             let mut child = child.during(|| format!("cannot start {}", name.display()))?;
-            started(child.id());
-            child.wait().during(|| format!("cannot wait for {}", name.display()))
+            let receiver = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+            let receiver = receiver.during(|| format!("cannot pass signals on to {}", name.display()))?;
+            sys::set_receiver(Some(receiver.as_fd()));
+            let ended = child.wait().during(|| format!("cannot wait for {}", name.display()));
+            sys::set_receiver(None);
+            ended
         })
     }
 
@@ -110,13 +114,11 @@ impl HostNamespaces {
     }
 }
 
-/// Sends a signal to a process that this process waits for.
-pub fn send_signal(process: u32, signal: i32) {
-    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-    // It fails only if the process has ended.
-    if let Some((process, signal)) = process.zip(Signal::from_named_raw(signal)) {
-        let _ = kill_process(process, signal);
-    }
+/// Has these signals, if another process sends them to this one, passed on to the program that
+/// [`run`](HostNamespaces::run) starts. What a terminal sends, such as SIGINT, the program gets itself. Signals that this
+/// process ignores the program ignores, too (`nohup`).
+pub fn pass_signals_on(signals: &[i32]) -> Result<()> {
+    sys::pass_on(signals).during(|| "cannot react to signals".into())
 }
 
 fn cannot_enter() -> String {
@@ -155,6 +157,7 @@ pub fn leave_terminal() -> Result<()> {
 mod tests {
     use super::*;
     use crate::{Container, Namespace};
+    use rustix::process::{Signal, kill_process};
     use std::os::unix::process::ExitStatusExt;
 
     #[test]
@@ -177,24 +180,30 @@ mod tests {
             command.args(["-c", text]).current_dir("/");
             command
         };
-        let status = inside.run(&mut line("exit 7"), drop).expect("it starts");
-        assert_eq!(status.code(), Some(7));
-        let listed = std::sync::Mutex::new(Vec::new());
-        let seen_and_ended = |process| {
-            while listed.lock().expect("no panic").is_empty() {
-                let found = container.processes();
-                // Between fork and exec it has the arguments of this process.
-                listed.lock().expect("no panic").extend(found.into_iter().filter(|one| one.command == "sleep 1000"));
-            }
-            send_signal(process, libc::SIGTERM);
+        let run = |text: &str| inside.run(&mut line(text)).expect("it starts");
+        assert_eq!(run("exit 7").code(), Some(7));
+        // What `end` does to the process once it runs.
+        let ended = |end: &dyn Fn(&HostProcess)| {
+            std::thread::scope(|scope| {
+                let running = scope.spawn(|| run("exec sleep 1000"));
+                let found = loop {
+                    // Between fork and exec it has the arguments of this process.
+                    if let Some(found) = container.processes().into_iter().find(|one| one.command == "sleep 1000") {
+                        break found;
+                    }
+                };
+                end(&found);
+                running.join().expect("no panic").signal()
+            })
         };
-        let status = inside.run(&mut line("exec sleep 1000"), seen_and_ended).expect("it starts");
-        assert_eq!(status.signal(), Some(libc::SIGTERM));
-        assert!(listed.into_inner().expect("no panic")[0].running_s < 60.0);
-        assert!(inside.run(&mut line("exit 0"), drop).expect("it starts").success());
-        assert!(!inside.have_ended());
-        let status = inside.run(&mut line("exec sleep 1000"), |_| container.kill()).expect("it starts");
-        assert_eq!(status.signal(), Some(libc::SIGKILL), "by the kernel");
+        let terminate = |found: &HostProcess| {
+            assert!(found.running_s < 60.0);
+            let process = Pid::from_raw(found.process as i32).expect("a number");
+            kill_process(process, Signal::TERM).expect("it runs");
+        };
+        assert_eq!(ended(&terminate), Some(libc::SIGTERM));
+        assert!(run("exit 0").success() && !inside.have_ended());
+        assert_eq!(ended(&|_| container.kill()), Some(libc::SIGKILL), "by the kernel");
         assert!(inside.have_ended());
     }
 }

@@ -170,7 +170,7 @@ pub use edge::{ByteTap, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
 pub use file_lock::try_lock;
-pub use host_namespaces::{HostNamespaces, HostProcess, leave_standard_streams, leave_terminal, send_signal};
+pub use host_namespaces::{HostNamespaces, HostProcess, leave_standard_streams, leave_terminal, pass_signals_on};
 pub use kernel::{Sysctl, congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};

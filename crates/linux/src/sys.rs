@@ -9,6 +9,7 @@ use std::os::fd::FromRawFd;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::LinkNameSpaceType;
@@ -125,6 +126,60 @@ pub(crate) fn start_init(
     // Later children, and threads, are to be in the thread's own namespace again.
     rustix::thread::move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::ProcessID))?;
     started
+}
+
+/// The descriptor of the process that signals are passed on to; below 0 as long as there is none.
+static RECEIVER: AtomicI32 = AtomicI32::new(-1);
+/// The signals that are to be passed on, as bits.
+static TO_PASS_ON: AtomicU64 = AtomicU64::new(0);
+
+/// Has these signals, if another process sends them to this one, passed on to the process of [`set_receiver`]. What a
+/// terminal sends, that process gets itself. Signals that this process ignores stay ignored: a program that it starts
+/// inherits that (`nohup`).
+pub(crate) fn pass_on(signals: &[c_int]) -> io::Result<()> {
+    let handler: extern "C" fn(c_int, *const libc::siginfo_t, *const libc::c_void) = on_signal;
+    // SAFETY: `sigaction` is plain data, for which all zeros is a value: an empty mask, and no flags.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    (action.sa_sigaction, action.sa_flags) = (handler as libc::sighandler_t, libc::SA_SIGINFO | libc::SA_RESTART);
+    for &signal in signals {
+        let mut before = action;
+        // SAFETY: without a new action, the kernel writes the current one to `before`.
+        checked(unsafe { libc::sigaction(signal, core::ptr::null(), &raw mut before) })?;
+        if before.sa_sigaction != libc::SIG_IGN {
+            // SAFETY: the handler has the form that SA_SIGINFO asks for, and does what handlers may: it uses atomics, and
+            // makes one system call.
+            checked(unsafe { libc::sigaction(signal, &raw const action, core::ptr::null_mut()) })?;
+        }
+    }
+    Ok(())
+}
+
+extern "C" fn on_signal(signal: c_int, info: *const libc::siginfo_t, _: *const libc::c_void) {
+    // SAFETY: with SA_SIGINFO the kernel gives a `siginfo_t`.
+    let is_of_process = unsafe { (*info).si_code } <= 0;
+    if is_of_process {
+        TO_PASS_ON.fetch_or(1 << signal, Ordering::SeqCst);
+        deliver();
+    }
+}
+
+/// Passes signals on to the process behind `receiver`, also those that came before; to none any more without it.
+pub(crate) fn set_receiver(receiver: Option<BorrowedFd<'_>>) {
+    RECEIVER.store(receiver.map_or(-1, |receiver| receiver.as_raw_fd()), Ordering::SeqCst);
+    deliver();
+}
+
+fn deliver() {
+    let receiver = RECEIVER.load(Ordering::SeqCst);
+    if receiver < 0 {
+        return;
+    }
+    let signals = TO_PASS_ON.swap(0, Ordering::SeqCst);
+    for signal in (1..64).filter(|signal| signals >> signal & 1 == 1) {
+        let none = core::ptr::null::<libc::siginfo_t>();
+        // SAFETY: it takes numbers, and no information on the signal. It fails only if the process has ended.
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, receiver, signal, none, 0) };
+    }
 }
 
 /// Gives the calling thread a working directory and root of its own, without which it cannot enter mount namespaces.

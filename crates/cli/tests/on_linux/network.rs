@@ -163,7 +163,7 @@ fn a_signal_to_exec_ends_its_program_and_a_daemon_stays_until_the_end() {
     let wait_until = |what: &str, holds: &dyn Fn() -> bool| {
         assert!((0..600).any(|_| holds() || (thread::sleep(Duration::from_millis(100)), false).1), "not yet: {what}");
     };
-    for (signal, code) in [("-TERM", Some(143)), ("-KILL", None)] {
+    for (signal, code) in [("-TERM", Some(143)), ("-USR1", Some(138)), ("-KILL", None)] {
         let mut exec = command();
         exec.args(["exec", "--network", &network.0, "phone", "--", "sleep", "86201"]);
         let mut exec = exec.spawn().expect("the command starts");

@@ -4,13 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
-use std::sync::OnceLock;
-use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use subflow_lab::emulate::persistent::{self, Answer, Client, Request};
-use subflow_linux::{Error, HostNamespaces, is_command, send_signal};
+use subflow_linux::{Error, HostNamespaces, is_command, pass_signals_on};
 
 use crate::arguments::{Exec, Shell};
 use crate::failure::Failure;
@@ -21,6 +18,8 @@ const ENDED_BY_SIGNAL: i32 = 128;
 /// The exit codes of shells for a program that does not exist, and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
+/// The signals by which programs are told something, and which would end this process.
+const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 pub(crate) fn exec(arguments: &Exec) -> Result<(), Failure> {
     let (program, words) = arguments.command.split_first().expect("the command has at least one word");
@@ -53,11 +52,8 @@ fn run(network: Option<&str>, host: &str, program: &OsStr, words: &[OsString]) -
     let own = std::env::current_dir().unwrap_or_else(|_| "/".into());
     let mut command = Command::new(program);
     command.args(words).current_dir(own);
-    let child = pass_signals_on()?;
-    let status = inside.run(&mut command, |process| {
-        let _ = child.set(process);
-    });
-    let status = status.map_err(not_started)?;
+    pass_signals_on(&PASSED_ON)?;
+    let status = inside.run(&mut command).map_err(not_started)?;
     let name = program.display();
     match status.signal() {
         Some(signal) if inside.have_ended() => {
@@ -95,21 +91,6 @@ fn entered(network: &str, host: &str) -> Result<HostNamespaces, Failure> {
     // As long as the network answers, the number is that of its process, and of no other.
     client.ask(&request)?;
     Ok(inside)
-}
-
-/// Has SIGTERM and SIGHUP sent to the program once its number is set. What a terminal sends, such as SIGINT, the
-/// program gets itself, and decides what comes of it.
-fn pass_signals_on() -> Result<&'static OnceLock<u32>, Failure> {
-    static PROGRAM: OnceLock<u32> = OnceLock::new();
-    let failed = |error: std::io::Error| Failure::RunFailed(format!("cannot react to signals: {error}"));
-    let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).map_err(failed)?;
-    let pass_on = move || {
-        for signal in signals.forever().filter(|signal| [SIGTERM, SIGHUP].contains(signal)) {
-            send_signal(*PROGRAM.wait(), signal);
-        }
-    };
-    thread::Builder::new().name("signals".to_owned()).spawn(pass_on).map_err(failed)?;
-    Ok(&PROGRAM)
 }
 
 /// The name of a signal, such as `SIGKILL`.
