@@ -186,10 +186,16 @@ fn the_recipes_run_over_both_paths_with_mptcp_and_over_one_without() {
     let page = page();
     let recipes = recipes(&page);
     assert_eq!(recipes.len(), 3, "iperf3, curl with a server in Python, and a web site of two tiers");
-    for (heading, text) in recipes {
+    let kept = |name: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/programs");
+        fs::read_to_string(folder.join(name)).expect("the repository has it")
+    };
+    let configuration = block("nginx", &page).expect("that of the web site");
+    assert_eq!(configuration, kept("site.conf"));
+    for ((heading, text), name) in recipes.into_iter().zip(["iperf3.toml", "curl.toml", "web-site.toml"]) {
         assert!(text.lines().count() <= 15, "{heading}");
+        assert_eq!(text, kept(name), "{heading}");
         let (folder, path) = scenario(text);
-        let configuration = block("nginx", &page).expect("that of the web site");
         fs::write(folder.path().join("site.conf"), configuration).expect("written");
         for mptcp in [true, false] {
             let sets = ["client", "server"].map(|name| format!("programs.{name}.mptcp={mptcp}"));
