@@ -188,6 +188,26 @@ fn an_altered_stream_goes_on_as_tcp_between_our_stack_and_the_kernel() {
     }
 }
 
+/// Without checksums a kernel sees only that a segment is longer than its mapping. As long as there is one subflow it takes
+/// the stream for that of TCP, of which the sender learns nothing; later it closes the subflow.
+#[test]
+fn a_kernel_falls_back_alone_or_resets_the_subflow_where_a_mapping_is_too_short() {
+    let counts = std::fs::read_to_string("/proc/net/netstat").is_ok_and(|text| text.contains("DSSCorruptionFallback"));
+    if !machine_serves() || !counts {
+        return;
+    }
+    for (segment, expected, counted) in
+        [(3, &["stall"][..], "MPTcpExtDSSCorruptionFallback"), (200, &["both", "lte"], "MPTcpExtDSSCorruptionReset")]
+    {
+        let middlebox = format!("{{ kind = \"rewrite-payload\", length = \"longer\", segment = {segment} }}");
+        let (_folder, path) = scenario(&behind("wifi", &middlebox));
+        let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--set", "duration=6 s"]));
+        let run = &json["runs"][0];
+        assert!(expected.contains(&outcome(&run["flows"][0])), "{segment}: {}", run["flows"][0]);
+        assert_eq!(run["real_time"]["mptcp_counters"]["server"][counted], 1, "{segment}: {}", run["real_time"]);
+    }
+}
+
 /// The scenario with programs in the place of its flow, and both families.
 fn with_programs(middlebox: &str, programs: &str) -> String {
     let (network, _) = SCENARIO.split_once("[flows.file]").expect("a flow");
