@@ -141,6 +141,38 @@ fn what_is_not_there_is_named_before_anything_is_created() {
 }
 
 #[test]
+fn a_program_runs_as_its_user_with_its_directory_and_home() {
+    if !machine_has(&["id"]) {
+        return;
+    }
+    let of_nobody = "[programs.own]\non = \"phone\"\nuser = \"nobody\"\n";
+    let line =
+        "run = \"id -un; pwd; echo $HOME; echo $SHELL; cat /proc/self/status | grep Groups\"\ndirectory = \"/\"\n";
+    let environment = "environment = { SHELL = \"/own\" }\n";
+    let (folder, path) = scenario(&format!("{}{of_nobody}{line}{environment}", hosts("3 s")));
+    let out = folder.path().join("results");
+    let json =
+        results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--out", out.to_str().expect("a path")]));
+    assert_eq!(json["runs"][0]["real_time"]["programs"][0]["exit_code"], 0);
+    let printed = fs::read_to_string(out.join("programs/0-own.stdout")).expect("it is kept");
+    let users = fs::read_to_string("/etc/passwd").expect("there are users");
+    let nobody = users.lines().find(|line| line.starts_with("nobody:")).expect("a user of every Linux");
+    let home = nobody.split(':').nth(5).expect("a home");
+    assert_eq!(printed.trim_end(), format!("nobody\n/\n{home}\n/own\nGroups:"), "no group of root is left");
+    // A folder that this user may not enter.
+    let private = folder.path().join("private");
+    fs::create_dir(&private).expect("a folder");
+    fs::set_permissions(&private, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("it is ours");
+    let (_folder, path) =
+        scenario(&format!("{}{of_nobody}run = [\"id\"]\ndirectory = \"{}\"\n", hosts("3 s"), private.display()));
+    let refused = subflow(&["run", &path, "--on", "linux"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = in_one_line(&refused.stderr);
+    assert!(said.contains("programs.own.run: cannot start id: Permission denied"), "{said}");
+    assert!(said.contains("(as nobody in /"), "{said}");
+}
+
+#[test]
 fn nothing_of_a_killed_command_runs_on() {
     if !machine_serves() {
         return;

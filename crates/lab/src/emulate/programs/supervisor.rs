@@ -128,11 +128,10 @@ impl<'a> Supervisor<'a> {
         if self.clock.now() < released + program.start {
             return Ok(());
         }
-        let mut child = self
-            .containers
-            .get(program.host)
-            .start(&mut command(program))
-            .map_err(|error| RunError::Machine(format!("programs.{}.run: {error}", program.name)))?;
+        let mut child =
+            self.containers.get(program.host).start(&mut command(program)).map_err(|error| {
+                RunError::Machine(format!("programs.{}.run: {error}{}", program.name, place(program)))
+            })?;
         let now = self.clock.now();
         let supervised = &mut self.programs[index];
         supervised.started = Some(now);
@@ -219,6 +218,14 @@ impl Supervised {
             ..ProgramResult::default()
         })
     }
+}
+
+/// As whom and where a program was to start, as far as the scenario says so: either may be why it did not.
+fn place(program: &Program) -> String {
+    let user = program.user.as_ref().map(|user| format!("as {user}"));
+    let directory = program.directory.as_ref().map(|directory| format!("in {}", directory.display()));
+    let said: Vec<String> = [user, directory].into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join(" ")) }
 }
 
 fn failed(program: &Program, error: &io::Error) -> RunError {
