@@ -17,6 +17,7 @@ use rustix::thread::LinkNameSpaceType;
 use crate::error::{Error, Result, While};
 use crate::file_lock::{outlives_its_end, try_lock};
 use crate::mount_point;
+use crate::netlink::RouteControl;
 use crate::process_stat::ProcessStat;
 use crate::sys;
 
@@ -142,6 +143,9 @@ pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
     names.sort();
     for name in names {
         let path = path_of(&name);
+        // A namespace that was there before lives on, with rules that lead nowhere. Where it cannot be entered, nothing is
+        // to be done.
+        let _ = remove_rules(&path);
         mount_point::remove(&path);
         if path.exists() {
             let missing = format!("cannot remove {}", path.display());
@@ -151,6 +155,16 @@ pub fn cleanup(mut report: impl FnMut(&str)) -> Result<()> {
         }
     }
     outcome
+}
+
+/// Removes the rules that a killed process has left in the namespace at `path`.
+fn remove_rules(path: &Path) -> Result<()> {
+    let file = File::open(path).during(|| format!("cannot open {}", path.display()))?;
+    in_thread(|| {
+        rustix::thread::move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
+            .during(|| format!("cannot enter the network namespace {}", path.display()))?;
+        RouteControl::open()?.remove_stale_rules()
+    })
 }
 
 /// Removes the folders of switches whose process no longer exists, and reports each.

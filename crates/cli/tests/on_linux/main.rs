@@ -9,6 +9,7 @@ mod captures;
 mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;
+mod existing_namespaces;
 mod families;
 mod kernel_paths;
 mod live_page;

@@ -44,12 +44,12 @@ impl Network {
             .cloned()
     }
 
-    fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.status().expect("it is up")["process"].as_u64().expect("a number") as u32
     }
 
     /// The round-trip time from the phone over WiFi, in milliseconds; none if a packet is lost.
-    fn round_trip(&self) -> Option<f64> {
+    pub(crate) fn round_trip(&self) -> Option<f64> {
         let line = "python3 -c \"import socket as s, time
 c = s.socket(s.AF_INET, s.SOCK_DGRAM)
 c.settimeout(1)
@@ -85,7 +85,7 @@ fn is_left(name: &str, process: u32) -> bool {
 }
 
 /// Answers each datagram to port 7, which the tests measure round trips with.
-const ECHO: &str = r#"
+pub(crate) const ECHO: &str = r#"
 [programs.echo]
 on = "server"
 run = ["python3", "-c", "import socket as s; c = s.socket(s.AF_INET, s.SOCK_DGRAM); c.bind(('0.0.0.0', 7))\nwhile True: d, a = c.recvfrom(9); c.sendto(d, a)"]
@@ -306,53 +306,6 @@ print(shown.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     let said = text(&output.stdout);
     assert!(said.contains("/dev/pts/") && said.contains("sleep\r\n"), "{said}");
     assert!(said.contains("Running") && said.trim_end().ends_with(" 9"), "it controls jobs: {said}");
-}
-
-/// A network namespace of the test's own, made as by another tool.
-struct Existing(String);
-
-impl Drop for Existing {
-    fn drop(&mut self) {
-        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
-    }
-}
-
-#[test]
-fn an_existing_namespace_becomes_a_host_and_stays_afterwards() {
-    if !machine_has(&["python3"]) {
-        return;
-    }
-    let existing = Existing(format!("own-{}", std::process::id()));
-    let ip = |words: &[&str]| {
-        let output = Command::new("ip").args(words).output().expect("ip starts");
-        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
-        text(&output.stdout)
-    };
-    ip(&["netns", "add", &existing.0]);
-    let rules = || ip(&["-n", &existing.0, "rule", "list"]);
-    let before = rules();
-    let hosts = format!("phone = {{ interfaces = [\"wifi\", \"lte\"], namespace = \"{}\" }}", existing.0);
-    let text = format!("{SCENARIO}{ECHO}").replace("phone = [\"wifi\", \"lte\"]", &hosts);
-    let (_folder, path) = scenario(&text);
-    let (network, _) = Network::up("joined", &path, &["--set", "flows.file.protocol=tcp"]);
-    assert!((0..100).any(|_| network.round_trip().is_some_and(|ms| ms >= 10.0)));
-    assert!(ip(&["-n", &existing.0, "-brief", "address"]).contains("10.0.1.2"), "its interfaces are there");
-    assert!(rules().lines().count() > before.lines().count());
-    drop(network);
-    assert_eq!(rules(), before);
-    assert!(!ip(&["-n", &existing.0, "-brief", "address"]).contains("10.0.1.2"));
-    // A flow of TCP in a run.
-    let run = ["run", &path, "--on", "linux", "--format", "json", "--without-programs"];
-    let refused = subflow(&run);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(in_one_line(&refused.stderr).contains("hosts.phone.namespace"), "{}", in_one_line(&refused.stderr));
-    let done = subflow(&[&run[..], &["--set", "flows.file.protocol=tcp"]].concat());
-    let json: serde_json::Value = serde_json::from_slice(&done.stdout).expect("results");
-    assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
-    let sets = ["--set", "hosts.phone.namespace=no-such", "--set", "flows.file.protocol=tcp"];
-    let missing = subflow(&[&["up", path.as_str(), "--name", "missing"], &sets[..]].concat());
-    assert_eq!(missing.status.code(), Some(2));
-    assert!(in_one_line(&missing.stderr).contains("there is no network namespace \"no-such\""));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Interfaces, addresses, routes and rules (rtnetlink; Linux `include/uapi/linux/rtnetlink.h`).
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use super::message::{CREATE, REPLACE};
+use super::message::{CREATE, DUMP, REPLACE, u32_at};
 use super::{Netlink, Request};
 use crate::error::{Error, Result};
 
@@ -15,6 +16,7 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 const RTM_NEWRULE: u16 = 32;
 const RTM_DELRULE: u16 = 33;
+const RTM_GETRULE: u16 = 34;
 
 pub(super) const IFF_UP: u32 = 1;
 pub(super) const IFF_NOARP: u32 = 0x80;
@@ -48,8 +50,12 @@ const RT_SCOPE_LINK: u8 = 253;
 const RTN_UNICAST: u8 = 1;
 const FRA_SRC: u16 = 2;
 const FRA_TABLE: u16 = 15;
+const FRA_PROTOCOL: u16 = 21;
 const FR_ACT_TO_TBL: u8 = 1;
 pub(super) const INTERFACE_MESSAGE: usize = 16;
+const ROUTE_MESSAGE: usize = 12;
+/// Who has made a rule (`proto` of `ip rule`): a number that `/etc/iproute2/rt_protos` gives to nobody.
+const RULE_PROTOCOL: u8 = 183;
 
 /// The main routing table.
 const MAIN_TABLE: u32 = 254;
@@ -192,7 +198,7 @@ impl RouteControl {
     /// Adds the default route `route` for packets with its source address, by a rule and a separate routing table.
     pub fn add_route_from(&mut self, table: u32, route: &Route) -> Result<()> {
         self.set_default_route(CREATE, table, route)?;
-        let request = about_rule(RTM_NEWRULE, CREATE, table, route.source);
+        let request = about_rule(RTM_NEWRULE, CREATE, table, route.source).attribute(FRA_PROTOCOL, &[RULE_PROTOCOL]);
         self.0.ask(request, || format!("cannot add a rule for packets from {}", route.source)).map(drop)
     }
 
@@ -200,6 +206,26 @@ impl RouteControl {
     pub fn remove_rule(&mut self, table: u32, source: IpAddr) -> Result<()> {
         let request = about_rule(RTM_DELRULE, 0, table, source);
         self.0.ask(request, || format!("cannot remove the rule for packets from {source}")).map(drop)
+    }
+
+    /// Removes all such rules whose table has no route any more: the kernel removes routes with their devices when a
+    /// process is killed, and keeps the rules.
+    pub(crate) fn remove_stale_rules(&mut self) -> Result<()> {
+        let list = |kind| Request::new(kind, DUMP, &[0; ROUTE_MESSAGE]);
+        let rules = self.0.ask(list(RTM_GETRULE), || "cannot list rules".to_owned())?;
+        let routes = self.0.ask(list(RTM_GETROUTE), || "cannot list routes".to_owned())?;
+        let table_of = |message: &super::Message, kind| u32_at(message.attribute(ROUTE_MESSAGE, kind)?, 0);
+        let in_use: BTreeSet<u32> = routes.iter().filter_map(|route| table_of(route, RTA_TABLE)).collect();
+        for rule in &rules {
+            let is_ours = rule.attribute(ROUTE_MESSAGE, FRA_PROTOCOL) == Some(&[RULE_PROTOCOL]);
+            let source = rule.attribute(ROUTE_MESSAGE, FRA_SRC).and_then(ip_address);
+            if let (true, Some(source), Some(table)) = (is_ours, source, table_of(rule, FRA_TABLE))
+                && !in_use.contains(&table)
+            {
+                self.remove_rule(table, source)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds the default route `route` for packets without a source address.
