@@ -206,6 +206,12 @@ fn connections_of_commands_are_listed_and_written_as_results_when_the_network_en
     let names: Vec<&str> = sent.filter_map(|flow| flow["name"].as_str()).collect();
     assert!(matches!(names[..], [name] if name.starts_with("python3")), "{flows:?}");
     assert!(json["runs"][0]["links"][0]["up"]["packets"].as_u64().is_some_and(|packets| packets > 100));
+    let real_time = &json["runs"][0]["real_time"];
+    let late = ["late_p50_us", "late_p99_us", "late_p999_us", "late_max_us"].map(|key| number(&real_time[key]));
+    assert!(late[1] > 0.0 && late.is_sorted(), "{real_time}");
+    // The 2 s of the scenario are for runs.
+    assert_eq!(json["scenario"]["duration_s"], json["runs"][0]["duration_s"]);
+    assert!(!text(&down.stdout).contains("run of 2 s"), "{}", text(&down.stdout));
     assert!(read("report.html").contains("</html>") && read("series.json").contains("goodput"));
     assert!(network.status().is_none(), "it has ended");
 }

@@ -42,8 +42,10 @@ impl NetworkResults {
         let Self { path, scenario, result, series, connections } = self;
         let plan = Plan::read(Document::parse(&path, scenario)?)?;
         let result = RunResult { series, connections, ..result };
-        let parameters = plan.points[0].parameters.clone();
-        let experiment = Experiment::new(&plan, vec![Run { run: 0, point: 0, parameters, result }]);
+        let (parameters, duration_s) = (plan.points[0].parameters.clone(), result.duration_s);
+        let mut experiment = Experiment::new(&plan, vec![Run { run: 0, point: 0, parameters, result }]);
+        // Those of the scenario are for runs: a network stays until it is ended, and is measured from its beginning.
+        (experiment.scenario.duration_s, experiment.scenario.warm_up_s) = (duration_s, 0.0);
         Ok((plan, experiment))
     }
 }
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn what_a_network_tells_becomes_an_experiment_with_its_flows_connections_and_series() {
-        let text = "[hosts]\na = ['eth']\nb = ['eth']\n[links.wire]\nbetween = ['a.eth', 'b.eth']\nrate = '1 Mbit/s'\n\
+        let text = "duration = '20 s'\nwarm_up = '1 s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.wire]\nbetween = ['a.eth', 'b.eth']\nrate = '1 Mbit/s'\n\
                     [programs.x]\non = 'a'\nrun = ['true']\n";
         let connection = ConnectionResult { name: "x:1".to_owned(), bytes_sent: 7, ..ConnectionResult::default() };
         let flow = FlowResult { name: "x:1".to_owned(), ..FlowResult::default() };
@@ -78,5 +80,7 @@ mod tests {
         let run = &experiment.runs[0].result;
         assert_eq!((run.connections[0].bytes_sent, run.series.len(), run.duration_s), (7, 1, 3.0));
         assert_eq!(experiment.statistics[0].flows[0].name, "x:1");
+        let summary = &experiment.scenario;
+        assert_eq!((summary.duration_s, summary.warm_up_s), (3.0, 0.0), "not those for runs");
     }
 }

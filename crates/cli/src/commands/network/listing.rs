@@ -108,7 +108,7 @@ fn described(network: &NetworkStatus) -> String {
 
 /// What the emulation holds.
 fn carried(emulation: &Emulation, running_s: f64) -> String {
-    let Emulation { packet_hops, cpu_s, device, late_p99_us, late_max_us, ignored_packets, objections } = emulation;
+    let Emulation { packet_hops, cpu_s, device, late_p99_us, late_max_us, ignored_packets, objections, .. } = emulation;
     let rate = *packet_hops as f64 / running_s.max(1e-9);
     let mut text = format!(
         "  {packet_hops} packets at links ({rate:.0} a second), {:.0} % of a core, {device} devices; late by at most \
@@ -164,6 +164,7 @@ mod tests {
             late_max_us: 300.0,
             ignored_packets: 2,
             objections: vec!["the devices dropped 1 outgoing and 0 incoming packets".into()],
+            ..Emulation::default()
         };
         let network = NetworkStatus {
             name: "home".into(),

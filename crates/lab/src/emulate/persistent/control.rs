@@ -40,7 +40,7 @@ pub(super) fn run(
     scenario: &Scenario,
     links: &[DuplexLink],
 ) -> Result<()> {
-    Priority::Network.take();
+    let real_time_priority = Priority::Network.take();
     let mut missed = 0;
     let baseline = LinkBaseline::of(emulator.network(), links);
     loop {
@@ -66,7 +66,9 @@ pub(super) fn run(
                 let links = || baseline.results(network, links, scenario, network.now());
                 let links = if with_links { links() } else { Vec::new() };
                 let note = sctp_of_programs(scenario, emulator.sctp_traffic());
-                let _ = answer.send(Measured { note, ..measured(&emulator, missed, links) });
+                let mut measured = Measured { note, ..measured(&emulator, missed, links) };
+                measured.emulation.real_time_priority = real_time_priority;
+                let _ = answer.send(measured);
             }
         }
     }
@@ -78,7 +80,9 @@ fn measured(emulator: &Emulator<RealWorld>, missed: u64, links: Vec<LinkResult>)
     let micros = |span: Duration| span.as_secs_f64() * 1e6;
     let emulation = Emulation {
         packet_hops: emulator.network().metrics().packet_hops,
+        late_p50_us: micros(punctuality.quantile(0.5)),
         late_p99_us: micros(punctuality.quantile(0.99)),
+        late_p999_us: micros(punctuality.quantile(0.999)),
         late_max_us: micros(punctuality.maximum()),
         ignored_packets,
         // Of drops and of the CPU the caller knows more.

@@ -119,12 +119,20 @@ pub struct Emulation {
     pub cpu_s: f64,
     /// The kind of the devices.
     pub device: String,
-    /// The 99th percentile of the lateness of packets, in microseconds.
+    /// The median of the lateness of packets, in microseconds.
+    pub late_p50_us: f64,
+    /// The 99th percentile of it, in microseconds.
     pub late_p99_us: f64,
+    /// The 99.9th percentile of it, in microseconds.
+    pub late_p999_us: f64,
     /// The largest lateness, in microseconds.
     pub late_max_us: f64,
-    /// Packets that links do not carry: fragments, and those that are neither TCP nor UDP nor SCTP, such as `ping`'s.
+    /// Packets that links do not carry: fragments, and those of other protocols than TCP, UDP, SCTP and the echoes of ICMP.
     pub ignored_packets: u64,
+    /// Packets that devices have dropped.
+    pub device_drops: u64,
+    /// Whether the thread of the links runs before all others.
+    pub real_time_priority: bool,
     /// Why the network was not as the scenario says; empty if it was.
     pub objections: Vec<String>,
 }

@@ -232,20 +232,26 @@ impl<'a, 'b> Server<'a, 'b> {
         let Recorded { flows, series, connections, mut notes } = self.connections.recorded()?;
         notes.extend(measured.note.take());
         let (links, engine) = (std::mem::take(&mut measured.links), measured.engine);
-        let Emulation { cpu_s, device, late_p99_us, late_max_us, ignored_packets, objections, .. } =
-            self.emulation(measured)?;
+        let emulation = self.emulation(measured)?;
+        let cpu_s = emulation.cpu_s;
         let real_time = RealTime {
             kernel: kernel_release(),
-            device,
-            valid: objections.is_empty(),
-            objections,
+            device: emulation.device,
+            valid: emulation.objections.is_empty(),
+            objections: emulation.objections,
             notes,
-            late_p99_us,
-            late_max_us,
-            ignored_packets,
+            real_time_priority: emulation.real_time_priority,
+            late_p50_us: emulation.late_p50_us,
+            late_p99_us: emulation.late_p99_us,
+            late_p999_us: emulation.late_p999_us,
+            late_max_us: emulation.late_max_us,
+            device_drops: emulation.device_drops,
+            ignored_packets: emulation.ignored_packets,
             cpu_left: cpu_left(cpu_s, duration_s),
+            switches: None,
+            // They have no outcome yet.
+            programs: Vec::new(),
             mptcp_counters: self.hosts.mptcp_counters()?,
-            ..RealTime::default()
         };
         let result = RunResult {
             seed: self.scenario.seed,
@@ -294,6 +300,7 @@ impl<'a, 'b> Server<'a, 'b> {
             let InterfaceDrops { outgoing, incoming } = dropped;
             let text = format!("the devices dropped {outgoing} outgoing and {incoming} incoming packets");
             emulation.objections.push(text);
+            emulation.device_drops = outgoing + incoming;
         }
         Ok(Emulation { cpu_s: process_cpu_seconds(), device: self.device.name().to_owned(), ..emulation })
     }
