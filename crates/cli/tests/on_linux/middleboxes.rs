@@ -54,11 +54,14 @@ fn a_kernel_whose_join_is_refused_goes_on_over_the_first_subflow() {
     if !machine_serves() {
         return;
     }
-    let flow = flow(&behind("lte", "{ kind = \"strip-option\", option = \"mp-join\" }"), &[]);
-    assert_eq!(flow["fallback"], false, "{flow}");
-    let over_lte =
-        goodputs(&flow).iter().filter(|(name, _)| name.contains("lte")).map(|(_, goodput)| goodput).sum::<f64>();
-    assert!(over_lte < 0.01, "{flow}");
+    let refusing = ["{ kind = \"strip-option\", option = \"mp-join\" }", "{ kind = \"block\", answer = \"reset\" }"];
+    for middlebox in refusing {
+        let flow = flow(&behind("lte", middlebox), &[]);
+        assert_eq!(flow["fallback"], false, "{middlebox}: {flow}");
+        let over_lte =
+            goodputs(&flow).iter().filter(|(name, _)| name.contains("lte")).map(|(_, goodput)| goodput).sum::<f64>();
+        assert!(over_lte < 0.01, "{middlebox}: {flow}");
+    }
 }
 
 #[test]
@@ -110,11 +113,14 @@ fn outcome_behind(middlebox: &str, further: &[&str]) -> &'static str {
 }
 
 /// What stands on the WiFi link, and the outcomes in the simulator and on a kernel, as docs/src/middleboxes.md has them.
-const OUTCOMES: [(&str, [&str; 2]); 14] = [
+const OUTCOMES: [(&str, [&str; 2]); 17] = [
     ("{ kind = \"strip-option\", option = \"mptcp\" }", ["fallback"; 2]),
     ("{ kind = \"strip-option\", option = \"mp-capable\", on = \"syn-ack\" }", ["fallback"; 2]),
     ("{ kind = \"strip-option\", option = \"mptcp\", on = \"data\" }", ["fallback"; 2]),
     ("{ kind = \"strip-option\", option = \"timestamps\" }", ["both"; 2]),
+    ("{ kind = \"strip-option\", option = \"sack\" }", ["both"; 2]),
+    ("{ kind = \"strip-option\", option = \"window-scale\" }", ["both"; 2]),
+    ("{ kind = \"strip-option\", option = \"add-addr\" }", ["both"; 2]),
     ("{ kind = \"drop-option\", option = \"dss\" }", ["stall"; 2]),
     ("{ kind = \"nat\", preserves_ports = false }", ["both"; 2]),
     ("{ kind = \"rewrite-sequence\", sack = \"unchanged\" }", ["both"; 2]),
@@ -135,7 +141,7 @@ fn simulator_and_kernel_have_the_outcomes_of_the_table() {
     }
     // Two at a time: they wait for packets most of the time.
     std::thread::scope(|scope| {
-        for half in OUTCOMES.chunks(OUTCOMES.len() / 2) {
+        for half in OUTCOMES.chunks(OUTCOMES.len().div_ceil(2)) {
             scope.spawn(move || {
                 for (middlebox, expected) in half {
                     let simulated = outcome_behind(middlebox, &["--set", "duration=\"6 s\""]);
