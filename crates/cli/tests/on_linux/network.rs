@@ -269,6 +269,36 @@ fn nothing_stays_of_a_killed_network_after_cleanup() {
 }
 
 #[test]
+fn a_host_whose_first_process_was_killed_is_named_and_the_others_stay() {
+    if !machine_serves() {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let (network, _) = Network::up("headless", &path, &[]);
+    let first = |process: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        stat.contains(&format!("(sleep) S {} ", network.process()))
+    };
+    let processes = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+    let mut numbers = processes.map(|process| process.file_name().to_string_lossy().into_owned());
+    let phone = numbers.find(|process| first(process)).expect("each host has one");
+    send_signal("-KILL", phone.parse().expect("a number"));
+    let ended = |host: &str| network.exec(host, &["true"]);
+    let look = |_| {
+        thread::sleep(Duration::from_millis(100));
+        ["phone", "server"].into_iter().find(|host| ended(host).status.code() == Some(1))
+    };
+    let headless = (0..600).find_map(look).expect("one has ended");
+    let said = in_one_line(&ended(headless).stderr);
+    assert!(said.contains(&format!("the first process of {headless} was killed")), "{said}");
+    let other = if headless == "phone" { "server" } else { "phone" };
+    assert_eq!(ended(other).status.code(), Some(0));
+    let (name, process) = (network.0.clone(), network.process());
+    assert!(subflow(&["down", &name]).status.success());
+    assert!(!is_left(&name, process));
+}
+
+#[test]
 fn a_shell_has_a_terminal_and_controls_its_jobs() {
     if !machine_has(&["python3", "bash"]) {
         return;

@@ -87,7 +87,12 @@ fn entered(network: &str, host: &str) -> Result<HostNamespaces, Failure> {
     let Answer::Entrance { process } = client.ask(&request)? else {
         return Err(Failure::RunFailed("the network has not said where its host is".to_owned()));
     };
-    let inside = HostNamespaces::of_process(process)?;
+    let inside = HostNamespaces::of_process(process).map_err(|error| {
+        Failure::RunFailed(format!(
+            "the first process of {host} was killed, and with it all others there ({error}); `subflow down {network}` ends \
+             the network"
+        ))
+    })?;
     // As long as the network answers, the number is that of its process, and of no other.
     client.ask(&request)?;
     Ok(inside)
