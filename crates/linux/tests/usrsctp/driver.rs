@@ -41,7 +41,8 @@ pub(crate) struct Driver {
     /// User data that is accepted and not yet delivered, by TSN.
     kept: BTreeMap<u64, Vec<u8>>,
     pub(crate) received: u64,
-    /// User data sent from each local address.
+    /// User data sent to each address of the peer. The sources of a path may change: where both paths time out at once, the
+    /// packets to a destination leave from another address (`alternate_sources`).
     pub(crate) sent_on: BTreeMap<IpAddr, u64>,
     /// User data received on each local address.
     pub(crate) received_on: BTreeMap<IpAddr, u64>,
@@ -254,7 +255,7 @@ impl Driver {
         }
         let mut bytes = Vec::new();
         body.emit(PayloadBytes::Bytes(&data), &mut bytes).expect("our packets can be written");
-        *self.sent_on.entry(packet.ip.source).or_default() += data.len() as u64;
+        *self.sent_on.entry(packet.ip.destination).or_default() += data.len() as u64;
         let ports = body.encapsulation.expect("we send in UDP");
         let (_, socket) =
             self.sockets.iter().find(|(local, _)| *local == packet.ip.source).expect("one of our addresses");
