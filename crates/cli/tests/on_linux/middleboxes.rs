@@ -202,12 +202,15 @@ fn a_kernel_falls_back_alone_or_resets_the_subflow_where_a_mapping_is_too_short(
     if !machine_serves() || !counts {
         return;
     }
-    for (segment, expected, counted) in
-        [(3, &["stall"][..], "MPTcpExtDSSCorruptionFallback"), (200, &["both", "lte"], "MPTcpExtDSSCorruptionReset")]
-    {
+    // The data that arrives again and again would be as long as the file after some seconds.
+    for (segment, seconds, expected, counted) in [
+        (3, 2, &["stall"][..], "MPTcpExtDSSCorruptionFallback"),
+        (200, 6, &["both", "lte"], "MPTcpExtDSSCorruptionReset"),
+    ] {
         let middlebox = format!("{{ kind = \"rewrite-payload\", length = \"longer\", segment = {segment} }}");
         let (_folder, path) = scenario(&behind("wifi", &middlebox));
-        let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--set", "duration=6 s"]));
+        let duration = format!("duration={seconds} s");
+        let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--set", &duration]));
         let run = &json["runs"][0];
         assert!(expected.contains(&outcome(&run["flows"][0])), "{segment}: {}", run["flows"][0]);
         assert_eq!(run["real_time"]["mptcp_counters"]["server"][counted], 1, "{segment}: {}", run["real_time"]);
