@@ -72,7 +72,9 @@ def test_signals_reach_programs_unless_they_are_to_be_ignored(scenario: subflow.
 
     def started(prepare: Callable[[], Any]) -> subprocess.Popen[str]:
         program = net["client"].popen([sys.executable, "-c", waits], stdout=-1, text=True, preexec_fn=prepare)
-        assert program.stdout and program.stdout.readline() == "ready\n"
+        assert program.stdout
+        with program.stdout as said:
+            assert said.readline() == "ready\n"
         return program
 
     with scenario.network() as net:
