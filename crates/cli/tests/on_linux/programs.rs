@@ -114,7 +114,7 @@ on = "server"
 run = ["sleep", "86125"]
 stop = "500 ms"
 "#;
-    let (folder, path) = scenario(&(hosts("3 s") + programs));
+    let (folder, path) = scenario(&(hosts("6 s") + programs));
     let out = folder.path().join("results");
     let out = out.to_str().expect("a path");
     let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--out", out]));
@@ -165,7 +165,8 @@ fn a_program_runs_as_its_user_with_its_directory_and_home() {
     fs::set_permissions(&private, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("it is ours");
     let (_folder, path) =
         scenario(&format!("{}{of_nobody}run = [\"id\"]\ndirectory = \"{}\"\n", hosts("3 s"), private.display()));
-    let refused = subflow(&["run", &path, "--on", "linux"]);
+    let out = folder.path().join("refused");
+    let refused = subflow(&["run", &path, "--on", "linux", "--out", out.to_str().expect("a path")]);
     assert_eq!(refused.status.code(), Some(2));
     let said = in_one_line(&refused.stderr);
     assert!(said.contains("programs.own.run: cannot start id: Permission denied"), "{said}");
