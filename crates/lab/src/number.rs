@@ -25,9 +25,13 @@ pub fn shown(x: f64) -> String {
     }
 }
 
-/// The number with a fixed number of decimals, for tables.
+/// The number with a fixed number of decimals, for tables. What rounds to zero has no sign.
 pub fn fixed(x: f64, decimals: usize) -> String {
-    format!("{:.decimals$}", rounded(x))
+    let text = format!("{:.decimals$}", rounded(x));
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|byte| b"0.".contains(&byte)) => digits.to_owned(),
+        _ => text,
+    }
 }
 
 /// For `#[serde(serialize_with)]`. Formats that people do not read, in which results are stored, get the exact number.
@@ -61,5 +65,12 @@ mod tests {
         assert_eq!(shown(9.6483), "9.6483");
         assert_eq!(shown(48.0), "48.0");
         assert_eq!(shown(f64::NAN), "");
+    }
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign() {
+        assert_eq!([fixed(-0.0004, 3), fixed(-0.4, 0), fixed(-0.0, 2)], ["0.000", "0", "0.00"]);
+        assert_eq!([fixed(-0.0006, 3), fixed(-10.0, 0), fixed(0.0004, 3)], ["-0.001", "-10", "0.000"]);
+        assert_eq!([fixed(f64::NAN, 2), fixed(f64::NEG_INFINITY, 2)], ["NaN", "-inf"]);
     }
 }

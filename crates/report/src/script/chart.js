@@ -97,7 +97,7 @@ function nearest(sorted, value) {
   return to < 0 || Math.abs(sorted[from] - value) <= Math.abs(sorted[to] - value) ? Math.min(from, to) : to;
 }
 
-// A number with the decimals that a step needs and thin spaces between thousands.
+// A number with the decimals that a step needs and thin spaces between thousands. What rounds to zero has no sign.
 function readable(x, step) {
   if (x === 0) return "0";
   const size = Math.max(Math.abs(x), Math.abs(step));
@@ -105,7 +105,8 @@ function readable(x, step) {
   const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(Math.max(Math.abs(step), 1e-9) * 1.001))));
   let [whole, fraction] = Math.abs(x).toFixed(decimals).split(".");
   if (whole.length > 4) whole = whole.replace(/\B(?=(\d{3})+$)/g, "\u2009");
-  return (x < 0 ? "\u2212" : "") + whole + (fraction ? "." + fraction : "");
+  const text = whole + (fraction ? "." + fraction : "");
+  return x < 0 && /[1-9]/.test(text) ? "\u2212" + text : text;
 }
 
 for (const figure of document.querySelectorAll("figure.curves")) charts.push(readChart(figure));
