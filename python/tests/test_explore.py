@@ -79,7 +79,8 @@ def test_a_script_comes_after_those_that_it_imports() -> None:
     assert known[-1] == "explore.js"
 
 
-# A model as that of a notebook, and a reader who pins a key, moves its slider and selects a point.
+# A model as that of a notebook, and a reader who pins a key, moves its slider, sweeps over another one and selects a
+# point.
 PAGE = """<!doctype html><meta charset="utf-8"><style>STYLE</style><div id="cell"></div>
 <script type="module">
 MODULE
@@ -96,12 +97,16 @@ const model = {
 };
 const el = document.getElementById("cell");
 await widget.render({ model, el });
-const pin = el.querySelector("#pin");
-pin.value = "links.fast.rate";
-pin.dispatchEvent(new Event("change"));
-const slider = el.querySelector(".pin input[type=range]");
+const pinned = (path) => {
+  const keys = el.querySelector("#pin");
+  keys.value = path;
+  keys.dispatchEvent(new Event("change"));
+  return el.querySelector(`[data-path="${path}"]`);
+};
+const slider = pinned("links.fast.rate").querySelector("input");
 slider.value = 0;
 slider.dispatchEvent(new Event("input"));
+pinned("flows.file.scheduler").querySelector("button").click();
 el.querySelector("[data-point='0'] input").click();
 for (let wait = 0; wait < 100 && !el.querySelector("iframe.shown"); wait++) {
   await new Promise((done) => setTimeout(done, 100));
@@ -128,7 +133,7 @@ def in_browser(page: str, folder: Path) -> str:
 
 
 def test_in_a_browser_sliders_and_boxes_reach_the_model(scenario: subflow.Scenario, tmp_path: Path) -> None:
-    explorer: Explorer = scenario.explore()
+    explorer: Explorer = scenario.with_overrides({"flows.file.scheduler": "min-rtt"}).explore()
     names = ("report", "points", "chosen", "status", "values", "schema", "changes")
     state: dict[str, Any] = {name: getattr(explorer, name) for name in names}
     text = json.dumps(state).replace("</", "<\\/")
@@ -138,7 +143,10 @@ def test_in_a_browser_sliders_and_boxes_reach_the_model(scenario: subflow.Scenar
     sent = re.search(r'<pre id="sent">(.*?)</pre>', shown)
     assert sent is not None, shown[-3000:]
     changes = [value for name, value in json.loads(sent[1]) if name == "changes"]
-    assert changes == [{"values": {"links.fast.rate": "1 Mbit/s"}, "sweep": {}}]
+    assert [change["values"] for change in changes] == [{"links.fast.rate": "1 Mbit/s"}]
+    schedulers = changes[0]["sweep"]["flows.file.scheduler"]
+    assert {"ll", "rr", "blest"} <= set(schedulers), schedulers
+    assert {"min-rtt", "default", "round-robin"}.isdisjoint(schedulers), "each of them runs once"
     assert [value for name, value in json.loads(sent[1]) if name == "chosen"] == [[0]]
     height = re.search(r'<pre id="shown">\[(.*?)\]</pre>', shown)
     assert height is not None and float(height[1]) > 500, "the report is in its frame, as high as it is"

@@ -39,7 +39,6 @@ mod limits;
 mod lines;
 mod live;
 mod moments;
-mod names;
 mod picture;
 mod routes;
 mod run;

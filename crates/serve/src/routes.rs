@@ -10,6 +10,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
+use subflow_scenario::schema::json_schema;
 
 use crate::access::{Access, guard};
 use crate::answers::{in_json, in_text, parsed};
@@ -19,7 +20,6 @@ use crate::exports::PARQUET;
 use crate::kept::Shared;
 use crate::lessons::lessons;
 use crate::limits::Limits;
-use crate::names::schema_with_aliases;
 use crate::{folder_routes, run};
 
 /// All addresses. Requests that `access` refuses reach none of them.
@@ -84,7 +84,7 @@ async fn pictures() -> Response {
 }
 
 async fn schema() -> Response {
-    in_json(&schema_with_aliases())
+    in_json(&json_schema())
 }
 
 async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {

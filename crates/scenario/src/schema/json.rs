@@ -168,7 +168,7 @@ fn alternatives(field: &FieldSchema) -> Vec<Value> {
 fn value(field: &FieldSchema, form: Form) -> Value {
     let below = || json!({ "$ref": format!("#/definitions/{}", field.key) });
     match form {
-        Form::Name => json!({ "type": "string", "enum": names(field) }),
+        Form::Name => names(field),
         Form::Table => below(),
         Form::Tables => json!({ "type": "array", "items": below() }),
         Form::NamedTables if field.key == "hosts" => named(&json!({ "anyOf": [interfaces(), below()] })),
@@ -219,9 +219,19 @@ fn quantity<T: Pattern>() -> Value {
     json!({ "type": "string", "pattern": T::pattern() })
 }
 
-fn names(field: &FieldSchema) -> Vec<&'static str> {
+/// The names that a key takes. For programs that want each thing once, `x-aliases` has the further names of the same
+/// things, each with the name that it stands for; validators ignore it.
+fn names(field: &FieldSchema) -> Value {
     let entries = field.names().unwrap_or_else(|| panic!("{}: a key that takes a name has a catalogue", field.key));
-    entries.iter().flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied())).collect()
+    let further = || entries.iter().flat_map(|entry| entry.aliases.iter().map(move |&alias| (alias, entry.name)));
+    let all: Vec<&str> =
+        entries.iter().flat_map(|entry| core::iter::once(entry.name).chain(entry.aliases.iter().copied())).collect();
+    let mut schema = json!({ "type": "string", "enum": all });
+    if further().next().is_some() {
+        schema["x-aliases"] =
+            further().map(|(alias, name)| (alias.to_owned(), name.into())).collect::<Map<_, _>>().into();
+    }
+    schema
 }
 
 /// A table whose keys are names of at most 64 letters, digits, `-` and `_`.
@@ -304,5 +314,18 @@ mod tests {
         for key in references {
             assert!(schema["definitions"].get(key).is_some(), "{key}");
         }
+    }
+
+    #[test]
+    fn further_names_are_told_apart_from_names() {
+        let schema = json_schema();
+        let scheduler = &schema["definitions"]["flows"]["properties"]["scheduler"]["anyOf"][0];
+        let (names, further) = (scheduler["enum"].as_array().expect("names"), scheduler["x-aliases"].as_object());
+        let further = further.expect("further names");
+        assert_eq!((&further["min-rtt"], &further["round-robin"]), (&"ll".into(), &"rr".into()));
+        assert!(
+            further.values().all(|name| names.contains(name) && !further.contains_key(name.as_str().expect("text")))
+        );
+        assert!(further.keys().all(|of| names.contains(&of.as_str().into())));
     }
 }
