@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rand_core::RngCore;
 
-use super::Plan;
 use super::canonical::canonical;
 use super::range::{self, Meaning, Span};
+use super::{Bounds, Plan};
 use crate::file::{DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
 use crate::random::{below, one_in_each};
 use crate::schema;
@@ -29,10 +29,11 @@ enum Values {
 }
 
 impl Axis {
-    /// The axes in `sweep`. There is none beside a design whose paths the command line has set.
-    pub(super) fn read_all(sweep: &Entry) -> Result<Vec<Self>, Problem> {
+    /// The axes in `sweep`, each with no more values than `bounds` has points. There is none beside a design whose paths
+    /// the command line has set.
+    pub(super) fn read_all(sweep: &Entry, bounds: Bounds) -> Result<Vec<Self>, Problem> {
         let mut axes = Vec::new();
-        collect(&[], sweep, &mut axes)?;
+        collect(&[], sweep, bounds, &mut axes)?;
         if axes.is_empty() && sweep.node.entry("design").is_none() {
             return Err(Problem::at(&sweep.node.place, "sweep: there is no path in it, expected at least one")
                 .help("for example \"flows.album.congestion\" = [\"lia\", \"olia\"]; or drop the table"));
@@ -94,15 +95,15 @@ impl Axis {
 
 /// The axes in the table of `entry`, whose path is `prefix`. TOML turns unquoted dots in a key into nested tables,
 /// which are traversed. The design, at the top, is no axis.
-fn collect(prefix: &[String], entry: &Entry, axes: &mut Vec<Axis>) -> Result<(), Problem> {
+fn collect(prefix: &[String], entry: &Entry, bounds: Bounds, axes: &mut Vec<Axis>) -> Result<(), Problem> {
     match &entry.node.value {
         Value::Table(entries) => entries.iter().try_for_each(|below| match &below.node.value {
             _ if prefix.is_empty() && below.key == "design" => Ok(()),
             Value::Table(_) => {
                 let deeper: Vec<String> = prefix.iter().chain([&below.key]).cloned().collect();
-                collect(&deeper, below, axes)
+                collect(&deeper, below, bounds, axes)
             }
-            _ => axis(prefix, below).map(|axis| axes.push(axis)),
+            _ => axis(prefix, below, bounds).map(|axis| axes.push(axis)),
         }),
         _ => Err(Problem::at(
             &entry.node.place,
@@ -111,7 +112,7 @@ fn collect(prefix: &[String], entry: &Entry, axes: &mut Vec<Axis>) -> Result<(),
     }
 }
 
-fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
+fn axis(prefix: &[String], entry: &Entry, bounds: Bounds) -> Result<Axis, Problem> {
     let paths = entry.key.split(',').map(|text| {
         let mut path = DottedPath::parse(text.trim(), entry.key_place.clone())?;
         path.keys.splice(0..0, prefix.iter().cloned());
@@ -119,11 +120,11 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
         Ok(path)
     });
     let paths = paths.collect::<Result<Vec<_>, Problem>>()?;
-    let values = match range::read(&entry.node).transpose()? {
+    let values = match range::read(&entry.node, bounds).transpose()? {
         Some(Meaning::Span(span)) => Values::Span(span),
         Some(Meaning::Values(_)) | None => {
             let steps: Vec<_> =
-                listed(entry)?.iter().map(|value| step(value, paths.len())).collect::<Result<_, Problem>>()?;
+                listed(entry, bounds)?.iter().map(|value| step(value, paths.len())).collect::<Result<_, Problem>>()?;
             refuse_repetition(&entry.key, &steps)?;
             Values::Steps(steps)
         }
@@ -132,7 +133,7 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
 }
 
 /// The values to go through, with those of ranges.
-fn listed(entry: &Entry) -> Result<Vec<Node>, Problem> {
+fn listed(entry: &Entry, bounds: Bounds) -> Result<Vec<Node>, Problem> {
     let expected = "a list of values such as [\"lia\", \"olia\"]";
     let listed = match &entry.node.value {
         Value::Array(values) => values.as_slice(),
@@ -140,7 +141,7 @@ fn listed(entry: &Entry) -> Result<Vec<Node>, Problem> {
     };
     let mut values = Vec::new();
     for value in listed {
-        match range::read(value).transpose()? {
+        match range::read(value, bounds).transpose()? {
             Some(Meaning::Values(of_range)) => values.extend(of_range),
             Some(Meaning::Span(span)) => return Err(span.in_a_list()),
             None if matches!(entry.node.value, Value::Array(_)) => values.push(value.clone()),

@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use rand_core::RngCore;
 use subflow_network::stream;
 
-use super::MOST_POINTS;
 use super::axis::Axis;
+use super::{Bounds, MOST_POINTS};
 use crate::file::{Field, Problem, Value};
 use crate::random::{below, shuffle};
 use crate::schema::{self, DESIGNS, Sampling};
@@ -68,15 +68,25 @@ impl Design {
         }
     }
 
-    /// The combinations in order, each with the place of a value on every axis. `whole` is how to report a problem with
-    /// the whole of them.
-    pub(super) fn choices(&self, axes: &[Axis], whole: impl Fn(String) -> Problem) -> Result<Vec<Vec<u64>>, Problem> {
+    /// The combinations in order, no more than `bounds` has, each with the place of a value on every axis. `whole` is how
+    /// to report a problem with the whole of them.
+    pub(super) fn choices(
+        &self,
+        axes: &[Axis],
+        bounds: Bounds,
+        whole: impl Fn(String) -> Problem,
+    ) -> Result<Vec<Vec<u64>>, Problem> {
         let count = axes.iter().map(|axis| u128::from(axis.len())).fold(1, u128::saturating_mul);
         match *self {
-            Self::Full if count > MOST_POINTS as u128 => Err(whole(format!(
-                "found {count} combinations, expected at most {MOST_POINTS}"
-            ))
-            .help("sweep over fewer values, let paths change together (\"a.b, c.d\" = […]), or draw some: design")),
+            Self::Full if count > bounds.points as u128 => {
+                let together = "let paths change together (\"a.b, c.d\" = […])";
+                Err(whole(format!("found {count} combinations, expected {}", bounds.most_points()))
+                    .help(bounds.ways_out(&["sweep over fewer values", together, "draw some of them (design)"])))
+            }
+            Self::Drawn { points, .. } if points > bounds.points => {
+                Err(whole(format!("found a design of {points} points, expected {}", bounds.most_points()))
+                    .help(bounds.ways_out(&["lower its points"])))
+            }
             Self::Full => Ok((0..count as u64).map(|number| combination(axes, number)).collect()),
             Self::Drawn { points, .. } if points as u128 > count => {
                 Err(whole(format!("found a design of {points} points, expected at most {count}, all combinations"))

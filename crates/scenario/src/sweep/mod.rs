@@ -62,6 +62,29 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Those of a plan that has no narrower ones.
+    const WIDEST: Self = Self { points: MOST_POINTS, parts: usize::MAX };
+
+    /// The most points of a sweep, in words.
+    fn most_points(self) -> String {
+        if self.is_narrow() { format!("at most {} here", self.points) } else { format!("at most {MOST_POINTS}") }
+    }
+
+    /// What to do about a sweep with more: one of `ways`, or the command that has no narrower bounds.
+    fn ways_out(self, ways: &[&str]) -> String {
+        let command = self.is_narrow().then_some("use `subflow run`");
+        let ways: Vec<&str> = ways.iter().copied().chain(command).collect();
+        match ways.split_last() {
+            Some((last, first)) if !first.is_empty() => format!("{}, or {last}", first.join(", ")),
+            _ => ways.concat(),
+        }
+    }
+
+    /// Whether a sweep that has too many points here can be done elsewhere.
+    fn is_narrow(self) -> bool {
+        self.points < MOST_POINTS
+    }
+
     fn check(self, parts: usize, document: &Document) -> Result<(), Problem> {
         if parts <= self.parts {
             return Ok(());
@@ -146,18 +169,13 @@ impl Idle {
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
-        Self::read_within(document, Bounds { points: MOST_POINTS, parts: usize::MAX })
+        Self::read_within(document, Bounds::WIDEST)
     }
 
     /// Like [`read`](Self::read), but refuses what is larger than `bounds`: a sweep of more points before the first of
     /// them is read, and one of more parts as soon as there are more.
     pub fn read_within(document: Document, bounds: Bounds) -> Result<Self, Problems> {
-        let Sweep { axes, design, choices, idle_design } = Sweep::read(&document)?;
-        if choices.len() > bounds.points {
-            let place = &document.root.entry("sweep").map_or(&document.root, |sweep| &sweep.node).place;
-            let found = format!("sweep: found {} points, expected at most {} here", choices.len(), bounds.points);
-            return Err(Problem::at(place, found).help("sweep over fewer values, or use `subflow run`").into());
-        }
+        let Sweep { axes, design, choices, idle_design } = Sweep::read(&document, bounds)?;
         let mut parts = 0;
         let traces = Traces::new(&document);
         let mut problems = Collector::default();
@@ -255,17 +273,19 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// The sweep of a document; without one, a single point without swept values.
-    fn read(document: &Document) -> Result<Self, Problem> {
+    /// The sweep of a document, with at most so many points; without one, a single point without swept values.
+    fn read(document: &Document, bounds: Bounds) -> Result<Self, Problem> {
         let Some(sweep) = document.root.entry("sweep") else {
             let choices = vec![Vec::new()];
             return Ok(Self { axes: Vec::new(), design: Design::Full, choices, idle_design: None });
         };
-        let axes = Axis::read_all(sweep)?;
         let root = Field::root(&document.root);
         let given = root.section(&schema::ROOT)?.entries_of("sweep").find(|(key, _)| *key == "design");
         let given = given.map(|(_, field)| field);
         let design = given.as_ref().map_or(Ok(Design::Full), Design::read)?;
+        // A design that draws its points may draw them from more values than it has points.
+        let of_values = if design == Design::Full { bounds } else { Bounds::WIDEST };
+        let axes = Axis::read_all(sweep, of_values)?;
         let design = if axes.is_empty() { Design::Full } else { design };
         let idle_design = given
             .filter(|_| axes.is_empty() && !document.has_ended_sweep)
@@ -273,7 +293,8 @@ impl Sweep {
         if design == Design::Full {
             axes.iter().try_for_each(Axis::check_steps)?;
         }
-        let choices = design.choices(&axes, |message| Problem::at(&sweep.node.place, format!("sweep: {message}")))?;
+        let whole = |message| Problem::at(&sweep.node.place, format!("sweep: {message}"));
+        let choices = design.choices(&axes, bounds, whole)?;
         Ok(Self { axes, design, choices, idle_design })
     }
 }

@@ -3,7 +3,7 @@
 
 use rand_core::RngCore;
 
-use super::MOST_POINTS;
+use super::Bounds;
 use crate::file::{Node, Problem, Value};
 use crate::random::{below, one_in_each, uniform};
 
@@ -29,21 +29,25 @@ pub(super) struct Span {
     node: Node,
 }
 
-/// The meaning of a range; `None` if the value is none.
-pub(super) fn read(node: &Node) -> Option<Result<Meaning, Problem>> {
+/// The meaning of a range, which may have as many values as `bounds` has points; `None` if the value is none.
+pub(super) fn read(node: &Node, bounds: Bounds) -> Option<Result<Meaning, Problem>> {
     let Value::String(text) = &node.value else { return None };
-    let refused = |why| Problem::at(&node.place, format!("sweep: found {}, {why}", node.shown())).help(HELP);
-    let meaning = |range: Range| match range.spacing {
-        Spacing::Any | Spacing::AnyLog => {
-            range.check_ends()?;
-            Ok(Meaning::Span(Span { range, node: node.clone() }))
+    let problem = |why| Problem::at(&node.place, format!("sweep: found {}, {why}", node.shown()));
+    let meaning = |range: Range| -> Result<Meaning, Problem> {
+        let refused = |why| problem(why).help(HELP);
+        if let Spacing::Any | Spacing::AnyLog = range.spacing {
+            range.check_ends().map_err(refused)?;
+            return Ok(Meaning::Span(Span { range, node: node.clone() }));
         }
-        Spacing::Step(_) | Spacing::Log(_) => {
-            let each = range.values()?.into_iter().map(|value| Node { value, place: node.place.clone() });
-            Ok(Meaning::Values(each.collect()))
+        let count = range.count().map_err(refused)?;
+        if count > bounds.points as u64 {
+            return Err(problem(format!("which is {count} values, expected {}", bounds.most_points()))
+                .help(bounds.ways_out(&["take a larger step", "a smaller number after \"log\""])));
         }
+        let each = range.values(count).map_err(refused)?;
+        Ok(Meaning::Values(each.into_iter().map(|value| Node { value, place: node.place.clone() }).collect()))
     };
-    Some(Range::parse(text)?.and_then(meaning).map_err(refused))
+    Some(Range::parse(text)?.map_err(|why| problem(why).help(HELP)).and_then(meaning))
 }
 
 impl Span {
@@ -185,19 +189,21 @@ impl Range {
         (self.first as f64 * libm::pow(self.last as f64 / self.first as f64, share)).round() as u64
     }
 
-    fn values(&self) -> Result<Vec<Value>, String> {
+    /// The number of its values.
+    fn count(&self) -> Result<u64, String> {
         self.check_ends()?;
-        let (first, last) = (self.first, self.last);
-        let count = match self.spacing {
-            Spacing::Step(0) => return Err("expected a step above zero".to_owned()),
-            Spacing::Step(step) => (last - first) / step + 1,
-            Spacing::Log(0 | 1) => return Err("expected at least two values".to_owned()),
-            Spacing::Log(count) => count,
-            Spacing::Any | Spacing::AnyLog => last - first + 1,
-        };
-        if count > MOST_POINTS as u64 {
-            return Err(format!("which is {count} values, expected at most {MOST_POINTS}"));
+        match self.spacing {
+            Spacing::Step(0) => Err("expected a step above zero".to_owned()),
+            Spacing::Step(step) => Ok((self.last - self.first) / step + 1),
+            Spacing::Log(0 | 1) => Err("expected at least two values".to_owned()),
+            Spacing::Log(count) => Ok(count),
+            Spacing::Any | Spacing::AnyLog => Ok(self.last - self.first + 1),
         }
+    }
+
+    /// Its values, of which there are `count`.
+    fn values(&self, count: u64) -> Result<Vec<Value>, String> {
+        let (first, last) = (self.first, self.last);
         let at = |index: u64| match self.spacing {
             Spacing::Step(step) => first + index * step,
             Spacing::Log(_) if index == 0 => first,
@@ -267,7 +273,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Result<Vec<String>, String> {
-        let values = Range::parse(text).expect("a range")?.values()?;
+        let range = Range::parse(text).expect("a range")?;
+        let values = range.values(range.count()?)?;
         let shown = values.into_iter().map(|value| match value {
             Value::String(text) => text,
             Value::Integer(n) => n.to_string(),
@@ -302,7 +309,7 @@ mod tests {
     #[test]
     fn a_range_without_spacing_has_all_numbers_of_its_decimals() {
         let parsed = |text: &str| Range::parse(text).expect("a range").expect("good");
-        let span = |text: &str| match read(&Node::of_default("", &format!("'{text}'"))) {
+        let span = |text: &str| match read(&Node::of_default("", &format!("'{text}'")), Bounds::WIDEST) {
             Some(Ok(Meaning::Span(span))) => span,
             _ => panic!("{text} is no span"),
         };
@@ -328,7 +335,6 @@ mod tests {
             ("1 .. 10 log 2.5", "a whole number of values"),
             ("1 ms .. 1 s step 1 ms", "one unit"),
             ("1 .. 3 log 9", "two values are equal"),
-            ("1 .. 999999999 step 1", "expected at most"),
             ("1 .. 9999999999999999 step 1", "15 digits"),
         ];
         for (text, expected) in cases {
@@ -343,11 +349,25 @@ mod tests {
         assert_eq!(first_of_range("lia"), None);
     }
 
+    #[test]
+    fn a_range_with_too_many_values_names_the_limit_that_is_in_force_and_the_way_out() {
+        let refused = |bounds| match read(&Node::of_default("", "'1 .. 999999999 step 1'"), bounds) {
+            Some(Err(problem)) => (problem.message, problem.help),
+            _ => panic!("it is not refused"),
+        };
+        let (message, help) = refused(Bounds::WIDEST);
+        assert!(message.ends_with("which is 999999999 values, expected at most 100000"), "{message}");
+        assert_eq!(help, "take a larger step, or a smaller number after \"log\"");
+        let (message, help) = refused(Bounds { points: 200, ..Bounds::WIDEST });
+        assert!(message.ends_with("expected at most 200 here") && help.ends_with(", or use `subflow run`"), "{help}");
+    }
+
     proptest! {
         #[test]
         fn any_text_is_a_range_or_not(text in "[0-9. a%]{0,12}(\\.\\.)?[0-9. a%]{0,12}( step | log )?[0-9. a%]{0,8}") {
-            if let Some(Ok(range)) = Range::parse(&text) && let Ok(values) = range.values() {
-                prop_assert!(!values.is_empty() && values.len() <= MOST_POINTS);
+            let node = Node { value: Value::String(text), ..Node::of_default("", "0") };
+            if let Some(Ok(Meaning::Values(values))) = read(&node, Bounds::WIDEST) {
+                prop_assert!(!values.is_empty() && values.len() <= Bounds::WIDEST.points);
             }
         }
     }
