@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::accessible::assert_usable;
 use crate::browser;
-use crate::desk::{Served, click, next_results, open, type_over, wait};
+use crate::desk::{Served, click, next_results, open, property, type_over, wait};
 
 pub(crate) fn screenshots() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("serve");
@@ -58,6 +58,35 @@ fn the_page_fits_phones_and_screens_in_light_and_dark() {
     type_over(&mut page, "\"rr\"", "\"rx\"");
     wait(&mut page, "document.querySelectorAll('#problems .problem').length > 0");
     page.screenshot(&screenshots().join("problem.png"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn the_button_of_the_theme_is_in_sight_and_chooses_it_at_each_width() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    for width in [390, 1400, 2560] {
+        page.look(width, "dark");
+        let dark = page.evaluate(ground);
+        page.look(width, "light");
+        let light = page.evaluate(ground);
+        assert_ne!(light, dark);
+        // Further down on a phone, too.
+        page.evaluate("scrollTo(0, 500)");
+        let at = page.evaluate(
+            "{ const of = document.getElementById('theme'), { left, top, width, height } = of.getBoundingClientRect(); \
+             const at = [left + width / 2, top + height / 2]; document.elementFromPoint(...at) === of && left >= 0 \
+             && left + width <= innerWidth ? at : [] }",
+        );
+        let (Some(x), Some(y)) = (at[0].as_f64(), at[1].as_f64()) else { panic!("{width}: it is not in sight") };
+        for (theme, there) in [("light", &light), ("dark", &dark), ("system", &light)] {
+            page.drag((x, y), (x, y));
+            assert_eq!(property(&mut page, "theme", "textContent"), format!("theme: {theme}"), "{width}");
+            assert_eq!(page.evaluate(ground), *there, "{width}, {theme}");
+        }
+    }
     assert_eq!(page.complaints(), [""; 0]);
 }
 
