@@ -3,7 +3,8 @@
 //!
 //! - The first part of each path is a random token, which only the printed address has.
 //! - `Host` must be loopback with our port: a page of another name that was resolved to loopback (DNS rebinding) has
-//!   its own name there.
+//!   its own name there. So must a target that is a whole address, as for proxies, which counts more (RFC 9112, section
+//!   3.2.2).
 //! - `Origin`, where there is one, and `Sec-Fetch-Site` must be those of our page.
 //! - Answers forbid frames of other pages, scripts and styles from elsewhere or in the text, and storing by caches.
 
@@ -11,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use data_encoding::BASE64URL_NOPAD;
@@ -47,12 +48,13 @@ impl Access {
     }
 
     /// The reason to refuse a request; `None` if it is answered.
-    fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<&'static str> {
+    fn refusal(&self, method: &Method, target: &Uri, headers: &HeaderMap) -> Option<&'static str> {
         let authorities = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         let all = |name: HeaderName| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default());
         let is_ours = |host: &str| authorities.iter().any(|known| known == host);
         let hosts: Vec<&str> = all(header::HOST).collect();
-        if !matches!(hosts[..], [host] if is_ours(host)) {
+        let is_elsewhere = target.authority().is_some_and(|host| !is_ours(host.as_str()));
+        if is_elsewhere || !matches!(hosts[..], [host] if is_ours(host)) {
             return Some("this is not the address that `subflow serve` printed");
         }
         let is_own_origin = |origin: &str| origin.strip_prefix("http://").is_some_and(is_ours);
@@ -63,7 +65,7 @@ impl Access {
         if !["none", "same-origin"].contains(&site) {
             return Some("requests of other pages are not answered");
         }
-        if !self.is_token(path.split('/').nth(1).unwrap_or_default()) {
+        if !self.is_token(target.path().split('/').nth(1).unwrap_or_default()) {
             return Some("open the whole address that `subflow serve` printed: it ends with a token");
         }
         let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
@@ -78,7 +80,7 @@ impl Access {
 
 /// Refuses what must not be answered, and adds headers to what is.
 pub(crate) async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let refusal = access.refusal(request.method(), request.uri().path(), request.headers());
+    let refusal = access.refusal(request.method(), request.uri(), request.headers());
     let mut response = match refusal {
         Some(reason) => (StatusCode::FORBIDDEN, format!("{reason}\n")).into_response(),
         None => next.run(request).await,
@@ -102,11 +104,11 @@ pub(crate) async fn guard(State(access): State<Arc<Access>>, request: Request, n
 mod tests {
     use super::*;
 
-    fn refusal(method: Method, path: &str, headers: &[(HeaderName, &str)]) -> Option<&'static str> {
+    fn refusal(method: Method, target: &str, headers: &[(HeaderName, &str)]) -> Option<&'static str> {
         let access = Access { token: "secret".to_owned(), port: 8000 };
         let value = |text: &str| HeaderValue::from_str(text).expect("a header");
         let headers = headers.iter().map(|(name, text)| (name.clone(), value(text))).collect();
-        access.refusal(&method, path, &headers)
+        access.refusal(&method, &target.parse().expect("a target"), &headers)
     }
 
     #[test]
@@ -124,13 +126,14 @@ mod tests {
         let same = (HeaderName::from_static("sec-fetch-site"), "same-origin");
         assert_eq!(refusal(Method::POST, "/secret/run", &[host, json, origin, same]), None);
         assert_eq!(refusal(Method::GET, "/secret/", &[(header::HOST, "localhost:8000")]), None);
+        assert_eq!(refusal(Method::GET, "http://127.0.0.1:8000/secret/", &[(header::HOST, "127.0.0.1:8000")]), None);
     }
 
     #[test]
     fn what_differs_in_one_thing_is_refused() {
         let host = || (header::HOST, "127.0.0.1:8000");
         let site = |site| (HeaderName::from_static("sec-fetch-site"), site);
-        let refused: [(&str, Vec<(HeaderName, &str)>); 12] = [
+        let refused: [(&str, Vec<(HeaderName, &str)>); 14] = [
             ("/secret/", vec![]),
             ("/secret/", vec![(header::HOST, "evil.example:8000")]),
             ("/secret/", vec![(header::HOST, "127.0.0.1:8001")]),
@@ -141,6 +144,8 @@ mod tests {
             ("/secret/", vec![host(), (header::ORIGIN, "https://127.0.0.1:8000")]),
             ("/secret/", vec![host(), site("cross-site")]),
             ("/secret/", vec![host(), site("same-site")]),
+            ("http://evil.example/secret/", vec![host()]),
+            ("http://127.0.0.1:8001/secret/", vec![host()]),
             ("/", vec![host()]),
             ("/secre/", vec![host()]),
         ];
