@@ -55,14 +55,19 @@ impl Graph {
     /// The distance of each switch from `destination`; `None` if there is no path.
     fn lengths(&self, destination: u32, banned: &LinkSet, length: impl Fn(u32) -> Length) -> Vec<Option<Length>> {
         let mut lengths = vec![None; self.switches()];
+        lengths[destination as usize] = Some((0, 0));
         let mut queue = BinaryHeap::from([Reverse(((0, 0), destination))]);
         while let Some(Reverse((so_far, switch))) = queue.pop() {
-            if lengths[switch as usize].is_some() {
+            // A shorter way was found since.
+            if lengths[switch as usize] != Some(so_far) {
                 continue;
             }
-            lengths[switch as usize] = Some(so_far);
             for &edge in self.into(switch).iter().filter(|&&edge| !banned.has(edge)) {
-                queue.push(Reverse((add(so_far, length(edge)), self.edge(edge).from)));
+                let (there, from) = (add(so_far, length(edge)), self.edge(edge).from);
+                if lengths[from as usize].is_none_or(|known| there < known) {
+                    lengths[from as usize] = Some(there);
+                    queue.push(Reverse((there, from)));
+                }
             }
         }
         lengths
