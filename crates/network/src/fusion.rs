@@ -84,10 +84,16 @@ fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)>
     steps
 }
 
-/// All pairs of a link and a possible next link, whatever routers choose.
+/// The pairs of a link and a possible next link, whatever routers choose, that decide which links can be fused. At a router
+/// with more than two links, packets come to each of them from several others, and none is fused: their pairs are left
+/// out, which are a product of the links of a large switch with themselves.
 fn possible_steps(wiring: &Wiring) -> Vec<(u32, u32)> {
     let out_of = wiring.out_of_routers();
-    let edges = 0..wiring.edges.len() as u32;
+    let is_small = |edge: &u32| match wiring.edges[*edge as usize].to {
+        Node::Router(router) => out_of[router as usize].len() <= 2,
+        Node::Interface(_) => false,
+    };
+    let edges = (0..wiring.edges.len() as u32).filter(is_small);
     edges.flat_map(|edge| wiring.following(edge, &out_of).map(move |next| (edge, next))).collect()
 }
 
