@@ -53,4 +53,4 @@ pub mod validation;
 
 pub use cpu_time::CpuTimer;
 pub use run_error::{RunError, remedy};
-pub use simulate::Stop;
+pub use subflow_network::Stop;

@@ -57,6 +57,9 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The error of a run whose end was [asked for](crate::Stop).
+    pub(crate) const STOPPED: Self = Self::Stopped("stopped on request");
+
     /// The error of a file that cannot be written; `what` names it, such as "the event log".
     pub(crate) fn write(what: &str, path: &Path, error: &io::Error) -> Self {
         let separator = if what.is_empty() { "" } else { " " };

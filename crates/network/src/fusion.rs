@@ -20,7 +20,7 @@
 use crate::host_table::{FarEnd, HostTable};
 use crate::link::Link;
 use crate::routing::{Node, Routes, Wiring};
-use crate::{InterfaceId, LinkChange, LinkId, Network};
+use crate::{InterfaceId, LinkChange, LinkId, Network, Stop};
 
 /// The links from which packets come to a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,16 +31,17 @@ enum Feeders {
 }
 
 /// For each link, whether it can be fused with those that follow it. If routes are `fixed`, only the steps on them
-/// count, else all possible steps.
+/// count, else all possible steps. Once a `stop` is requested, the network will not be used, and nothing is fused.
 pub(crate) fn fusible(
     wiring: &Wiring,
     routes: &Routes,
     fixed: bool,
     hosts: &HostTable,
     links: &mut [Link],
+    stop: Option<&Stop>,
 ) -> Vec<bool> {
     let mut fusible = vec![false; links.len()];
-    let steps = if fixed { steps(wiring, routes, hosts) } else { possible_steps(wiring) };
+    let steps = if fixed { steps(wiring, routes, hosts, stop) } else { possible_steps(wiring) };
     let mut feeders = vec![Feeders::None; links.len()];
     for &(link, next) in &steps {
         feeders[next as usize] = match feeders[next as usize] {
@@ -60,10 +61,13 @@ pub(crate) fn fusible(
 }
 
 /// All pairs of a link and the next link on a route in use. A pair may occur more than once.
-fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
+fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable, stop: Option<&Stop>) -> Vec<(u32, u32)> {
     let mut steps = Vec::new();
     let mut passed: Vec<Option<InterfaceId>> = vec![None; wiring.routers];
     for destination in wiring.interface_ids() {
+        if stop.is_some_and(Stop::is_requested) {
+            break;
+        }
         let to = hosts.host(destination);
         for source in &hosts.interfaces {
             if !hosts.conversations.allows(source.host, to) {

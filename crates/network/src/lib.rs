@@ -95,6 +95,7 @@ mod queue;
 mod random;
 mod routing;
 mod run;
+mod stop;
 mod timer;
 mod topology;
 
@@ -116,4 +117,5 @@ pub use prefetch::prefetch;
 pub use queue::{Limit, QueueConfig};
 pub use random::{Probability, stream};
 pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
+pub use stop::Stop;
 pub use topology::{Attachment, DuplexLink, Shape, ShapeEnd, ShapeLink, TopologyBuilder, TopologyError};

@@ -15,7 +15,7 @@ use crate::packet_pool::PacketPool;
 use crate::parts::Part;
 use crate::routing::Routing;
 use crate::timer::Timers;
-use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, TimerId};
+use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, Stop, TimerId};
 
 /// The hosts. Calls are statically dispatched: the network calls the hosts directly, and they call the network
 /// directly.
@@ -96,6 +96,8 @@ pub struct Network {
     pub(crate) translations: Translations,
     /// What middleboxes have made of packets, if a driver asks for it.
     pub(crate) derived: Option<Vec<Derivation>>,
+    /// What ends a run before its time.
+    pub(crate) stop: Option<Stop>,
 }
 
 /// A scheduled change.
@@ -128,6 +130,7 @@ impl Network {
             middleboxes: Vec::new(),
             translations: Translations::default(),
             derived: None,
+            stop: None,
         }
     }
 

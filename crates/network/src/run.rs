@@ -1,5 +1,7 @@
 //! The event loop, which moves packets from host to host.
 
+use core::ops::ControlFlow;
+
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
@@ -8,7 +10,10 @@ use crate::ids::{FlowRoute, PacketRoute};
 use crate::link::{Late, Parcel};
 use crate::network::Change;
 use crate::routing::FlowStart;
-use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId, Passage};
+use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId, Passage, Stop};
+
+/// The number of events between two looks at the request to stop: some hundredths of a second of CPU time.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
 
 impl Network {
     /// Sends `packet` from `interface` of `host`. It is dropped and counted as unroutable if no other host has its
@@ -83,15 +88,23 @@ impl Network {
 
     /// Processes all events up to and including `end`, and sets the clock to `end`. An `end` in the past has no effect.
     /// The clock ends after 52 days with up to 4096 link directions, half of that with each doubling.
+    ///
+    /// Where the network has a [request to stop](crate::TopologyBuilder::stop_on), the run ends soon after it, somewhere
+    /// before `end`; the network is not to be used any more then.
     pub fn run_until<H: Hosts>(&mut self, hosts: &mut H, end: Instant) {
-        if end < self.now {
+        if end < self.now || self.is_stopped() {
             return;
         }
         let after_end = end.saturating_add(Duration::from_nanos(1));
         assert!(after_end <= self.arrivals.end_of_time(), "a run until {end:?}, which is after the end of the clock");
         let fused = self.fused_links();
-        self.advance_before(hosts, after_end, &fused);
-        self.end_run(end);
+        if self.advance_before(hosts, after_end, &fused).is_continue() {
+            self.end_run(end);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(Stop::is_requested)
     }
 
     /// The links that are fused with those that follow them. Only changes between runs unfuse links.
@@ -107,12 +120,17 @@ impl Network {
         }
     }
 
-    /// Processes all changes and events before `horizon`; `fused` are the links that are fused.
-    pub(crate) fn advance_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant, fused: &[u32]) {
+    /// Processes all changes and events before `horizon`, unless it is asked to stop; `fused` are the links that are fused.
+    pub(crate) fn advance_before<H: Hosts>(
+        &mut self,
+        hosts: &mut H,
+        horizon: Instant,
+        fused: &[u32],
+    ) -> ControlFlow<()> {
         while let Some((&key, _)) = self.changes.first_key_value()
             && key.0 < horizon
         {
-            self.run_before(hosts, key.0, fused);
+            self.run_before(hosts, key.0, fused)?;
             self.now = key.0;
             match self.changes.remove(&key) {
                 Some(Change::Link(link, change)) => self.change(link, change),
@@ -120,7 +138,7 @@ impl Network {
                 None => {}
             }
         }
-        self.run_before(hosts, horizon, fused);
+        self.run_before(hosts, horizon, fused)
     }
 
     /// Recomputes the routes without the links that are down.
@@ -130,14 +148,17 @@ impl Network {
         for edge in routing.graph.edges().filter(|&edge| !self.links[edge as usize].is_up()) {
             down.set(edge, true);
         }
-        routing.tables = routing.rules.tables(&routing.wiring, &routing.graph, &down);
+        let tables = routing.rules.tables(&routing.wiring, &routing.graph, &down, self.stop.as_ref());
+        // Without them the run is about to end.
+        let Some(tables) = tables else { return };
+        routing.tables = tables;
         if let Some(flows) = &mut routing.flows {
             flows.reroute(|edge| down.has(edge), (&routing.tables, &routing.graph), &mut routing.listed);
         }
     }
 
-    /// Processes all events before `horizon`.
-    fn run_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant, fused: &[u32]) {
+    /// Processes all events before `horizon`, unless it is asked to stop.
+    fn run_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant, fused: &[u32]) -> ControlFlow<()> {
         self.horizon = horizon;
         for &link in fused {
             self.pass_on_until_horizon(link);
@@ -147,6 +168,9 @@ impl Network {
             let (arrival, late_packet, timer) =
                 (self.arrivals.first_at(), self.late_packets.first_at(), self.timers.first_at());
             self.counters.events += 1;
+            if self.counters.events.is_multiple_of(EVENTS_PER_LOOK) && self.is_stopped() {
+                return ControlFlow::Break(());
+            }
             if arrival < horizon && arrival <= late_packet && arrival <= timer {
                 self.now = arrival;
                 self.deliver(hosts, self.arrivals.first_source());
@@ -165,7 +189,7 @@ impl Network {
                 }
             } else {
                 self.counters.events -= 1;
-                return;
+                return ControlFlow::Continue(());
             }
         }
     }

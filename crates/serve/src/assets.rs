@@ -140,6 +140,8 @@ pub(crate) const CARDS: &[Card] = cards![
 
 #[cfg(test)]
 mod tests {
+    use subflow_lab::Stop;
+
     use super::*;
     use crate::check::{Draft, Opened};
     use crate::limits::Limits;
@@ -191,7 +193,8 @@ mod tests {
         for card in CARDS {
             let draft: Draft =
                 serde_json::from_value(serde_json::json!({ "text": card.text })).expect("a draft is a text");
-            let (checked, plan) = draft.checked(&Opened::without_file(card.name, ""), limits.plan);
+            let opened = Opened::without_file(card.name, "");
+            let (checked, plan) = draft.checked(&opened, limits.plan, &Stop::default());
             let plan = plan.unwrap_or_else(|| panic!("{}: {checked:?}", card.name));
             assert!(plan.jobs().len() <= limits.runs, "{}", card.name);
             assert!(card.question.ends_with('?') && !card.hint.ends_with('.'), "{}", card.name);

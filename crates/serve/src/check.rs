@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use subflow_lab::Stop;
 use subflow_lab::results::parameters::word;
 use subflow_scenario::file::{Document, Leaf, Origin, Place, Problem, Problems, Reach};
 use subflow_scenario::sweep::{Bounds, Plan, SeriesKept};
@@ -113,14 +114,15 @@ impl Draft {
     }
 
     /// The runs that it describes, if it is valid and no larger than `bounds`.
-    fn plan(&self, opened: &Opened, bounds: Bounds) -> Result<Plan, Problems> {
-        let plan = Plan::read_within(self.document(opened)?, bounds)?;
+    fn plan(&self, opened: &Opened, bounds: Bounds, stop: &Stop) -> Result<Plan, Problems> {
+        let plan = Plan::read_within(self.document(opened)?, bounds, stop)?;
         let runs = plan.jobs().len();
         Ok(Plan { series: SeriesKept::usual(runs), ..plan })
     }
 
-    /// Checks it as `subflow check` does. With the answer are the runs that it describes, if it is valid.
-    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds) -> (Checked, Option<Plan>) {
+    /// Checks it as `subflow check` does. With the answer are the runs that it describes, if it is valid. What is found
+    /// means nothing if `stop` is requested meanwhile.
+    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds, stop: &Stop) -> (Checked, Option<Plan>) {
         let places = Places::of(&self.text);
         let values = Document::parse(&opened.path, self.text.clone()).map_or_else(|_| Vec::new(), |of| of.leaves());
         let shown_value = |leaf: Leaf| {
@@ -128,7 +130,7 @@ impl Draft {
             ShownValue { path: leaf.path, span, value: leaf.value }
         };
         let values = values.into_iter().map(shown_value).collect();
-        match self.plan(opened, bounds) {
+        match self.plan(opened, bounds, stop) {
             Err(problems) => {
                 let problems_shown = problems.first.iter().map(|problem| Shown::of(problem, &places)).collect();
                 let more = problems.count - problems.first.len();
@@ -233,7 +235,8 @@ mod tests {
     fn checked(text: &str, set: &[&str]) -> Value {
         let set = set.iter().map(|&text| text.to_owned()).collect();
         let draft = Draft { text: text.to_owned(), set, name: None };
-        let (checked, plan) = draft.checked(&Opened::without_file("test", ""), Bounds { points: 20, parts: 1000 });
+        let bounds = Bounds { points: 20, parts: 1000 };
+        let (checked, plan) = draft.checked(&Opened::without_file("test", ""), bounds, &Stop::default());
         let answer = serde_json::to_value(checked).expect("plain data");
         assert_eq!(plan.is_some(), answer["problems"] == serde_json::json!([]));
         answer
@@ -277,6 +280,16 @@ mod tests {
         assert!(answer["problems"][0]["message"].as_str().is_some_and(|text| text.contains("1000000")), "{answer}");
         let answer = checked(GOOD, &["sweep={\"links.wifi.delay\"=\"1 ms .. 21 ms step 1 ms\"}"]);
         assert!(answer["problems"][0]["message"].as_str().is_some_and(|text| text.contains("at most 20")), "{answer}");
+    }
+
+    #[test]
+    fn a_check_ends_when_it_is_asked_to() {
+        let (draft, stop) = (Draft { text: GOOD.to_owned(), ..Draft::default() }, Stop::default());
+        let bounds = Bounds { points: 20, parts: 1000 };
+        let plan = |stop: &Stop| draft.checked(&Opened::without_file("test", ""), bounds, stop).1;
+        assert!(plan(&stop).is_some());
+        stop.request();
+        assert!(plan(&stop).is_none());
     }
 
     #[test]

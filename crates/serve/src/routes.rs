@@ -10,6 +10,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
+use subflow_lab::Stop;
 use subflow_scenario::schema::json_schema;
 
 use crate::access::{Access, guard};
@@ -95,13 +96,25 @@ async fn check(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     let Ok(turn) = Arc::clone(&shared.checks).acquire_owned().await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
+    let stop = Stop::default();
+    // A page that types on does not wait for this answer any more.
+    let _gone = StopWhenGone(stop.clone());
     let work = move || {
         let _turn = turn;
-        serde_json::to_value(draft.checked(&shared.opened, shared.limits.plan).0)
+        serde_json::to_value(draft.checked(&shared.opened, shared.limits.plan, &stop).0)
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(checked)) => in_json(&checked),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "the check of this scenario failed\n").into_response(),
+    }
+}
+
+/// Ends what is done for a client when it has gone.
+struct StopWhenGone(Stop);
+
+impl Drop for StopWhenGone {
+    fn drop(&mut self) {
+        self.0.request();
     }
 }
 

@@ -8,10 +8,11 @@ use subflow_lab::execute::{Progress, execute};
 use subflow_lab::results::{Experiment, FlowResult, Run};
 use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::Plan;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::jobs::Job;
 use crate::kept::{Finished, Shared};
-use crate::limits::watch;
+use crate::limits::{Limits, watch};
 use crate::lines::{Headline, Line};
 use crate::variants::{Answer, Request, add_differences, is_counterpart, name_of_point};
 
@@ -22,29 +23,42 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
     let response = job.follow();
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
-        let Some((request, plan)) = checked(&shared, request, &job).await else { return };
+        let limits = shared.limits;
+        // A check does not wait for runs that go on.
+        let Ok(turn) = Arc::clone(&shared.checks).acquire_owned().await else { return };
+        let checked = watched(limits, &job, checked(turn, &shared, request, &job)).await;
+        let Some((request, plan)) = checked else { return };
         let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else { return };
         if job.is_left() || job.stop().is_requested() {
             return job.end(&Line::Error(job.reason().unwrap_or("nobody waited for these runs")));
         }
-        let watched = Arc::clone(&job);
-        let limits = shared.limits;
-        let watching = tokio::spawn(async move { watch(limits, &watched).await });
+        let of_job = Arc::clone(&job);
         let work = move || {
             let _turn = turn;
-            run(&shared, request, plan, &job);
+            run(&shared, request, plan, &of_job);
         };
         // It tells its errors itself; what is left is that of a server that ends.
-        let _ = tokio::task::spawn_blocking(work).await;
-        watching.abort();
+        let _ = watched(limits, &job, tokio::task::spawn_blocking(work)).await;
     });
     response
 }
 
-/// Checks a request, which is not to wait for runs that go on. What it finds is told to who follows the job; the runs are
-/// returned, if there are some.
-async fn checked(shared: &Arc<Shared>, request: Request, job: &Arc<Job>) -> Option<(Request, Plan)> {
-    let turn = Arc::clone(&shared.checks).acquire_owned().await.ok()?;
+/// Does `work` of a job, which is stopped when it takes more than it may.
+async fn watched<T>(limits: Limits, job: &Arc<Job>, work: impl Future<Output = T>) -> T {
+    let of_job = Arc::clone(job);
+    let watching = tokio::spawn(async move { watch(limits, &of_job).await });
+    let done = work.await;
+    watching.abort();
+    done
+}
+
+/// Checks a request. What it finds is told to who follows the job; the runs are returned, if there are some.
+async fn checked(
+    turn: OwnedSemaphorePermit,
+    shared: &Arc<Shared>,
+    request: Request,
+    job: &Arc<Job>,
+) -> Option<(Request, Plan)> {
     let (shared, of_job) = (Arc::clone(shared), Arc::clone(job));
     let work = move || {
         let _turn = turn;
@@ -52,7 +66,11 @@ async fn checked(shared: &Arc<Shared>, request: Request, job: &Arc<Job>) -> Opti
             of_job.end(line);
             None
         };
-        let plan = match request.checked(&shared.opened, shared.limits.plan) {
+        let answer = request.checked(&shared.opened, shared.limits.plan, of_job.stop());
+        if of_job.stop().is_requested() {
+            return refuse(&Line::Error(of_job.reason().unwrap_or("the check was stopped")));
+        }
+        let plan = match answer {
             Answer::Runs(checked, plan) => {
                 of_job.check(&checked);
                 plan

@@ -2,6 +2,7 @@
 //! more swept path, `variant`, and the differences of B to A. Figures, tables and pairs by seed are then those of any sweep with a baseline.
 
 use serde::{Deserialize, Serialize};
+use subflow_lab::Stop;
 use subflow_lab::results::metrics::ComparedMetric;
 use subflow_lab::results::parameters::word;
 use subflow_lab::results::{Baseline, Experiment};
@@ -53,9 +54,9 @@ impl Request {
     }
 
     /// Checks all variants, each no larger than `bounds`, first the one in sight.
-    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds) -> Answer {
+    pub(crate) fn checked(&self, opened: &Opened, bounds: Bounds, stop: &Stop) -> Answer {
         let Some(b) = &self.b else {
-            return match self.a.checked(opened, bounds) {
+            return match self.a.checked(opened, bounds, stop) {
                 (checked, Some(plan)) => Answer::Runs(checked, Box::new(plan)),
                 (checked, None) => Answer::Problems(checked),
             };
@@ -64,9 +65,9 @@ impl Request {
             Variant::A => (&self.a, b, Variant::B),
             Variant::B => (b, &self.a, Variant::A),
         };
-        let (checked, plan) = shown.checked(opened, bounds);
+        let (checked, plan) = shown.checked(opened, bounds, stop);
         let Some(plan) = plan else { return Answer::Problems(checked) };
-        let (of_other, beside) = other.checked(opened, bounds);
+        let (of_other, beside) = other.checked(opened, bounds, stop);
         let Some(beside) = beside else { return Answer::Other(name, of_other) };
         let (a, b) = if self.shown == Variant::A { (plan, beside) } else { (beside, plan) };
         match together(a, b) {

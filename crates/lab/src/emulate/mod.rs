@@ -47,7 +47,7 @@ pub use switched::SwitchOptions;
 use crate::RunError;
 use crate::capture::Capture;
 use crate::results::{ProgramResult, RunResult, SwitchReport};
-use crate::simulate::build::{Run, Wires, build_for};
+use crate::simulate::build::{Run, Setup, Wires, build_for};
 use crate::simulate::figures::FlowBaseline;
 use crate::simulate::sample::Sampler;
 use crate::simulate::{RunOptions, check_size};
@@ -233,7 +233,7 @@ fn wire(
         None => (scenario, Wires::Routed),
     };
     let ours = |flow: &Flow, host: usize| is_ours(scenario, flow, host);
-    let run = build_for(wired, seed, false, |_| random.clone(), ours, wires)?;
+    let run = build_for(wired, Setup::of_seed(seed), |_| random.clone(), ours, wires)?;
     let (hosts, mut devices) = KernelHosts::create(scenario, &run, plans, device)?;
     if let Some(switched) = &mut switched {
         devices.extend(switched.discover(seed, &random, interrupt)?);

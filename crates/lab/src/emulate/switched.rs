@@ -22,7 +22,7 @@ use super::sctp::KernelSctp;
 use super::userspace::RealWorld;
 use crate::RunError;
 use crate::results::{SwitchPortBytes, SwitchReport};
-use crate::simulate::build::{Run, Wires, build_for};
+use crate::simulate::build::{Run, Setup, Wires, build_for};
 
 /// How switches are run.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl Switched {
     ) -> Result<Vec<Port>, RunError> {
         let quiet =
             Scenario { flows: Vec::new(), timeline: Vec::new(), host_timeline: Vec::new(), ..self.scenario.clone() };
-        let run = build_for(&quiet, seed, false, |_| random.clone(), |_, _| true, Wires::PointToPoint)?;
+        let run = build_for(&quiet, Setup::of_seed(seed), |_| random.clone(), |_, _| true, Wires::PointToPoint)?;
         let taps = std::mem::take(&mut self.taps).into_iter().enumerate();
         let devices = taps.map(|(port, tap)| {
             let host = self.hosts + port;

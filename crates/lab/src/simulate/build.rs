@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, LinkConfig, Network, TopologyBuilder, stream};
+use subflow_network::{
+    Attachment, DuplexLink, HostId, InterfaceId, LinkConfig, Network, Stop, TopologyBuilder, TopologyError, stream,
+};
 use subflow_quantity::Instant;
 use subflow_scenario::{Flow, Link, Scenario};
 use subflow_transport::tcp::config::SmallQueues;
@@ -26,16 +28,31 @@ pub(crate) struct Run {
     pub(crate) interfaces: Vec<Vec<InterfaceId>>,
 }
 
-/// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of MPTCP connections that send. Only the
-/// hosts for which `ours` is true begin flows.
-pub(super) fn build(
-    scenario: &Scenario,
-    seed: u64,
-    record_paths: bool,
-    ours: impl Fn(usize) -> bool,
-) -> Result<Run, RunError> {
-    let random = |host: &subflow_scenario::Host| stream(seed, &format!("host {}", host.name)).into();
-    build_for(scenario, seed, record_paths, random, |_, host| ours(host), Wires::Routed)
+/// What a run is built with, besides its scenario.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup<'a> {
+    pub(crate) seed: u64,
+    /// Whether the samples of MPTCP connections that send are kept.
+    pub(crate) record_paths: bool,
+    /// What ends the building and the run before their time.
+    pub(crate) stop: Option<&'a Stop>,
+}
+
+impl Setup<'_> {
+    /// With a seed and nothing else.
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        Self { seed, record_paths: false, stop: None }
+    }
+
+    fn check_stop(self) -> Result<(), RunError> {
+        if self.stop.is_some_and(Stop::is_requested) { Err(RunError::STOPPED) } else { Ok(()) }
+    }
+}
+
+/// Builds the run of `scenario`. Only the hosts for which `ours` is true begin flows.
+pub(super) fn build(scenario: &Scenario, setup: Setup<'_>, ours: impl Fn(usize) -> bool) -> Result<Run, RunError> {
+    let random = |host: &subflow_scenario::Host| stream(setup.seed, &format!("host {}", host.name)).into();
+    build_for(scenario, setup, random, |_, host| ours(host), Wires::Routed)
 }
 
 /// What joins the links of a scenario.
@@ -52,13 +69,13 @@ pub(crate) enum Wires {
 /// `ours` is true; its other ends are not opened.
 pub(crate) fn build_for(
     scenario: &Scenario,
-    seed: u64,
-    record_paths: bool,
+    setup: Setup<'_>,
     random: impl Fn(&subflow_scenario::Host) -> RandomSource,
     ours: impl Fn(&Flow, usize) -> bool,
     wires: Wires,
 ) -> Result<Run, RunError> {
     let mut topology = TopologyBuilder::new();
+    setup.stop.into_iter().for_each(|stop| topology.stop_on(stop.clone()));
     let hosts: Vec<HostId> = scenario.hosts.iter().map(|host| topology.host(&host.name)).collect();
     let mut interfaces = Vec::new();
     for (host, &id) in scenario.hosts.iter().zip(&hosts) {
@@ -105,23 +122,24 @@ pub(crate) fn build_for(
         }
     }
     topology.routing(scenario.routing);
-    let mut network =
-        topology.build(seed).map_err(|error| match scenario.programs.is_empty() && !scenario.flows.is_empty() {
-            // The pairs of hosts that flows name are checked when the scenario is read.
-            true => RunError::Defect(error.to_string()),
-            false => RunError::Scenario(format!("{error}; programs may send from any host to any other")),
-        })?;
+    let names_pairs = scenario.programs.is_empty() && !scenario.flows.is_empty();
+    let mut network = topology.build(setup.seed).map_err(|error| match error {
+        TopologyError::Stopped => RunError::STOPPED,
+        // The pairs of hosts that flows name are checked when the scenario is read.
+        _ if names_pairs => RunError::Defect(error.to_string()),
+        _ => RunError::Scenario(format!("{error}; programs may send from any host to any other")),
+    })?;
     let mut nodes = nodes(scenario, random, &hosts, &interfaces);
     // What is outside of the network has its own routes.
     if wires == Wires::Routed {
-        set_reach(&mut nodes, scenario, &network, &interfaces);
+        set_reach(&mut nodes, scenario, setup, &network, &interfaces)?;
     }
     let world = World::new(&mut network, nodes);
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
     let serves = |host: usize, flow: &Flow| [flow.from.host, flow.to.host].contains(&host) && ours(flow, host);
     run.schedule_address_changes(scenario, |host| scenario.flows.iter().any(|flow| serves(host, flow)));
-    run.add_flows(scenario, seed, record_paths, ours);
+    run.add_flows(scenario, setup, ours)?;
     Ok(run)
 }
 
@@ -183,7 +201,13 @@ fn nodes(
 }
 
 /// Tells each host with several addresses from which of them there is no route to an address of a peer.
-fn set_reach(nodes: &mut [Node], scenario: &Scenario, network: &Network, interfaces: &[Vec<InterfaceId>]) {
+fn set_reach(
+    nodes: &mut [Node],
+    scenario: &Scenario,
+    setup: Setup<'_>,
+    network: &Network,
+    interfaces: &[Vec<InterfaceId>],
+) -> Result<(), RunError> {
     let addresses = |host: usize| {
         let of_interface = scenario.hosts[host].interfaces.iter().zip(&interfaces[host]);
         of_interface.flat_map(|(interface, &id)| interface.addresses.iter().map(move |&address| (address, id)))
@@ -192,6 +216,7 @@ fn set_reach(nodes: &mut [Node], scenario: &Scenario, network: &Network, interfa
     let pairs: BTreeSet<(usize, usize)> = scenario.flows.iter().flat_map(both_ways).collect();
     let mut unreachable = vec![Vec::new(); nodes.len()];
     for (host, peer) in pairs.into_iter().filter(|&(host, _)| addresses(host).nth(1).is_some()) {
+        setup.check_stop()?;
         for (local, from) in addresses(host) {
             let there = addresses(peer).filter(|(remote, _)| remote.is_ipv4() == local.is_ipv4());
             let without_route = there.filter(|&(_, to)| network.path_delay(from, to).is_none());
@@ -201,6 +226,7 @@ fn set_reach(nodes: &mut [Node], scenario: &Scenario, network: &Network, interfa
     for (node, pairs) in nodes.iter_mut().zip(unreachable).filter(|(_, pairs)| !pairs.is_empty()) {
         node.transport.set_reach(Reach::without(pairs));
     }
+    Ok(())
 }
 
 /// Addresses of a host's backup interfaces.
@@ -228,9 +254,16 @@ impl Run {
         }
     }
 
-    fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(&Flow, usize) -> bool) {
+    fn add_flows(
+        &mut self,
+        scenario: &Scenario,
+        setup: Setup<'_>,
+        ours: impl Fn(&Flow, usize) -> bool,
+    ) -> Result<(), RunError> {
+        let Setup { seed, record_paths, .. } = setup;
         self.world.waiting = Waiting::of(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
+            setup.check_stop()?;
             let answers = flow.is_answered();
             let from = (backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
             let to = (backups(&scenario.hosts[flow.to.host]), record_paths && answers);
@@ -248,5 +281,6 @@ impl Run {
                 self.network.set_timer(self.world.applications[index].timer(), Some(start));
             }
         }
+        Ok(())
     }
 }

@@ -21,12 +21,11 @@ pub(crate) mod world;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use build::Run;
+use build::{Run, Setup};
 use parts::Parts;
 use sample::Sampler;
-use subflow_network::{DuplexLink, Network};
+use subflow_network::{DuplexLink, Network, Stop};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
@@ -67,8 +66,8 @@ pub struct RunOptions {
     pub exchange_clock: Option<(usize, Arc<ExchangeClock>)>,
 }
 
-/// The first simulated time that passes between two looks at [`RunOptions::stop`].
-const FIRST_SLICE: Duration = Duration::from_millis(1);
+/// The first simulated time that passes between two looks at [`RunOptions::stop`] in a run on several threads.
+const FIRST_SLICE: Duration = Duration::from_micros(10);
 /// The longest: what is quiet may become busy within a slice.
 const LONGEST_SLICE: Duration = Duration::from_millis(100);
 /// Events between two looks, about: a few hundredths of a second of CPU time.
@@ -78,15 +77,16 @@ const EVENTS_PER_SLICE: u64 = 50_000;
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
     refuse_programs(scenario)?;
     let scenario = &*scenario.drawn(seed);
+    let setup = Setup { seed, record_paths: options.paths, stop: options.stop.as_ref() };
     if let Ok(division) = Division::of(scenario, options) {
-        let parts = Parts::divided(scenario, seed, options.paths, &division)?;
+        let parts = Parts::divided(scenario, setup, &division)?;
         let result = measured(parts, scenario, seed, options);
         // Parts do not know which failure is the first one of the whole run.
         if result.is_ok() || options.stop.as_ref().is_some_and(Stop::is_requested) {
             return result;
         }
     }
-    measured(Parts::whole(scenario, seed, options.paths)?, scenario, seed, options)
+    measured(Parts::whole(scenario, setup)?, scenario, seed, options)
 }
 
 /// Does a run and measures it.
@@ -180,17 +180,17 @@ fn run_until(
     advance(parts, end, stop, slice)
 }
 
-/// Runs until `end`. Where the run can be stopped, and where parts note what happens, it goes in slices of simulated
-/// time, each about as much work as the others; that changes nothing about the results. `slice` is the length of the
-/// next one.
+/// Runs until `end`. The network of a run on one thread looks for the request to stop itself. Its parts on several threads
+/// go in slices of simulated time, each about as much work as the others, where they can be stopped or note what happens;
+/// that changes nothing about the results. `slice` is the length of the next one.
 fn advance(parts: &mut Parts, end: Instant, stop: Option<&Stop>, slice: &mut Duration) -> Result<(), RunError> {
-    if stop.is_none() && !parts.note_data() {
-        return parts.run_until(end);
+    let check = || if stop.is_some_and(Stop::is_requested) { Err(RunError::STOPPED) } else { Ok(()) };
+    if !parts.are_several() || stop.is_none() && !parts.note_data() {
+        parts.run_until(end)?;
+        return check();
     }
     loop {
-        if stop.is_some_and(Stop::is_requested) {
-            return Err(RunError::Stopped("stopped on request"));
-        }
+        check()?;
         let before = parts.events();
         parts.run_until((parts.now() + *slice).min(end))?;
         match parts.events() - before {
@@ -232,7 +232,7 @@ pub fn simulate_flows(
     mut look: impl FnMut(Vec<FlowResult>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let scenario = &*scenario.drawn(seed);
-    let mut parts = Parts::whole(scenario, seed, false)?;
+    let mut parts = Parts::whole(scenario, Setup::of_seed(seed))?;
     parts.run_until(Instant::ZERO + scenario.measure_from)?;
     let baseline = parts.gathered(|run| run.begin_measuring());
     for at in instants {
@@ -245,27 +245,6 @@ pub fn simulate_flows(
         }
     }
     Ok(())
-}
-
-/// A request to end runs before their time. All clones are the same request.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Asks every run that has this request in its options to end. None of them returns results.
-    pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// What requests the end when it is set, for handlers of signals.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
-    }
-
-    /// Whether the end was asked for.
-    pub fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 #[cfg(test)]

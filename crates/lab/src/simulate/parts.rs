@@ -9,7 +9,7 @@ use subflow_network::{Exchange, HostId, Network, NetworkMetrics, Partition};
 use subflow_quantity::Instant;
 use subflow_scenario::Scenario;
 
-use super::build::{self, Run};
+use super::build::{self, Run, Setup};
 use super::division::Division;
 use super::observer::Observer;
 use crate::event_log::EventLog;
@@ -31,22 +31,17 @@ struct Joint {
 
 impl Parts {
     /// Builds a run on one thread.
-    pub(super) fn whole(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Self, RunError> {
-        let run = build::build(scenario, seed, record_paths, |_| true)?;
+    pub(super) fn whole(scenario: &Scenario, setup: Setup<'_>) -> Result<Self, RunError> {
+        let run = build::build(scenario, setup, |_| true)?;
         Ok(Self { runs: vec![run], joint: None, cpu_s: 0.0 })
     }
 
     /// Builds a run with a thread for each part.
-    pub(super) fn divided(
-        scenario: &Scenario,
-        seed: u64,
-        record_paths: bool,
-        division: &Division,
-    ) -> Result<Self, RunError> {
+    pub(super) fn divided(scenario: &Scenario, setup: Setup<'_>, division: &Division) -> Result<Self, RunError> {
         let partition = &division.partition;
         let build = |part: usize| {
             let ours = |host: usize| partition.of_host(HostId::from_index(host)) == part;
-            let mut run = build::build(scenario, seed, record_paths, ours)?;
+            let mut run = build::build(scenario, setup, ours)?;
             let lookahead = run.network.restrict(partition, part);
             lookahead.map(|lookahead| (run, lookahead)).map_err(|error| RunError::Defect(error.to_string()))
         };
@@ -59,6 +54,11 @@ impl Parts {
         let exchange = Exchange::new(partition.parts(), built[0].1);
         let joint = Joint { partition: partition.clone(), exchange };
         Ok(Self { runs: built.into_iter().map(|(run, _)| run).collect(), joint: Some(joint), cpu_s: 0.0 })
+    }
+
+    /// Whether there are several.
+    pub(super) fn are_several(&self) -> bool {
+        self.joint.is_some()
     }
 
     /// Whether parts note what happens to the data of flows, until [`run_until`](Self::run_until) has ended.

@@ -127,7 +127,9 @@ impl Network {
             if first > end {
                 break;
             }
-            self.advance_before(hosts, first.saturating_add(exchange.lookahead).min(after_end), &fused);
+            let horizon = first.saturating_add(exchange.lookahead).min(after_end);
+            let flow = self.advance_before(hosts, horizon, &fused);
+            debug_assert!(flow.is_continue(), "a part has no request to stop of its own");
         }
         self.horizon = after_end;
         self.end_run(end);

@@ -106,6 +106,8 @@ impl Network {
             }
         }
         self.part = Some(Box::new(Part::new(part, partition.parts, ends)));
+        // The others would wait for it in vain.
+        self.stop = None;
         Ok(lookahead)
     }
 

@@ -8,7 +8,7 @@ use prefetch_index::prefetch_index;
 use subflow_policy::routing::{Graph, LinkSet, NextHops, choose, salt};
 
 use super::{RouteMetric, RouterMode, Wiring};
-use crate::InterfaceId;
+use crate::{InterfaceId, Stop};
 
 /// For each router and destination (an interface or a gateway), the next link, or several to choose from.
 #[derive(Debug)]
@@ -61,8 +61,8 @@ pub(crate) struct StaticRoute {
 }
 
 impl TableRules {
-    /// Computes the tables without the links that are `down`.
-    pub(crate) fn tables(&self, wiring: &Wiring, graph: &Graph, down: &LinkSet) -> Routes {
+    /// Computes the tables without the links that are `down`; `None` if a `stop` is requested meanwhile.
+    pub(crate) fn tables(&self, wiring: &Wiring, graph: &Graph, down: &LinkSet, stop: Option<&Stop>) -> Option<Routes> {
         let mut tables = Tables { rules: self, routes: self.empty(wiring), known: BTreeMap::new() };
         let mut interfaces_at: Vec<Vec<(InterfaceId, u32)>> = vec![Vec::new(); wiring.routers];
         for (interface, attachment) in wiring.interface_ids().zip(wiring.attachments()) {
@@ -77,6 +77,9 @@ impl TableRules {
             interfaces_at[gateway.router as usize].push((gateway.destination, NO_ROUTE));
         }
         for (last_router, interfaces) in interfaces_at.iter().enumerate().filter(|(_, there)| !there.is_empty()) {
+            if stop.is_some_and(Stop::is_requested) {
+                return None;
+            }
             let next_hops = graph.next_hops(last_router as u32, self.metric, unused);
             for router in 0..wiring.routers {
                 let entry = tables.entry(router, &next_hops);
@@ -93,7 +96,7 @@ impl TableRules {
         for route in &self.static_routes {
             tables.routes.set(route.router, route.destination, route.via);
         }
-        tables.routes
+        Some(tables.routes)
     }
 
     fn empty(&self, wiring: &Wiring) -> Routes {

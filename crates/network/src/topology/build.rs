@@ -12,9 +12,10 @@ use crate::link::{Link, LinkStreams};
 use crate::middlebox::Chain;
 use crate::routing::Routing;
 use crate::routing::{Edge, FlowRoutes, Gateways, Node, Routes, StaticRoute, TableRules, Wiring};
-use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, fusion, stream};
+use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, Stop, fusion, stream};
 
 pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, TopologyError> {
+    topology.check_stop()?;
     topology.check_names()?;
     topology.check_rates()?;
     let hosts = topology.host_table()?;
@@ -22,14 +23,15 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     topology.check_static_routes(&wiring)?;
     topology.check_control()?;
     topology.check_gateways()?;
-    let routing = topology.make_routing(wiring, seed);
+    let routing = topology.make_routing(wiring, seed)?;
     topology.check_paths(&routing.wiring, &routing.tables, &hosts)?;
-    let mut links = topology.links(seed);
+    let mut links = topology.links(seed)?;
     let middleboxes = topology.chains(&mut links, seed);
     // A middlebox may send packets to any link at the ends of its own.
     if topology.fuse_hops && middleboxes.is_empty() {
         let fixed = routing.flows.is_none() && topology.routing.reroute_after.is_none();
-        let fusible = fusion::fusible(&routing.wiring, &routing.tables, fixed, &hosts, &mut links);
+        let stop = topology.stop.as_ref();
+        let fusible = fusion::fusible(&routing.wiring, &routing.tables, fixed, &hosts, &mut links, stop);
         for (link, fuse) in fusible.into_iter().enumerate() {
             links[link].set_fused(fuse);
         }
@@ -37,6 +39,8 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     let names = topology.links.iter().map(|link| link.name.clone()).collect();
     let mut network = Network::new(links, names, routing, hosts);
     network.middleboxes = middleboxes;
+    network.stop.clone_from(&topology.stop);
+    topology.check_stop()?;
     Ok(network)
 }
 
@@ -45,6 +49,11 @@ impl TopologyBuilder {
     pub(super) fn full_name(&self, interface: InterfaceId) -> String {
         let interface = &self.interfaces[interface.index()];
         format!("{}.{}", self.hosts[interface.host.index()], interface.name)
+    }
+
+    /// Fails if the stop was requested. Whatever grows faster than the number of links asks it in between.
+    fn check_stop(&self) -> Result<(), TopologyError> {
+        if self.stop.as_ref().is_some_and(Stop::is_requested) { Err(TopologyError::Stopped) } else { Ok(()) }
     }
 
     fn check_names(&self) -> Result<(), TopologyError> {
@@ -122,7 +131,7 @@ impl TopologyBuilder {
         Wiring { edges, routers: self.routers.len(), interfaces: self.interfaces.len() }
     }
 
-    fn make_routing(&self, wiring: Wiring, seed: u64) -> Routing {
+    fn make_routing(&self, wiring: Wiring, seed: u64) -> Result<Routing, TopologyError> {
         let modes: Vec<RouterMode> = self.routers.iter().map(|(_, mode)| *mode).collect();
         let graph = wiring.graph();
         let controlled = modes.contains(&RouterMode::Multiflow);
@@ -139,8 +148,9 @@ impl TopologyBuilder {
             gateways,
             spanning_tree: self.routing.spanning_tree,
         };
-        let tables = rules.tables(&wiring, &graph, &graph.no_links());
-        Routing {
+        let tables = rules.tables(&wiring, &graph, &graph.no_links(), self.stop.as_ref());
+        let tables = tables.ok_or(TopologyError::Stopped)?;
+        Ok(Routing {
             attachments: wiring.attachments(),
             tables,
             listed: Vec::new(),
@@ -149,7 +159,7 @@ impl TopologyBuilder {
             graph,
             wiring,
             reroute_after: self.routing.reroute_after,
-        }
+        })
     }
 
     fn check_static_routes(&self, wiring: &Wiring) -> Result<(), TopologyError> {
@@ -199,6 +209,7 @@ impl TopologyBuilder {
                 Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.first(router, to).is_some()),
             };
         for (from, sources) in of_host.iter().enumerate() {
+            self.check_stop()?;
             for to in 0..self.hosts.len() {
                 let host = HostId::from_index(to);
                 let talk = hosts.conversations.allows(HostId::from_index(from), host);
@@ -213,6 +224,7 @@ impl TopologyBuilder {
 
     fn check_loops(&self, wiring: &Wiring, routes: &Routes) -> Result<(), TopologyError> {
         for destination in wiring.interface_ids() {
+            self.check_stop()?;
             for start in 0..wiring.routers as u32 {
                 let mut at = start;
                 let mut steps = 0;
@@ -249,9 +261,10 @@ impl TopologyBuilder {
         self.links.iter().zip(links.chunks_mut(2)).map(chain).collect()
     }
 
-    fn links(&self, seed: u64) -> Vec<Link> {
+    fn links(&self, seed: u64) -> Result<Vec<Link>, TopologyError> {
         let mut links = Vec::with_capacity(2 * self.links.len());
         for link in &self.links {
+            self.check_stop()?;
             for (direction, config) in link.directions.iter().enumerate() {
                 let way = ["forward", "backward"][direction];
                 let random = |component| stream(seed, &format!("link/{}/{way}/{component}", link.name));
@@ -264,7 +277,7 @@ impl TopologyBuilder {
                 links.push(Link::new(config, far_end, streams));
             }
         }
-        links
+        Ok(links)
     }
 }
 

@@ -5,6 +5,9 @@ use std::net::IpAddr;
 /// An error in a topology.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
+    /// It was asked to [stop](crate::TopologyBuilder::stop_on).
+    #[error("stopped on request")]
+    Stopped,
     /// Two hosts that should exchange packets have no path.
     #[error("no path leads from host '{from}' to host '{to}'")]
     Unreachable {

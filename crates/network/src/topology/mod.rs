@@ -8,7 +8,8 @@ use std::net::IpAddr;
 
 use crate::routing::StaticRoute;
 use crate::{
-    HostId, InterfaceId, LinkConfig, LinkId, Network, PlacedMiddlebox, RouteMetric, RouterId, RouterMode, RoutingConfig,
+    HostId, InterfaceId, LinkConfig, LinkId, Network, PlacedMiddlebox, RouteMetric, RouterId, RouterMode,
+    RoutingConfig, Stop,
 };
 pub use error::TopologyError;
 pub use shapes::{Shape, ShapeEnd, ShapeLink};
@@ -77,6 +78,7 @@ pub struct TopologyBuilder {
     routing: RoutingConfig,
     fuse_hops: bool,
     point_to_point: bool,
+    stop: Option<Stop>,
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +119,7 @@ impl TopologyBuilder {
             routing: RoutingConfig::default(),
             fuse_hops: true,
             point_to_point: false,
+            stop: None,
         }
     }
 
@@ -210,6 +213,12 @@ impl TopologyBuilder {
     /// for links whose ends forward it themselves, outside of the network.
     pub fn point_to_point(&mut self) {
         self.point_to_point = true;
+    }
+
+    /// Ends the building of the network with [`TopologyError::Stopped`], and each of its runs, soon after `stop` is
+    /// requested. Until then it changes nothing.
+    pub fn stop_on(&mut self, stop: Stop) {
+        self.stop = Some(stop);
     }
 
     /// Builds the network. `seed` determines all of its random numbers.

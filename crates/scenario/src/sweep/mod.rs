@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
+use subflow_network::Stop;
 
 use crate::Scenario;
 use crate::file::{Collector, Document, Field, Problem, Problems};
@@ -169,12 +170,12 @@ impl Idle {
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
-        Self::read_within(document, Bounds::WIDEST)
+        Self::read_within(document, Bounds::WIDEST, &Stop::default())
     }
 
     /// Like [`read`](Self::read), but refuses what is larger than `bounds`: a sweep of more points before the first of
-    /// them is read, and one of more parts as soon as there are more.
-    pub fn read_within(document: Document, bounds: Bounds) -> Result<Self, Problems> {
+    /// them is read, and one of more parts as soon as there are more. Ends with a problem soon after `stop` is requested.
+    pub fn read_within(document: Document, bounds: Bounds, stop: &Stop) -> Result<Self, Problems> {
         let Sweep { axes, design, choices, idle_design } = Sweep::read(&document, bounds)?;
         let mut parts = 0;
         let traces = Traces::new(&document);
@@ -182,6 +183,9 @@ impl Plan {
         let mut points = Vec::new();
         let mut idle = Idle::default();
         for choice in choices {
+            if stop.is_requested() {
+                return Err(Problem::nowhere("stopped on request".to_owned()).into());
+            }
             let mut root = document.root.clone();
             let mut parameters = Parameters::new();
             for (axis, &place) in axes.iter().zip(&choice) {

@@ -15,6 +15,19 @@ fn endless() -> Value {
     json!({ "a": { "text": WIFI_LTE, "set": set } })
 }
 
+/// Runs that have begun: their number, and the lines that follow.
+fn started(served: &Served, request: &Value) -> (u64, impl Iterator<Item = String> + use<>) {
+    let mut stream = BufReader::new(served.connect(&served.request("run", &request.to_string())));
+    let mut job = String::new();
+    while !job.starts_with("subflow-job: ") {
+        job.clear();
+        assert!(stream.read_line(&mut job).expect("a header") > 0);
+    }
+    let mut lines = stream.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("started")));
+    (job.trim_start_matches("subflow-job: ").trim().parse().expect("a number"), lines)
+}
+
 #[test]
 fn a_run_ends_with_results_whose_report_and_files_can_be_had() {
     let served = Served::start(Source::Example, Limits::default());
@@ -88,16 +101,24 @@ fn the_time_of_runs_is_bounded() {
 }
 
 #[test]
+fn a_run_is_cancelled_while_its_network_is_built() {
+    let served = Served::start(Source::Example, Limits::default());
+    // Which of 20,000 hosts reach each other takes long to find out.
+    let ring = "duration = \"1 s\"\n[topology]\nkind = \"ring\"\nswitches = 1000\nhosts = 20\nrate = \"1 Gbit/s\"\n\
+                delay = \"1 ms\"\n[flows.f]\nfrom = \"*\"\nto = \"*\"\npairs = \"permutation\"\nprotocol = \"tcp\"\n";
+    let (job, mut lines) = started(&served, &json!({ "a": { "text": ring } }));
+    #[allow(clippy::disallowed_types)] // How long the reader waits.
+    let cancelled = std::time::Instant::now();
+    assert_eq!(served.post(&format!("runs/{job}/cancel"), &json!({})).status, 204);
+    assert!(lines.any(|line| line.contains("\"error\":\"cancelled\"")));
+    assert!(cancelled.elapsed() < Duration::from_secs(3), "{:?}", cancelled.elapsed());
+}
+
+#[test]
 fn runs_are_followed_again_after_a_page_was_loaded_and_cancelled_by_any_page() {
     let served = Served::start(Source::Example, Limits::default());
-    let mut stream = BufReader::new(served.connect(&served.request("run", &endless().to_string())));
-    let mut job = String::new();
-    while !job.starts_with("subflow-job: ") {
-        job.clear();
-        assert!(stream.read_line(&mut job).expect("a header") > 0);
-    }
-    let job: u64 = job.trim_start_matches("subflow-job: ").trim().parse().expect("a number");
-    assert!(stream.lines().map_while(Result::ok).any(|line| line.contains("started")));
+    let (job, lines) = started(&served, &endless());
+    drop(lines);
     // The page that has begun it has gone, and another one follows it.
     let get = format!(
         "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",

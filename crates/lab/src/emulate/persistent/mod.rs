@@ -30,7 +30,7 @@ use super::userspace::RealWorld;
 use super::{DeviceKind, joined, paths, programs, settings};
 use crate::RunError;
 use crate::program_output::ProgramOutput;
-use crate::simulate::build::{Run, Wires, build_for};
+use crate::simulate::build::{Run, Setup, Wires, build_for};
 pub use message::{Answer, Emulation, HostStatus, NetworkStatus, ProgramStatus, Request};
 pub use registry::{Claim, Client, check_name, cleanup, log_path, names, select};
 use server::Server;
@@ -66,7 +66,7 @@ pub fn hold(
     // Sockets may use the congestion controls as long as this value exists.
     let (plans, Provided { device, congestion: _provided }) = prepare(&runs.points[0].scenario, &scenario, options)?;
     let random = RandomSource::system().map_err(|error| RunError::System(error.to_string()))?;
-    let run = build_for(&scenario, scenario.seed, false, |_| random.clone(), |_, _| false, Wires::Routed)?;
+    let run = build_for(&scenario, Setup::of_seed(scenario.seed), |_| random.clone(), |_, _| false, Wires::Routed)?;
     let (hosts, devices) = KernelHosts::create(&scenario, &run, &plans, device)?;
     let containers = Containers::create_everywhere(&scenario, &hosts)?;
     let listener = claim.listen().map_err(|error| RunError::System(format!("cannot open a socket: {error}")))?;
