@@ -12,8 +12,11 @@ const WIDE_COLUMNS: usize = 20;
 /// Tables with more rows scroll under their heads, so that the figures below are not far away.
 const SHORT_ROWS: usize = 40;
 
+/// A page has no more rows of a table: with those of some ten thousand links a browser is busy for minutes.
+const MOST_ROWS: usize = 10_000;
+
 /// A table with an anchor, a caption and a head. Numbers are shown with the decimals of their column; each cell also
-/// contains the full value, as in the JSON.
+/// contains the full value, as in the JSON. Of a very long table it has the first rows, and says so.
 pub(super) fn table(id: &str, caption: &str, table: &Table) -> String {
     let head: String = table
         .columns
@@ -25,8 +28,15 @@ pub(super) fn table(id: &str, caption: &str, table: &Table) -> String {
         })
         .collect();
     let cells = |row: usize| table.columns.iter().map(|column| cell(column, row)).collect::<String>();
-    let body: String = (0..table.len()).map(|row| format!("<tr>{}</tr>", cells(row))).collect();
-    let caption = if caption.is_empty() { String::new() } else { format!("<caption>{}</caption>", escaped(caption)) };
+    let shown = table.len().min(MOST_ROWS);
+    let body: String = (0..shown).map(|row| format!("<tr>{}</tr>", cells(row))).collect();
+    let beyond = (shown < table.len())
+        .then(|| format!("the first {shown} of {} rows; the files of these results have all", table.len()));
+    let caption: Vec<&str> = [caption].into_iter().filter(|text| !text.is_empty()).chain(beyond.as_deref()).collect();
+    let caption = match caption.as_slice() {
+        [] => String::new(),
+        parts => format!("<caption>{}</caption>", escaped(&parts.join(": "))),
+    };
     let width = match table.columns.len() {
         n if n <= UPRIGHT_COLUMNS => "",
         n if n <= WIDE_COLUMNS => " wide",
@@ -146,6 +156,19 @@ mod tests {
             escaped("</script><img src=x onerror='a(\"b\")'>&\u{0}"),
             "&lt;/script&gt;&lt;img src=x onerror=&#39;a(&quot;b&quot;)&#39;&gt;&amp;\u{fffd}"
         );
+    }
+
+    #[test]
+    fn a_very_long_table_has_its_first_rows_and_says_so() {
+        let rows = |count: usize| {
+            let mut long = Table::new(["number"]);
+            (0..count).for_each(|number| long.row([(number as f64).into()]));
+            table("id", "Links", &long)
+        };
+        let (whole, cut) = (rows(MOST_ROWS), rows(MOST_ROWS + 1));
+        assert_eq!([&whole, &cut].map(|html| html.matches("<tr>").count()), [MOST_ROWS + 1; 2]);
+        assert!(whole.contains("<caption>Links</caption>"));
+        assert!(cut.contains("<caption>Links: the first 10000 of 10001 rows; "), "{}", &cut[..300]);
     }
 
     #[test]
