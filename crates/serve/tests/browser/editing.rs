@@ -48,6 +48,21 @@ fn keys_and_values_are_completed_and_explained() {
 }
 
 #[test]
+fn the_numbers_of_lines_stay_beside_their_lines_at_the_end_of_the_text() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    // The scrollbar of a long line takes room of the text, but not of the numbers. This browser shows none: a border does.
+    let scrolled = "(async () => { const area = document.getElementById('text'); \
+         area.style.borderBottom = '20px solid'; area.scrollTop = area.scrollHeight; \
+         await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50))); \
+         return [area.scrollTop, document.querySelector('.gutter').scrollTop]; })()";
+    let at = page.evaluate(scrolled);
+    assert!(at[0].as_f64().is_some_and(|top| top > 0.0) && at[0] == at[1], "{at}");
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
 fn changes_are_undone_and_the_text_survives_a_reload() {
     let Some(mut browser) = browser() else { return };
     let served = Served::start();
