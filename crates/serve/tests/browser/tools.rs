@@ -52,6 +52,12 @@ fn two_variants_are_edited_and_compared() {
     wait(&mut page, "document.getElementById('status').textContent.startsWith('10 runs')");
     let note = page.evaluate("document.querySelector('#variants .note').title");
     assert_eq!(note, "flows.file.congestion: \"lia\" → \"cubic\"");
+    for width in [390, 1400, 2560] {
+        page.look(width, "light");
+        let tops =
+            page.evaluate("['undo', 'redo'].map((id) => document.getElementById(id).getBoundingClientRect().top)");
+        assert_eq!(tops[0], tops[1], "they are in one line, {width} pixels");
+    }
     click(&mut page, "#variant-a");
     let text = property(&mut page, "text", "value");
     assert!(text.as_str().is_some_and(|text| text.contains("\"lia\"")), "{text}");
