@@ -30,11 +30,12 @@ const MOST = 50;
 
 const isValue = (of) => ["string", "number", "boolean"].includes(typeof of);
 
-/** The states of pins among what a link or a file contains. */
+/** The states of pins among what a link or a file contains, of each key the first one. */
 export function statesIn(found) {
   const isState = (of) => typeof of?.path === "string" && (isValue(of.around) || (Array.isArray(of.values)
     && of.values.length > 0 && of.values.length <= MOST && of.values.every(isValue)));
-  return Array.isArray(found) ? found.filter(isState).slice(0, MOST)
+  const isFirst = ({ path }, index, all) => all.findIndex((of) => of.path === path) === index;
+  return Array.isArray(found) ? found.filter(isState).slice(0, MOST).filter(isFirst)
     .map(({ path, sweep, around, values }) => ({ path, sweep: sweep === true, ...(isValue(around) ? { around } : { values }) })) : [];
 }
 

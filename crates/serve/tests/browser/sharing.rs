@@ -114,3 +114,24 @@ fn the_history_tells_variants_and_sweeps_apart() {
     assert_eq!(property(&mut page, "repeat", "value"), "");
     assert_eq!(page.complaints(), [""; 0]);
 }
+
+#[test]
+fn what_a_hostile_link_contains_is_text_and_each_key_is_pinned_once() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &served.address);
+    let fragment = page.evaluate(
+        "(async () => { const { toFragment } = await import('./share.js'); const text = document.getElementById('text').value; \
+         const script = '<img src=x onerror=document.title=1>', pin = { path: 'links.lte.delay', around: '35 ms' }; \
+         return toFragment({ a: text.replace(/title +=.*/, `title = \"${script}\"`), name: script, repeat: 1e15, \
+         pins: [...Array(1000).fill(pin), { path: script, around: script }, { path: 1 }, null] }); })()",
+    );
+    let mut other = browser.open_url(&format!("{}{}", served.address, fragment.as_str().expect("a fragment")));
+    wait(&mut other, "document.querySelectorAll('#problems .problem').length === 1");
+    assert_eq!(other.evaluate("document.querySelectorAll('.pin').length"), 1);
+    choose(&mut other, "repeat", "", "change");
+    wait(&mut other, "document.getElementById('title').textContent.startsWith('<img')");
+    runs(&mut other, 1);
+    assert_eq!(other.evaluate("document.querySelectorAll('img').length"), 0);
+    assert_eq!((other.complaints().len(), page.complaints().len()), (0, 0));
+}
