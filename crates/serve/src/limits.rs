@@ -8,7 +8,7 @@ use subflow_scenario::sweep::Bounds;
 use crate::jobs::Job;
 
 /// How often a run is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 
 /// The limits of the page. A larger sweep is for `subflow run`.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::response::Response;
 use subflow_lab::execute::{Progress, execute};
@@ -12,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::jobs::Job;
 use crate::kept::{Finished, Shared};
-use crate::limits::{Limits, watch};
+use crate::limits::{LOOK, Limits, watch};
 use crate::lines::{Headline, Line};
 use crate::variants::{Answer, Request, add_differences, is_counterpart, name_of_point};
 
@@ -28,10 +29,16 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
         let Ok(turn) = Arc::clone(&shared.checks).acquire_owned().await else { return };
         let checked = watched(limits, &job, checked(turn, &shared, request, &job)).await;
         let Some((request, plan)) = checked else { return };
-        let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else { return };
-        if job.is_left() || job.stop().is_requested() {
-            return job.end(&Line::Error(job.reason().unwrap_or("nobody waited for these runs")));
-        }
+        let turn = loop {
+            if !is_wanted(&job, limits.absence).await {
+                return job.end(&Line::Error(job.reason().unwrap_or("nobody waited for these runs")));
+            }
+            let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else { return };
+            // It may have been left while it waited for its turn, which goes to another one then.
+            if !job.is_left() && !job.stop().is_requested() {
+                break turn;
+            }
+        };
         let of_job = Arc::clone(&job);
         let work = move || {
             let _turn = turn;
@@ -41,6 +48,16 @@ pub(crate) fn begin(shared: &Arc<Shared>, request: Request) -> Response {
         let _ = watched(limits, &job, tokio::task::spawn_blocking(work)).await;
     });
     response
+}
+
+/// Whether somebody follows a job that has not begun. A page that is loaded again comes back within `absence`.
+async fn is_wanted(job: &Job, absence: Duration) -> bool {
+    let mut absent = Duration::ZERO;
+    while job.is_left() && !job.stop().is_requested() && absent < absence {
+        tokio::time::sleep(LOOK).await;
+        absent += LOOK;
+    }
+    !job.is_left() && !job.stop().is_requested()
 }
 
 /// Does `work` of a job, which is stopped when it takes more than it may.

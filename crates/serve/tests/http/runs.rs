@@ -15,17 +15,33 @@ fn endless() -> Value {
     json!({ "a": { "text": WIFI_LTE, "set": set } })
 }
 
-/// Runs that have begun: their number, and the lines that follow.
-fn started(served: &Served, request: &Value) -> (u64, impl Iterator<Item = String> + use<>) {
+/// Runs that have been asked for: their number, and the lines that tell of them.
+fn asked(served: &Served, request: &Value) -> (u64, impl Iterator<Item = String> + use<>) {
     let mut stream = BufReader::new(served.connect(&served.request("run", &request.to_string())));
     let mut job = String::new();
     while !job.starts_with("subflow-job: ") {
         job.clear();
         assert!(stream.read_line(&mut job).expect("a header") > 0);
     }
-    let mut lines = stream.lines().map_while(Result::ok);
+    let number = job.trim_start_matches("subflow-job: ").trim().parse().expect("a number");
+    (number, stream.lines().map_while(Result::ok))
+}
+
+/// The same when they have begun.
+fn started(served: &Served, request: &Value) -> (u64, impl Iterator<Item = String> + use<>) {
+    let (job, mut lines) = asked(served, request);
     assert!(lines.any(|line| line.contains("started")));
-    (job.trim_start_matches("subflow-job: ").trim().parse().expect("a number"), lines)
+    (job, lines)
+}
+
+/// The lines of runs that another page has begun.
+fn followed(served: &Served, job: u64) -> impl Iterator<Item = String> + use<> {
+    let get = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        served.path(&format!("runs/{job}")),
+        served.host()
+    );
+    BufReader::new(served.connect(&get)).lines().map_while(Result::ok)
 }
 
 #[test]
@@ -120,12 +136,7 @@ fn runs_are_followed_again_after_a_page_was_loaded_and_cancelled_by_any_page() {
     let (job, lines) = started(&served, &endless());
     drop(lines);
     // The page that has begun it has gone, and another one follows it.
-    let get = format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
-        served.path(&format!("runs/{job}")),
-        served.host()
-    );
-    let mut lines = BufReader::new(served.connect(&get)).lines().map_while(Result::ok);
+    let mut lines = followed(&served, job);
     assert!(lines.any(|line| line.contains("started")), "it hears the begin, too");
     let list = served.get("runs.json").json();
     assert_eq!((&list[0]["number"], &list[0]["total"]), (&json!(job), &json!(1)), "{list}");
@@ -134,6 +145,21 @@ fn runs_are_followed_again_after_a_page_was_loaded_and_cancelled_by_any_page() {
     assert_eq!(served.get("runs.json").json(), json!([]));
     assert!(served.get(&format!("runs/{job}")).body.contains("cancelled"), "its end can be asked for");
     assert_eq!([served.get("runs/99").status, served.post("runs/99/cancel", &json!({})).status], [404; 2]);
+}
+
+#[test]
+fn runs_that_wait_for_their_turn_are_there_when_their_page_was_loaded_again() {
+    let served = Served::start(Source::Example, Limits::default());
+    // Both turns are taken.
+    let before = [started(&served, &endless()), started(&served, &endless())];
+    let (job, mut lines) = asked(&served, &endless());
+    assert!(lines.any(|line| line.contains("checked")));
+    drop(lines);
+    // The server has noticed that the page has gone when the turn comes.
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(served.post(&format!("runs/{}/cancel", before[0].0), &json!({})).status, 204);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(followed(&served, job).any(|line| line.contains("started")));
 }
 
 #[test]
