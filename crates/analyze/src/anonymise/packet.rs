@@ -8,8 +8,8 @@ use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 
 use super::prefix::PrefixPreserving;
 use crate::packet::IpPacket;
+use crate::sctp::{COMMON_HEADER, DATA_HEADER, I_DATA, I_DATA_HEADER};
 
-const COMMON_HEADER: usize = 12;
 const UDP_HEADER: usize = 8;
 
 /// A packet that is being written: the IP header, and where it ends.
@@ -179,7 +179,8 @@ impl<'a> Rewritten<'a> {
             }
             let end = self.bytes.len().min(at + chunk);
             match kind {
-                chunk_type::DATA => self.bytes[(at + 16).min(end)..end].fill(0),
+                chunk_type::DATA => self.bytes[(at + DATA_HEADER).min(end)..end].fill(0),
+                I_DATA => self.bytes[(at + I_DATA_HEADER).min(end)..end].fill(0),
                 chunk_type::INIT | chunk_type::INIT_ACK => self.parameters((at + 20).min(end), end),
                 chunk_type::SACK | chunk_type::NR_SACK | chunk_type::SHUTDOWN | chunk_type::SHUTDOWN_ACK => {}
                 _ => self.bytes[at + 4..end].fill(0),
@@ -285,6 +286,17 @@ mod tests {
 
     fn sctp(chunks: &[u8]) -> Vec<u8> {
         [&[0x0f, 0xa0, 0, 80, 0, 0, 0, 7, 9, 9, 9, 9][..], chunks].concat()
+    }
+
+    /// RFC 9260, section 3.3.1, and RFC 8260, section 2.1.
+    #[test]
+    fn chunks_of_data_keep_their_headers() {
+        for (kind, header) in [(0, 16), (64, 20)] {
+            let chunk: Vec<u8> = [kind, 3, 0, 24].into_iter().chain(1..21).collect();
+            let written = rewritten(&packet(PROTOCOL_SCTP, &[], &sctp(&chunk), 0));
+            let (head, rest) = written[32..].split_at(header);
+            assert_eq!((head, rest), (&chunk[..header], &vec![0_u8; 24 - header][..]));
+        }
     }
 
     #[test]

@@ -49,11 +49,11 @@ pub(crate) struct Handshake {
     is_repeated: bool,
 }
 
-const COMMON_HEADER: usize = 12;
-const DATA_HEADER: u64 = 16;
+pub(crate) const COMMON_HEADER: usize = 12;
+pub(crate) const DATA_HEADER: usize = 16;
 /// A chunk of data of interleaved messages, with its TSN where DATA has it (RFC 8260, section 2.1).
-const I_DATA: u8 = 64;
-const I_DATA_HEADER: u64 = 20;
+pub(crate) const I_DATA: u8 = 64;
+pub(crate) const I_DATA_HEADER: usize = 20;
 /// Bytes of a packet by which it is known at another point: the header of the first chunk, with what it acknowledges.
 const KNOWN_BY: usize = 48;
 
@@ -141,7 +141,8 @@ impl Association {
 
     fn send(&mut self, from: usize, path: usize, chunk: &[u8], length: u64, time: u64, tracing: &mut Tracing) {
         let Some(tsn) = number(chunk, 4) else { return };
-        let bytes = length.saturating_sub(if chunk[0] == I_DATA { I_DATA_HEADER } else { DATA_HEADER });
+        let header = if chunk[0] == I_DATA { I_DATA_HEADER } else { DATA_HEADER };
+        let bytes = length.saturating_sub(header as u64);
         let (sent, position) = self.data[from].send(tsn, path, bytes, &mut self.paths, from, time);
         let sending = match sent {
             Sent::First => Sending::New,
