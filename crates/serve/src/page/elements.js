@@ -36,18 +36,21 @@ export function button(text, onclick, properties = {}) {
  */
 export function delayed(act) {
   const REST_MS = 250;
-  let timer = null, last = -Infinity;
-  const run = () => { timer = null; act(); };
+  let timer = null, isDue = false, last = -Infinity;
+  const run = () => { timer = null; isDue = false; act(); };
   return {
     request(wait) {
       const now = performance.now(), isFirst = timer === null && now - last > REST_MS;
       last = now;
       clearTimeout(timer);
-      timer = setTimeout(run, isFirst ? 0 : wait);
+      isDue = isFirst;
+      // A timer would let the browser draw the changed text before it asks for figures.
+      if (isFirst) queueMicrotask(() => { if (isDue) run(); });
+      else timer = setTimeout(run, wait);
     },
     within(wait) { timer ??= setTimeout(run, wait); },
     now() { clearTimeout(timer); run(); },
-    stop() { clearTimeout(timer); timer = null; },
+    stop() { clearTimeout(timer); timer = null; isDue = false; },
   };
 }
 
