@@ -134,9 +134,7 @@ impl Journal {
         match (filled.missing, &filled.failed[..]) {
             (0, []) => Ok(filled),
             (0, _) if arguments.keep_going => Ok(filled),
-            _ if stop.is_requested() => {
-                Err(Failure::RunFailed(format!("stopped by a signal: {}", kept(filled.finished))))
-            }
+            _ if stop.is_requested() => Err(Failure::RunFailed(format!("stopped: {}", kept(filled.finished)))),
             _ => Err(Failure::RunFailed(format!(
                 "a run failed: {}, with --keep-going past runs that fail",
                 kept(filled.finished)

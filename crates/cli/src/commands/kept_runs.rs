@@ -63,7 +63,7 @@ impl Kept {
         let path = store.path().display();
         match error {
             ReproduceError::Stopped { finished, runs } => Failure::RunFailed(format!(
-                "stopped by a signal: {finished} of {runs} runs are kept in {path}; the same command with --resume \
+                "stopped: {finished} of {runs} runs are kept in {path}; the same command with --resume \
                  continues"
             )),
             ReproduceError::Run(error) => Failure::RunFailed(format!(

@@ -197,7 +197,7 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
     experiment
 }
 
-/// A signal has ended simulated runs of which no store keeps any.
+/// A signal, or `q` of `--tui`, has ended simulated runs of which no store keeps any.
 fn stopped(plan: &Plan, files: &Files) -> Failure {
     let lost = match plan.jobs().len() {
         1 => "a single run is not kept: the same command simulates it again, with the same results".to_owned(),
@@ -207,5 +207,5 @@ fn stopped(plan: &Plan, files: &Files) -> Failure {
         ),
     };
     let written = files.paths().map(|path| format!("; {} has what was written until then", path.display()));
-    Failure::RunFailed(format!("stopped by a signal: {lost}{}", written.collect::<String>()))
+    Failure::RunFailed(format!("stopped: {lost}{}", written.collect::<String>()))
 }

@@ -52,7 +52,7 @@ fn a_signal_keeps_what_is_done_and_says_so() {
         send(signal, &child);
         let output = child.wait_with_output().expect("it ends");
         let stderr = String::from_utf8(output.stderr).expect("UTF-8");
-        let kept = format!("stopped by a signal: {} of {RUNS} runs are kept in cut.runs", stored(&store).len());
+        let kept = format!("stopped: {} of {RUNS} runs are kept in cut.runs", stored(&store).len());
         assert!(output.status.code() == Some(1) && stderr.contains(&kept) && stderr.contains("--resume"), "{stderr}");
     }
     let (code, stdout, stderr) = desk.subflow(arguments);
@@ -77,7 +77,7 @@ fn a_signal_ends_a_single_run_and_says_what_is_kept() {
     let output = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("stopped by a signal: a single run is not kept"), "{stderr}");
+    assert!(stderr.contains("stopped: a single run is not kept"), "{stderr}");
     assert!(stderr.contains("log has what was written until then"), "{stderr}");
     let events = std::fs::read_to_string(log).expect("a log");
     for line in events.lines() {
