@@ -32,7 +32,7 @@ use subflow_quantity::Instant;
 
 use crate::catalogue::{Attribute, Catalogued, Description};
 
-use super::siblings::{Sibling, established, sibling, siblings, visit};
+use super::siblings::{Sibling, established, sibling, visit};
 use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, RecoveryState, TWO_SEGMENT_FLOOR_DOC, reno, set_state};
 
 /// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
@@ -102,13 +102,13 @@ impl Olia {
             return 0.0;
         }
         let (mut collected, mut maximal) = (0_u32, 0_u32);
-        for sibling in siblings(paths, own.index) {
+        visit(paths, own.index, |sibling| {
             if is_largest(&sibling) {
                 maximal += 1;
             } else if is_best(&sibling) {
                 collected += 1;
             }
-        }
+        });
         let all = group.established as f64;
         match collected {
             0 => 0.0,

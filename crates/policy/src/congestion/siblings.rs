@@ -31,15 +31,24 @@ impl Sibling {
 /// The paths that count for path `of`, including itself.
 #[inline]
 pub(super) fn siblings(paths: &[Path], of: usize) -> impl Iterator<Item = Sibling> {
-    group(paths, of).filter_map(|(index, path)| Sibling::new(index, path))
+    let group = paths[of].group;
+    paths.iter().enumerate().filter_map(
+        move |(index, path)| {
+            if path.group == group { Sibling::new(index, path) } else { None }
+        },
+    )
 }
 
 /// Visits the paths that count for path `of`, and returns how many of its group are established, in one pass: the
 /// algorithms do this at each acknowledgment.
 #[inline(always)]
 pub(super) fn visit(paths: &[Path], of: usize, mut each: impl FnMut(Sibling)) -> usize {
-    let mut established = 0;
-    for (index, path) in group(paths, of) {
+    let (group, mut established) = (paths[of].group, 0);
+    // The compiler would call the closure of an iterator's `filter` for each path, which costs as much as the rest.
+    for (index, path) in paths.iter().enumerate() {
+        if path.group != group {
+            continue;
+        }
         established += usize::from(path.established);
         if let Some(sibling) = Sibling::new(index, path) {
             each(sibling);
@@ -62,14 +71,8 @@ pub(super) fn total_rate(paths: &[Path], of: usize) -> f64 {
 /// The number of established paths in the group of path `of`, with or without an RTT sample.
 #[inline]
 pub(super) fn established(paths: &[Path], of: usize) -> usize {
-    group(paths, of).filter(|(_, path)| path.established).count()
-}
-
-/// The group of path `of`, with indices.
-#[inline]
-fn group(paths: &[Path], of: usize) -> impl Iterator<Item = (usize, &Path)> {
     let group = paths[of].group;
-    paths.iter().enumerate().filter(move |(_, path)| path.group == group)
+    paths.iter().filter(|path| path.group == group && path.established).count()
 }
 
 #[cfg(test)]
