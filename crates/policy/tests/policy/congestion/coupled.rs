@@ -3,7 +3,7 @@
 use subflow_policy::congestion::Algorithm;
 use subflow_quantity::Duration;
 
-use crate::rounds::{INFINITE, Link, Rounds, throughput};
+use super::rounds::{INFINITE, Link, Rounds, throughput};
 
 const LOSS_BASED: [&str; 5] = ["lia", "olia", "balia", "cmt-rpv1", "cmt-rpv2"];
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use subflow_analyze::{Analysis, Cause, Clocks, Sending, analyze};
 
-use crate::support::Captured;
+use super::support::Captured;
 
 /// A segment that was sent again: when, in microseconds since the run began, where in the stream, and why.
 type Again = (i64, u64, Cause);

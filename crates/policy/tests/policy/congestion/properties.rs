@@ -5,7 +5,7 @@ use subflow_policy::catalogue::{Catalogue, Domain, Value};
 use subflow_policy::congestion::{Ack, Algorithm, CongestionControl, Loss, Path, RecoveryState, Rules, Timeout};
 use subflow_quantity::{Duration, Instant, Probability, Ratio};
 
-use crate::rounds::delivery;
+use super::rounds::delivery;
 
 /// What happens to an algorithm: an event of the transport, or another window than it has set.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use subflow_analyze::{Capture, Clocks, analyze_captures};
 
-use crate::support::{Captured, pcap};
+use super::support::{Captured, pcap};
 
 const ETHERNET: u32 = 1;
 const RAW: u32 = 101;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use subflow_analyze::{Analysis, Clocks, SubflowRow, analyze};
 
-use crate::support::{Captured, Packet};
+use super::support::{Captured, Packet};
 
 const S: u64 = 1_000_000_000;
 

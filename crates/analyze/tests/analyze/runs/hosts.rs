@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use subflow_analyze::{Analysis, Clocks, analyze, analyze_hosts};
 
-use crate::support::{Captured, Packet};
+use super::support::{Captured, Packet};
 
 /// A phone with two interfaces that sends to a server over two paths, of which one loses packets.
 const TWO_PATHS: &str = "duration = \"20 s\"\n[hosts]\nphone = [\"wifi\", \"lte\"]\nserver = [\"eth0\", \"eth1\"]\n\

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use subflow_analyze::{Analysis, Clocks, Sending, SubflowRow, analyze};
 use subflow_lab::results::{SequenceKind, SequencePoint};
 
-use crate::support::Captured;
+use super::support::Captured;
 
 fn scenario(first: &str, second: &str, flow: &str) -> String {
     format!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use subflow_analyze::{Analysis, Clocks, SubflowRow, analyze};
 
-use crate::support::{Captured, Packet};
+use super::support::{Captured, Packet};
 
 /// Datagrams from `a` to `b` over a link that loses some.
 const LOSSY: &str = "duration = \"10 s\"\n[hosts]\na = [\"eth\"]\nb = [\"eth\"]\n[links.l]\nbetween = [\"a\", \"b\"]\n\

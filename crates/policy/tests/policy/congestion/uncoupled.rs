@@ -4,7 +4,7 @@ use subflow_policy::catalogue::{Catalogue, Value};
 use subflow_policy::congestion::{Ack, Algorithm};
 use subflow_quantity::{Duration, Instant};
 
-use crate::rounds::{INFINITE, Link, Rounds, delivery, throughput};
+use super::rounds::{INFINITE, Link, Rounds, delivery, throughput};
 
 #[test]
 fn renos_window_oscillates_between_half_the_pipe_and_all_of_it() {
