@@ -1,6 +1,7 @@
 //! Every folder of a paper.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 use serde_json::Value;
 use subflow_report::Chart;
@@ -11,10 +12,24 @@ use crate::registry;
 impl Study {
     /// Results of all experiments in which the runs of a cell gave what `runs` says.
     pub(crate) fn invented(&self, effort: Effort, runs: impl Fn(&Cell) -> Vec<Sample>) -> Results {
-        let cases = self.cases(&Request::default()).expect("good tables");
-        let cells = self.cells(effort, None, &cases, &|_| true).expect("good cells");
         let row = |cell: Cell| Row { runs: runs(&cell), cell };
-        self.results_of(cells.into_iter().map(row).collect())
+        self.results_of(self.simulated_cells(effort).into_iter().map(row).collect())
+    }
+
+    /// The cells of all simulated experiments. Those of the program are made once: that takes longer than most tests.
+    fn simulated_cells(&self, effort: Effort) -> Vec<Cell> {
+        static KNOWN: Mutex<BTreeMap<(usize, String), Vec<Cell>>> = Mutex::new(BTreeMap::new());
+        let make = || {
+            let cases = self.cases(&Request::default()).expect("good tables");
+            self.cells(effort, None, &cases, &|_| true).expect("good cells")
+        };
+        match registry().iter().position(|known| std::ptr::eq(*known, self)) {
+            Some(place) => {
+                let mut known = KNOWN.lock().expect("making cells does not panic");
+                known.entry((place, format!("{effort:?}"))).or_insert_with(make).clone()
+            }
+            None => make(),
+        }
     }
 }
 
@@ -27,8 +42,7 @@ impl Results {
 
 /// All cells, simulated or on Linux.
 fn all_cells(study: &Study, effort: Effort) -> Vec<Cell> {
-    let cases = study.cases(&Request::default()).expect("good tables");
-    let mut cells = study.cells(effort, None, &cases, &|_| true).expect("good cells");
+    let mut cells = study.simulated_cells(effort);
     cells.extend(study.cells_on_linux(effort));
     cells
 }
@@ -51,14 +65,15 @@ fn every_cell_is_a_scenario_whose_runs_differ_only_if_it_says_so() {
 #[test]
 fn every_choice_changes_a_published_cell() {
     for study in registry() {
-        let digests = |other: Option<&Choice>, choice: &Choice| {
+        for choice in study.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
             let wanted =
                 |cell: &Cell| cell.is_published && choice.is_about(&cell.item) && study.description.is_judged(cell);
-            let cells = study.cells(Effort::QuickAlternatives, other, &[], &wanted).expect("good cells");
-            cells.iter().map(|cell| digest(study, cell, 1)).collect::<Vec<_>>()
-        };
-        for choice in study.description.choices.iter().filter(|choice| choice.shown.is_empty()) {
-            assert_ne!(digests(Some(choice), choice), digests(None, choice), "{}: {}", study.folder.name, choice.name);
+            let cells =
+                |other| study.cells(Effort::QuickAlternatives, other, &[], &wanted).expect("good cells").into_iter();
+            let digest = |cell: Cell| digest(study, &cell, 1);
+            // Only up to the first that differs.
+            let differs = cells(Some(choice)).map(digest).ne(cells(None).map(digest));
+            assert!(differs, "{}: {}", study.folder.name, choice.name);
         }
     }
 }
