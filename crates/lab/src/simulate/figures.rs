@@ -231,15 +231,12 @@ fn hosts_of<'a>(scenario: &'a Scenario, flow: &Flow) -> impl Iterator<Item = &'a
     [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]).into_iter()
 }
 
-/// `host.interface-host.interface` of two ends of a subflow between some of `hosts`, with the family if an interface has
-/// both.
-pub(crate) fn subflow_name<'a>(hosts: impl Iterator<Item = &'a Host> + Clone, ends: Ends) -> String {
-    path_name(hosts, core::iter::once(ends))
-}
-
-/// The same of a path whose packets had these ends, which differ in the local address: `host.interface` of each, with `+`
-/// between them.
-fn path_name<'a>(hosts: impl Iterator<Item = &'a Host> + Clone, ends: impl Iterator<Item = Ends>) -> String {
+/// `host.interface-host.interface` of a path between some of `hosts` whose packets had these ends, with the family if an
+/// interface has both. Of ends that differ in the local address, `host.interface` of each, with `+` between them.
+pub(crate) fn path_name<'a>(
+    hosts: impl Iterator<Item = &'a Host> + Clone,
+    ends: impl IntoIterator<Item = Ends>,
+) -> String {
     let place_of = |address: IpAddr| {
         let place = hosts.clone().find_map(|host| Some((host, &host.interfaces[host.interface_with(address)?])));
         place.map_or_else(

@@ -10,7 +10,7 @@ use super::super::sample::state_of;
 use super::end::{End, Subflow};
 use super::host_sockets::SocketEnds;
 use crate::results::{ConnectionResult, FlowResult, Series, SubflowResult, goodput_mbps};
-use crate::simulate::figures::{subflow_name, unique};
+use crate::simulate::figures::{path_name, unique};
 use crate::simulate::flow_series::FlowSeries;
 use crate::simulate::object_series::Moment;
 
@@ -248,7 +248,7 @@ impl Connection {
         };
         let mut names = BTreeMap::new();
         for (ends, [bytes, before], sending) in self.subflows(direction) {
-            let named = subflow_name(scenario.hosts.iter(), Ends { local: ends[0], remote: ends[1] });
+            let named = path_name(scenario.hosts.iter(), [Ends { local: ends[0], remote: ends[1] }]);
             let mut subflow = SubflowResult {
                 name: unique(&mut names, named),
                 goodput_mbps: goodput_mbps(bytes - before, span),
