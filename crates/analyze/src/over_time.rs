@@ -9,12 +9,14 @@ const SHORTEST: u64 = 100_000_000;
 /// When there are as many intervals, two become one.
 const MOST: usize = 2048;
 
-/// Sums and last values by interval, since the first packet.
+/// Sums and last values by interval, since the first packet. An interval without packets takes no memory: there may be
+/// many connections that pause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OverTime {
     origin: Option<u64>,
     doublings: u32,
-    intervals: Vec<Interval>,
+    /// Those with packets, by their rising numbers.
+    intervals: Vec<(u32, Interval)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,19 +65,42 @@ impl OverTime {
         while passed / self.length() >= MOST as u64 {
             self.halve();
         }
-        let index = (passed / self.length()) as usize;
-        if index >= self.intervals.len() {
-            self.intervals.resize(index + 1, Interval::default());
-        }
-        &mut self.intervals[index]
+        let number = (passed / self.length()) as u32;
+        // Nearly always the last one, or the next.
+        let at = match self.intervals.last() {
+            Some(&(last, _)) if last == number => Ok(self.intervals.len() - 1),
+            Some(&(last, _)) if last > number => self.intervals.binary_search_by_key(&number, |&(number, _)| number),
+            _ => Err(self.intervals.len()),
+        };
+        let at = at.unwrap_or_else(|at| {
+            if self.intervals.is_empty() {
+                // Many ends send a single packet.
+                self.intervals.reserve_exact(1);
+            }
+            self.intervals.insert(at, (number, Interval::default()));
+            at
+        });
+        &mut self.intervals[at].1
     }
 
     /// Makes one interval of each two.
     fn halve(&mut self) {
-        let joined =
-            self.intervals.chunks(2).map(|pair| pair.iter().copied().reduce(Interval::and).unwrap_or_default());
-        self.intervals = joined.collect();
+        self.intervals.iter_mut().for_each(|(number, _)| *number /= 2);
+        self.intervals.dedup_by(|(number, interval), (before, joined)| {
+            let is_same = number == before;
+            if is_same {
+                *joined = joined.and(*interval);
+            }
+            is_same
+        });
         self.doublings += 1;
+    }
+
+    /// All intervals up to the last one with packets.
+    fn all(&self) -> Vec<Interval> {
+        let mut all = vec![Interval::default(); self.intervals.last().map_or(0, |&(last, _)| last as usize + 1)];
+        self.intervals.iter().for_each(|&(number, interval)| all[number as usize] = interval);
+        all
     }
 
     /// The metrics, each with the title of its figure; times are in seconds since `start`.
@@ -83,9 +108,10 @@ impl OverTime {
         let Some(origin) = self.origin else { return Vec::new() };
         let seconds = self.length() as f64 / 1e9;
         let begin = origin.saturating_sub(start);
+        let intervals = self.all();
         let of = |metric: &str, unit: &str, value: &dyn Fn(&Interval) -> Option<f64>| {
             let mut series = Series::new(name, metric, unit, Duration::from_nanos(1));
-            for (index, interval) in self.intervals.iter().enumerate() {
+            for (index, interval) in intervals.iter().enumerate() {
                 // The last interval may end beyond what times count, in 584 years.
                 let end = begin.saturating_add((index as u64 + 1).saturating_mul(self.length()));
                 if let Some(value) = value(interval) {
@@ -94,7 +120,7 @@ impl OverTime {
             }
             series
         };
-        let has_acknowledgments = self.intervals.iter().any(|it| it.acknowledged > 0);
+        let has_acknowledgments = intervals.iter().any(|it| it.acknowledged > 0);
         let rate = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
         vec![
             ("Sending rate", of("sending rate", "Mbit/s", &|it| Some(rate(it.sent)))),
@@ -140,7 +166,10 @@ pub(crate) struct Seen {
     pub(crate) left_out: usize,
 }
 
-/// What one end of a subflow sent over time: its name, and the metrics with the titles of their figures.
+/// What one end of a subflow sent over time, with its name.
+pub(crate) type Sent<'a> = (String, &'a OverTime);
+
+/// The same for a report: its name, and the metrics with the titles of their figures.
 pub(crate) type Curves = (String, Vec<(&'static str, Series)>);
 
 /// A connection and what its subflows' ends sent over time.
@@ -160,13 +189,17 @@ impl SeenConnection {
 }
 
 impl Seen {
-    pub(crate) fn add(&mut self, connection: SeenConnection) {
-        self.connections.push(connection);
-        if self.connections.len() > MOST_SHOWN {
-            let least = self.connections.iter().enumerate().min_by_key(|(_, it)| it.bytes).map(|(at, _)| at);
-            least.map(|at| self.connections.remove(at));
+    /// Adds a connection with so much data if it is one of those with most; of equal ones the first stay.
+    pub(crate) fn add(&mut self, bytes: u64, connection: impl FnOnce() -> SeenConnection) {
+        if self.connections.len() == MOST_SHOWN {
             self.left_out += 1;
+            let least = self.connections.iter().enumerate().rev().min_by_key(|(_, it)| it.bytes);
+            match least {
+                Some((at, it)) if it.bytes < bytes => drop(self.connections.remove(at)),
+                _ => return,
+            }
         }
+        self.connections.push(connection());
     }
 }
 
@@ -180,17 +213,33 @@ mod tests {
         for second in 0..10_000 {
             over_time.sent(second * 1_000_000_000, 125_000);
         }
-        assert!(over_time.intervals.len() <= MOST);
-        assert_eq!(over_time.intervals.iter().map(|it| it.sent).sum::<u64>(), 1_250_000_000);
+        assert!(over_time.all().len() <= MOST);
+        assert_eq!(over_time.all().iter().map(|it| it.sent).sum::<u64>(), 1_250_000_000);
     }
 
     #[test]
-    fn the_connections_with_most_data_are_kept() {
-        let mut seen = Seen::default();
-        for number in 0..50 {
-            seen.add(SeenConnection::new(number, String::new(), (number as u64 * 37) % 50, Vec::new()));
+    fn a_pause_takes_no_memory_and_is_in_the_series() {
+        let mut over_time = OverTime::default();
+        for time in [0, 100_000_000_000, 50_000_000_000, 50_000_000_001] {
+            over_time.sent(time, 1000);
         }
-        let least = seen.connections.iter().map(|connection| connection.bytes).min();
-        assert_eq!((seen.connections.len(), seen.left_out, least), (MOST_SHOWN, 30, Some(30)));
+        assert_eq!((over_time.intervals.len(), over_time.all().len()), (3, 1001));
+        let series = over_time.series("a", 0);
+        let rates: Vec<f64> = series[0].1.points().iter().map(|point| point.value).collect();
+        assert_eq!((rates.len(), rates[0], rates[1], rates[500], rates[1000]), (1001, 0.08, 0.0, 0.16, 0.08));
+    }
+
+    #[test]
+    fn the_connections_with_most_data_are_kept_and_of_equal_ones_the_first() {
+        let mut seen = Seen::default();
+        for number in 0..100 {
+            let bytes = (number as u64 % 50 * 37) % 50;
+            seen.add(bytes, || SeenConnection::new(number, String::new(), bytes, Vec::new()));
+        }
+        let kept = |it: &SeenConnection| (it.bytes, it.number < 50);
+        let mut kept: Vec<(u64, bool)> = seen.connections.iter().map(kept).collect();
+        kept.sort_unstable();
+        assert_eq!((kept.len(), kept[0], kept[1], seen.left_out), (MOST_SHOWN, (40, false), (40, true), 80));
+        seen.add(40, || panic!("it has no more data than the least"));
     }
 }

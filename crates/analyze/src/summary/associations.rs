@@ -202,7 +202,7 @@ impl Summary {
         }
         let association = points.places[0].association;
         let paths = points.paths();
-        let mut curves = Vec::new();
+        let mut sent = Vec::new();
         for (at, &ends) in paths.iter().enumerate() {
             for end in [0, 1] {
                 let sender = points.nearest_to(end);
@@ -222,7 +222,7 @@ impl Summary {
                 let row = SubflowRow { handshake_ms: handshake, most_in_flight, lost, ..row };
                 self.subflows.push(row.with_delays(delays));
                 let name = format!("{}-{}", ends[end], ends[1 - end]);
-                curves.push((name.clone(), place.sent(path, end).over_time.series(&name, self.origin)));
+                sent.push((name.clone(), &place.sent(path, end).over_time));
                 let traced = path.traced.iter().flat_map(|both| both[place.end(end)].sequences(number, &name));
                 self.sequences.extend(traced);
             }
@@ -244,7 +244,7 @@ impl Summary {
             notes: note_list(notes),
             directions,
         };
-        self.seen.add(row.shown_with(curves));
+        row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
     }
 }

@@ -134,10 +134,10 @@ impl Summary {
         let begin = datagrams.first_time();
         let ends = datagrams.ends;
         let mut directions = <[DirectionRow; 2]>::default();
-        let mut curves = Vec::new();
+        let mut sent = Vec::new();
         for (end, direction) in directions.iter_mut().enumerate() {
-            let [sent, arrived] = [end, 1 - end].map(|near| datagrams.place(near).sent[end]);
-            let packets = sent.packets.max(arrived.packets);
+            let [left, arrived] = [end, 1 - end].map(|near| datagrams.place(near).sent[end]);
+            let packets = left.packets.max(arrived.packets);
             if packets == 0 {
                 continue;
             }
@@ -145,7 +145,7 @@ impl Summary {
             direction.finish(begin, Some(datagrams.completed(end, corrections)), self.origin);
             let [from, to] = [end, 1 - end].map(|end| ends[end].to_string());
             let name = format!("{from}-{to}");
-            curves.push((name.clone(), sent.over_time.series(&name, self.origin)));
+            sent.push((name, &left.over_time));
             if datagrams.places.len() > 1 {
                 let row = SubflowRow {
                     connection: number,
@@ -173,7 +173,7 @@ impl Summary {
             notes: Vec::new(),
             directions,
         };
-        self.seen.add(row.shown_with(curves));
+        row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
     }
 }

@@ -21,7 +21,7 @@ mod rows;
 use std::collections::BTreeMap;
 
 use crate::bottlenecks::BottleneckRow;
-use crate::over_time::{Curves, Seen};
+use crate::over_time::{Seen, Sent};
 use crate::sequence::SentSequence;
 use crate::tracker::Tracker;
 
@@ -61,12 +61,8 @@ enum Entry<'a> {
 
 /// Rows in the order of first packets; times are counted from `origin`, in nanoseconds.
 pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summary {
-    let as_they_are = Corrections::default();
     let associations = associations::grouped(tracker);
-    let (flows, datagrams) = (grouped(tracker, &as_they_are), datagrams::grouped(tracker, &as_they_are));
-    let shown = flows.iter().map(as_shared).chain(associations.iter().map(as_shared));
-    let shown: Vec<&dyn Shared> = shown.chain(datagrams.iter().map(as_shared)).collect();
-    let corrections = clocks::corrections(&shown, &tracker.spans, clocks, origin);
+    let corrections = compared(tracker, &associations, origin, clocks);
     let mut entries = tcp_entries(tracker, &corrections);
     entries.extend(associations.into_iter().map(|it| (it.first_time(&corrections), Entry::Association(it))));
     let datagrams = datagrams::grouped(tracker, &corrections);
@@ -90,6 +86,15 @@ pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summa
         }
     }
     summary
+}
+
+/// The clocks of all points, by what several of them show.
+fn compared(tracker: &Tracker, associations: &[Associations<'_>], origin: u64, clocks: Clocks) -> Corrections {
+    let as_they_are = Corrections::default();
+    let (flows, datagrams) = (grouped(tracker, &as_they_are), datagrams::grouped(tracker, &as_they_are));
+    let shown = flows.iter().map(as_shared).chain(associations.iter().map(as_shared));
+    let shown: Vec<&dyn Shared> = shown.chain(datagrams.iter().map(as_shared)).collect();
+    clocks::corrections(&shown, &tracker.spans, clocks, origin)
 }
 
 fn as_shared<T: Shared>(shown: &T) -> &dyn Shared {
@@ -142,7 +147,7 @@ impl Summary {
             direction.finish(begin, points.completed(end), self.origin);
         }
         let durations = directions.each_ref().map(|direction| direction.duration_s);
-        let curves = self.add_subflow(number, 1, points, false, durations);
+        let sent = self.add_subflow(number, 1, points, false, durations);
         let late = if points.late().next().is_some() { BEGAN_LATER } else { "" };
         let notes = note_list([note, if points.is_opening_known() { "" } else { "its SYN was not captured" }, late]);
         let row = ConnectionRow {
@@ -156,33 +161,33 @@ impl Summary {
             notes,
             directions,
         };
-        self.seen.add(row.shown_with(curves));
+        row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
     }
 
-    /// Adds a row for each direction with data; one if there is none. Series of both are returned.
-    fn add_subflow(
+    /// Adds a row for each direction with data; one if there is none. What both sent over time is returned.
+    fn add_subflow<'a>(
         &mut self,
         connection: usize,
         subflow: usize,
-        points: &Points<'_>,
+        points: &Points<'a>,
         is_reversed: bool,
         durations: [Option<f64>; 2],
-    ) -> Vec<Curves> {
+    ) -> Vec<Sent<'a>> {
         let flow = points.first();
         let has_data = [0, 1].map(|end| points.sender(end).bytes > 0);
-        let mut curves = Vec::new();
+        let mut sent = Vec::new();
         for end in if is_reversed { [1, 0] } else { [0, 1] } {
             if !has_data[end] && (has_data[1 - end] || end == 1) {
                 continue;
             }
             let row = SubflowRow::new((connection, subflow), points, end, durations[end]);
             let name = format!("{}-{}", flow.ends[end], flow.ends[1 - end]);
-            curves.push((name.clone(), points.sender(end).over_time.series(&name, self.origin)));
+            sent.push((name.clone(), &points.sender(end).over_time));
             self.sequences.extend(points.traced(end).into_iter().flat_map(|all| all.sequences(connection, &name)));
             self.subflows.push(row);
         }
-        curves
+        sent
     }
 }
 

@@ -106,10 +106,10 @@ impl Summary {
             self.bottlenecks.extend(subflows.bottlenecks(number, end));
         }
         let durations = directions.each_ref().map(|direction| direction.duration_s);
-        let mut curves = Vec::new();
+        let mut sent = Vec::new();
         for (at, (points, is_reversed)) in flows.iter().enumerate() {
             let durations = if *is_reversed { [durations[1], durations[0]] } else { durations };
-            curves.extend(self.add_subflow(number, at + 1, points, *is_reversed, durations));
+            sent.extend(self.add_subflow(number, at + 1, points, *is_reversed, durations));
         }
         let (first_points, is_reversed) = flows.first().map(|(points, it)| (points, *it)).expect("it has a subflow");
         let first = first_points.first();
@@ -132,7 +132,7 @@ impl Summary {
             notes,
             directions,
         };
-        self.seen.add(row.shown_with(curves));
+        row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
     }
 }

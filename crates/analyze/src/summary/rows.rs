@@ -2,7 +2,7 @@
 
 use super::points::{Delays, Points};
 use crate::choices::ObservedScheduler;
-use crate::over_time::{Curves, SeenConnection};
+use crate::over_time::{Seen, SeenConnection, Sent};
 use crate::sctp::Path;
 use crate::tcp::{Estimates, Family, Half, RoundTrips};
 
@@ -135,11 +135,14 @@ pub struct SubflowRow {
 }
 
 impl ConnectionRow {
-    /// What a report shows of it over time.
-    pub(super) fn shown_with(&self, curves: Vec<Curves>) -> SeenConnection {
-        let title = format!("{}  {} {} to {}", self.number, self.protocol, self.client, self.server);
+    /// Shows it over time in a report, if it has enough data; times are counted from `origin`, in nanoseconds.
+    pub(super) fn show(&self, seen: &mut Seen, sent: &[Sent<'_>], origin: u64) {
         let bytes = self.directions.iter().map(|direction| direction.bytes).sum();
-        SeenConnection::new(self.number, title, bytes, curves)
+        seen.add(bytes, || {
+            let title = format!("{}  {} {} to {}", self.number, self.protocol, self.client, self.server);
+            let curves = sent.iter().map(|(name, over_time)| (name.clone(), over_time.series(name, origin)));
+            SeenConnection::new(self.number, title, bytes, curves.collect())
+        });
     }
 }
 
