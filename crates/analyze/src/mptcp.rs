@@ -3,6 +3,7 @@
 //! Tokens and initial data sequence numbers are computed from the keys of the first handshake. A connection whose first
 //! handshake was not captured is known by the token of its joins only; data sequence numbers are then those seen.
 
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use subflow_wire::tcp::TcpSegment;
 use subflow_wire::tcp::mptcp::{Capable, Dss, Join, Mapping, MptcpOption};
@@ -41,9 +42,17 @@ pub(crate) struct CurrentMapping {
     mapping: Option<(u64, u64, u64)>,
 }
 
-/// The token of a key (RFC 8684, section 3.2) and its initial data sequence number (section 3.1).
-pub(crate) fn derived(key: u64) -> (u32, u64) {
-    let hash = Sha256::digest(key.to_be_bytes());
+/// The token of a key (RFC 8684, section 3.2) and its initial data sequence number (section 3.1): the ends of a hash,
+/// which is another one in version 0 (RFC 6824, the same sections).
+pub(crate) fn derived(key: u64, version: u8) -> (u32, u64) {
+    let key = key.to_be_bytes();
+    match version {
+        0 => ends(&Sha1::digest(key)),
+        _ => ends(&Sha256::digest(key)),
+    }
+}
+
+fn ends(hash: &[u8]) -> (u32, u64) {
     let token = hash.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
     let sequence = hash.last_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
     (token, sequence)
@@ -81,8 +90,8 @@ impl Connection {
         self.is_confirmed |= from == 1 || capable.receiver_key.is_some();
         let mut learned = [None; 2];
         for (end, key) in [(from, capable.sender_key), (1 - from, capable.receiver_key)] {
-            let Some(key) = key.filter(|_| self.keys[end].is_none() && capable.version != 0) else { continue };
-            let (token, sequence) = derived(key);
+            let Some(key) = key.filter(|_| self.keys[end].is_none()) else { continue };
+            let (token, sequence) = derived(key, capable.version);
             self.keys[end] = Some(key);
             self.tokens[end] = Some(token);
             self.data[end].begin(sequence.wrapping_add(1));
@@ -215,9 +224,15 @@ mod tests {
     #[test]
     fn token_and_sequence_number_are_the_ends_of_the_hash() {
         let hash = Sha256::digest(0x0123_4567_89ab_cdef_u64.to_be_bytes());
-        let (token, sequence) = derived(0x0123_4567_89ab_cdef);
+        let (token, sequence) = derived(0x0123_4567_89ab_cdef, 1);
         assert_eq!(token.to_be_bytes(), hash[..4]);
         assert_eq!(sequence.to_be_bytes(), hash[24..]);
+    }
+
+    /// `printf 0123456789abcdef | xxd -r -p | sha1sum`: 0ca2eadb529ac2e63abf9b4ae3df8ee121f10547.
+    #[test]
+    fn in_version_0_they_are_those_of_another_hash() {
+        assert_eq!(derived(0x0123_4567_89ab_cdef, 0), (0x0ca2_eadb, 0xe3df_8ee1_21f1_0547));
     }
 
     #[test]

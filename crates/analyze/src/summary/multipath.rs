@@ -141,7 +141,7 @@ fn mptcp_notes<'a>(connections: impl Iterator<Item = &'a Connection> + Clone) ->
     let any = |is: fn(&Connection) -> bool| connections.clone().any(is);
     let said = |is: bool, note| if is { note } else { "" };
     note_list([
-        said(any(|it| it.version == Some(0)), "version 0 (RFC 6824): its joins are connections of their own"),
+        said(any(|it| it.version == Some(0)), "version 0 (RFC 6824)"),
         said(connections.clone().all(|it| it.version.is_none()), "its first handshake was not captured"),
         said(any(|it| it.has_infinite_mapping), "it fell back to an infinite mapping"),
         said(

@@ -7,3 +7,4 @@ mod partial;
 mod retransmissions;
 mod sctp;
 mod support;
+mod version_0;
