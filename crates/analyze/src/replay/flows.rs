@@ -97,7 +97,16 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     let bytes = row.directions.each_ref().map(|direction| direction.bytes);
     let builder = match row.protocol {
         "udp" => datagrams(analysis, row, [&client, &server], start_s, &mut notes)?,
-        "sctp" => with_data(FlowBuilder::sctp(&client, &server), bytes, &mut notes),
+        "sctp" => {
+            let flow = FlowBuilder::sctp(&client, &server);
+            let flow = if takes_several_paths(analysis, row) {
+                notes.push("its data took several paths: concurrent multipath transfer".to_owned());
+                flow.set("sctp", Options::new().set("cmt", true))
+            } else {
+                flow
+            };
+            with_data(flow, bytes, &mut notes)
+        }
         protocol if protocol.starts_with("mptcp") => {
             let flow = FlowBuilder::mptcp(&client, &server).path_manager("default");
             let subflows = joined(analysis, hosts, row);
@@ -122,6 +131,13 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     let start = Duration::from_micros((start_s * 1e6).round() as u64);
     let builder = if start.is_zero() { builder } else { builder.start(start) };
     Some(ReplayedFlow { name: format!("flow{}", row.number), builder, end_s: done - begin, notes })
+}
+
+/// Whether an association sent a tenth of its data or more over a second path.
+fn takes_several_paths(analysis: &Analysis, row: &ConnectionRow) -> bool {
+    let mut bytes: Vec<u64> = rows_of_connection(analysis, row.number).iter().map(|path| path.bytes).collect();
+    bytes.sort_unstable();
+    bytes.iter().rev().nth(1).is_some_and(|second| second * 10 >= bytes.iter().sum())
 }
 
 /// A transfer if the client sent almost all, else a request with its response.

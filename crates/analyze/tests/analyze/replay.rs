@@ -71,6 +71,19 @@ fn two_paths_have_a_link_each() {
 }
 
 #[test]
+fn an_association_takes_several_paths_again() {
+    let original = read(&format!(
+        "duration = \"60 s\"\n[hosts]\nphone = [\"wifi\", \"lte\"]\nserver = [\"eth0\", \"eth1\"]\n\
+         [links.wifi]\nbetween = [\"phone.wifi\", \"server.eth0\"]\n{WIFI}\n\
+         [links.lte]\nbetween = [\"phone.lte\", \"server.eth1\"]\n{LTE}\n\
+         [flows.file]\n{UPLOAD}\"sctp\"\nsctp = {{ cmt = true }}\n"
+    ));
+    let replayed = replayed(&original, 0);
+    assert!(replayed.1.text.contains("sctp = { cmt = true }"), "{}", replayed.1.text);
+    assert_near(&replayed, 0.15);
+}
+
+#[test]
 fn a_download_is_a_request_with_its_response() {
     let flow = "from = \"phone.wifi\"\nto = \"server\"\nprotocol = \"tcp\"\n\
         requests = { request = \"400 B\", response = \"20 MB\", count = 1 }";
