@@ -13,6 +13,15 @@ pub(super) enum Side {
     Server,
 }
 
+impl Side {
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
 /// A host of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
@@ -77,6 +86,16 @@ impl Hosts {
             places.extend(of_host.map(|(interface, address)| (*address, (host, interface))));
         }
         Self { hosts, places }
+    }
+
+    /// The side whose addresses have links with rates of their own: that of the hosts with several addresses, the clients'
+    /// if both have some.
+    pub(super) fn near(&self) -> Side {
+        let mut of_servers = self.hosts.iter().filter(|host| host.side == Side::Server).peekable();
+        let has_server = of_servers.peek().is_some();
+        let is_single = |host: &Host| host.side == Side::Server || host.addresses.len() == 1;
+        let are_multihomed = has_server && of_servers.all(|host| host.addresses.len() > 1);
+        if are_multihomed && self.hosts.iter().all(is_single) { Side::Server } else { Side::Client }
     }
 
     pub(super) fn all(&self) -> &[Host] {

@@ -54,17 +54,17 @@ impl Links {
             let of_side = hosts.all().iter().filter(move |host| host.side == side);
             of_side.flat_map(|host| host.addresses.iter().copied())
         };
-        for address in addresses(Side::Client) {
-            links.insert(address, of_client(&shown[&address]));
+        for address in addresses(hosts.near()) {
+            links.insert(address, of_near(&shown[&address]));
         }
-        for address in addresses(Side::Server) {
-            // What the round trips to this server take longer than the links of its clients.
+        for address in addresses(hosts.near().other()) {
+            // What the round trips to this address take longer than the links of its peers.
             // Of a peer that is not replayed there is no link.
             let rows = shown[&address].rows.iter().filter(|(_, peer)| shown.contains_key(peer));
             let rest = rows.filter_map(|(row, peer)| {
                 let round_trip = shortest(row)?;
-                let of_client = links.get(peer).map_or(0.0, |link: &Inferred| link.delay.as_secs_f64() * 2e3);
-                Some((round_trip - of_client).max(0.0))
+                let of_peer = links.get(peer).map_or(0.0, |link: &Inferred| link.delay.as_secs_f64() * 2e3);
+                Some((round_trip - of_peer).max(0.0))
             });
             let rest = rest.fold(f64::INFINITY, f64::min);
             let delay = if rest.is_finite() && rest > 0.5 { milliseconds(rest / 2.0) } else { Duration::ZERO };
@@ -127,7 +127,7 @@ fn shortest(row: &SubflowRow) -> Option<f64> {
     [row.handshake_ms, row.minimum_rtt_ms].into_iter().flatten().min_by(f64::total_cmp)
 }
 
-fn of_client(shown: &Shown<'_>) -> Inferred {
+fn of_near(shown: &Shown<'_>) -> Inferred {
     let evidence = Evidence::of(shown);
     let mut notes = Vec::new();
     let rate = evidence.rate(&mut notes);

@@ -8,7 +8,8 @@
 //! | what a connection sends, and when | `flows.rs` |
 //!
 //! Every client address is an interface with a link of its own to a router, and every server address, too. The client's
-//! link has the rate, the queue and the losses: where on the way they are, the captures of the ends do not tell.
+//! link has the rate, the queue and the losses, or the server's, if that has several addresses and the client one: where on
+//! the way they are, the captures of the ends do not tell.
 
 mod flows;
 mod hosts;
@@ -64,7 +65,10 @@ pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
     }
     let links = Links::of(analysis, &hosts);
     let mut notes = vec![
-        "where on the way the rate, the queue and the losses are: not told; they are at the client's link".to_owned(),
+        format!(
+            "where on the way the rate, the queue and the losses are: not told; they are at the {} link",
+            if hosts.near() == Side::Client { "client's" } else { "server's" }
+        ),
         "the congestion control, the scheduler and the path manager: not told; those of Linux".to_owned(),
         "queue disciplines: not told; queues drop what comes when they are full".to_owned(),
     ];
@@ -78,10 +82,10 @@ pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
             let inferred = links.of_address(*address);
             notes.extend(inferred.notes.iter().map(|note| format!("{name} ({address}): {note}")));
             let mut link = LinkBuilder::between(&name, ROUTER).rate(inferred.rate).delay(inferred.delay);
-            if let (Side::Client, Some(queue)) = (host.side, inferred.queue) {
+            if let Some(queue) = inferred.queue {
                 link = link.queue(queue);
             }
-            if let (Side::Client, Some(loss)) = (host.side, inferred.loss) {
+            if let Some(loss) = inferred.loss {
                 link = link.loss(loss);
             }
             builder = builder.link(&name.replace('.', "-"), link);

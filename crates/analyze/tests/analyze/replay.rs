@@ -71,6 +71,15 @@ fn two_paths_have_a_link_each() {
 }
 
 #[test]
+fn the_links_are_those_of_the_end_with_several_addresses() {
+    let flow =
+        "from = \"server\"\nto = \"phone\"\nsend = \"25 MB\"\nprotocol = \"mptcp\"\npath_manager = \"full-mesh\"";
+    let replayed = replayed(&scenario(WIFI, LTE, flow), 1);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.text.contains("at the server's link"), "{}", replayed.1.text);
+}
+
+#[test]
 fn an_association_takes_several_paths_again() {
     let original = read(&format!(
         "duration = \"60 s\"\n[hosts]\nphone = [\"wifi\", \"lte\"]\nserver = [\"eth0\", \"eth1\"]\n\
