@@ -91,6 +91,14 @@ pub fn subflows(rows: &[SubflowRow]) -> Table {
         .numbers(("overtaken_percent", "%", "Packets that a later one overtook between two captures."), |row| {
             row.overtaken_percent
         })
+        .numbers(
+            ("queue_at_losses_ms", "ms", "How much longer round trips were when half of the losses were noticed."),
+            |row| row.queue_at_losses_ms,
+        )
+        .counts(
+            ("losses_at_short_queue", "", "Loss episodes while round trips were shorter than half of that."),
+            |row| row.losses_at_short_queue,
+        )
         .numbers(("holes_s", "s", "How long data behind a hole waited at the receiver."), |row| row.holes_s)
         .counts(("largest_window_bytes", "bytes", "Largest congestion window, estimated."), |row| row.largest_window)
         .words(("congestion", "", "Family of the congestion control."), |row| {

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | rate | acknowledged data by tenths of a second, of all connections over the address together, with headers: the value that a quarter of the busy intervals exceeds; without a queue to speak of, one twentieth |
 //! | delay | half of the shortest round-trip time, less what a full packet takes at the rate |
-//! | queue | rate times what the round-trip time exceeds the shortest one by: in nine tenths of the intervals if a standing queue dropped packets, the most of all if losses came in bursts, twice the most (100 packets at least) if nothing was lost; 100 packets if no queue stood, and at a receiver |
-//! | loss | the share of packets that were sent again, if there was no queue to speak of and independent losses would have let through as much: else the queue dropped them |
+//! | queue | rate times what the round-trip time exceeded the shortest one by when losses were noticed, if that was a queue to speak of; else in nine tenths of the intervals if a standing queue dropped packets, the most of all if losses came in bursts, twice the most (100 packets at least) if nothing was lost; 100 packets if no queue stood, and at a receiver |
+//! | loss | loss episodes while round trips were short, as a share of the packets, if the queue was long at most losses; packets that were sent again, if there was no queue to speak of and independent losses would have let through as much: else the queue dropped them |
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -143,6 +143,10 @@ struct Evidence {
     again: f64,
     /// The bytes of packets per byte of data.
     headers: f64,
+    /// Loss episodes while round trips were short.
+    at_short_queue: f64,
+    /// By how much round trips were longer than the shortest one at most losses, of the row with most data, in ms.
+    wait_at_losses: Option<f64>,
     /// The shortest round-trip time, in ms.
     round_trip: Option<f64>,
     curves: Curves,
@@ -158,10 +162,13 @@ impl Evidence {
         let sum = |of: fn(&SubflowRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
         let (packets, bytes) = (sum(|row| row.data_packets).max(1.0), sum(|row| row.bytes));
         let again = sum(|row| row.retransmissions.saturating_sub(row.spurious));
+        let with_losses = rows.iter().filter(|row| row.queue_at_losses_ms.is_some());
         let round_trip = rows.iter().filter_map(|row| shortest(row)).min_by(f64::total_cmp);
         let mut evidence = Self {
             packets,
             again,
+            at_short_queue: sum(|row| row.losses_at_short_queue.unwrap_or(0)),
+            wait_at_losses: with_losses.max_by_key(|row| row.bytes).and_then(|row| row.queue_at_losses_ms),
             headers: 1.0 + HEADERS / (bytes / packets).max(1.0),
             round_trip,
             curves: Curves::of(shown),
@@ -214,9 +221,25 @@ impl Evidence {
 
     /// The queue in packets, and the probability of a loss.
     fn queue_and_loss(&self, rate: Rate, notes: &mut Vec<String>) -> (Option<u64>, Option<Probability>) {
-        let queued = |share| rate.bits_per_second() as f64 / 8e3 * self.waits(share) / FULL_PACKET;
+        let within = |ms: f64| rate.bits_per_second() as f64 / 8e3 * ms / FULL_PACKET;
+        let queued = |share| within(self.waits(share));
         let share = self.again / self.packets;
-        let sent_again = format!("{:.2} % of its packets were sent again", share * 1e2);
+        let sent_again = |share: f64| format!("{:.2} % of its packets were sent again", share * 1e2);
+        let full = self.wait_at_losses.map(within).filter(|packets| *packets >= STANDING && self.again > 0.0);
+        if let Some(full) = full {
+            let random = self.at_short_queue / self.packets;
+            let dropped = sent_again(share);
+            notes.push(format!("{dropped}: dropped by its queue, in which {full:.0} waited when losses were noticed"));
+            if random > 0.0 {
+                notes.push(format!(
+                    "{} times losses were noticed while its queue was short: taken as random ones, {:.2} %",
+                    self.at_short_queue,
+                    random * 1e2
+                ));
+            }
+            return (Some(full.ceil() as u64 + 1), probability(random));
+        }
+        let sent_again = sent_again(share);
         match (self.is_standing, self.again > 0.0) {
             (true, _) if self.curves.round_trips.is_empty() => {
                 notes.push(format!("its queue: not told at a receiver, {USUAL_QUEUE} packets"));
@@ -242,10 +265,15 @@ impl Evidence {
                 if is_lossy {
                     notes.push(format!("{sent_again} while its queue was short: taken as random losses"));
                 }
-                (None, Probability::nearest(share.min(0.9)).filter(|loss| loss.as_trillionths() > 0))
+                (None, probability(share))
             }
         }
     }
+}
+
+/// Of a loss; `None` if there is none.
+fn probability(share: f64) -> Option<Probability> {
+    Probability::nearest(share.min(0.9)).filter(|loss| loss.as_trillionths() > 0)
 }
 
 /// Whether a sender with so many losses can have been so fast if they were independent of each other: by the formula of

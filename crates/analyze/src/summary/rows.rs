@@ -123,6 +123,10 @@ pub struct SubflowRow {
     pub maximum_delay_ms: Option<f64>,
     /// Packets that a later one overtook between two points of capture, in per cent.
     pub overtaken_percent: Option<f64>,
+    /// By how much the round-trip time exceeded the smallest one when half of the losses were noticed, in ms.
+    pub queue_at_losses_ms: Option<f64>,
+    /// Loss episodes that began when it was less than half of that: no full queue dropped these packets.
+    pub losses_at_short_queue: Option<u64>,
     /// How long data behind a hole in the sequence waited at the receiver's point of capture, in seconds.
     pub holes_s: Option<f64>,
     /// How long the receiver's window had no room, in seconds, if it is known how that is scaled.
@@ -186,6 +190,7 @@ impl SubflowRow {
         let trips = (half.round_trips.count > 0 && is_at_sender).then_some(&half.round_trips);
         let again = &half.retransmissions;
         let estimates = is_at_sender.then_some(&half.estimates);
+        let at_losses = half.episodes.told().filter(|_| trips.is_some());
         let at_receiver = points.receiver(end).or((!is_at_sender).then_some(half));
         let delays = points.delays(end);
         Self {
@@ -214,6 +219,8 @@ impl SubflowRow {
             most_in_flight: half.is_acknowledged().then_some(half.most_in_flight),
             largest_window: estimates.and_then(Estimates::largest_window),
             congestion: estimates.and_then(Estimates::family),
+            queue_at_losses_ms: at_losses.map(|it| ms(it.wait)),
+            losses_at_short_queue: at_losses.map(|it| it.at_short_queue),
             holes_s: at_receiver.map(|half| half.holes_time as f64 / 1e9),
             window_limited_s: half.window_limited().map(|nanos| nanos as f64 / 1e9),
             idle_s: Some(half.idle as f64 / 1e9),

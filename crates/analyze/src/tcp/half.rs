@@ -4,6 +4,7 @@
 
 use subflow_wire::tcp::{SackBlock, TcpFlags, TcpSegment};
 
+use super::episodes::Episodes;
 use super::estimates::Estimates;
 use super::flight::Flight;
 use super::recovery::{Again, Cause, Evidence, Retransmissions};
@@ -57,6 +58,7 @@ pub(crate) struct Half {
     pub(crate) has_finished: bool,
     pub(crate) over_time: OverTime,
     pub(crate) estimates: Estimates,
+    pub(crate) episodes: Episodes,
     initial: Option<u64>,
     first: Option<u64>,
     next: u64,
@@ -174,6 +176,9 @@ impl Half {
             let before = self.retransmissions;
             let cause = self.evidence.classify(&again, &self.round_trips, &mut self.retransmissions);
             self.estimates.sent_again(self.next, self.largest, [&before, &self.retransmissions]);
+            if matches!(cause, Cause::Fast | Cause::Other) && data_end > data {
+                self.episodes.again(start, self.next, self.round_trips.wait());
+            }
             self.in_flight.sent_again(start, end, time);
             if self.sent.insert(data, data_end) == 0 && end <= self.next {
                 return Sending::Again(cause);

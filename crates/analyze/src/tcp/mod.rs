@@ -4,12 +4,13 @@
 //! |---|---|
 //! | what one end sent, and what of it was acknowledged | `half.rs` |
 //! | segments in flight, and their samples of the round-trip time | `flight.rs` |
-//! | why a segment was sent again | `recovery.rs` |
+//! | why a segment was sent again | `recovery.rs`; whether the queue was long then: `episodes.rs` |
 //! | round-trip times | `rtt.rs` |
 //! | the congestion window, and time in which it was not used | `window.rs` |
 //! | the family of the congestion control | `reaction.rs` |
 //! | all that is estimated | `estimates.rs` |
 
+mod episodes;
 mod estimates;
 mod flight;
 mod half;

@@ -16,6 +16,7 @@ pub(crate) struct RoundTrips {
     sum: u128,
     pub(crate) minimum: u64,
     pub(crate) maximum: u64,
+    latest: u64,
     smoothed: u64,
     variation: u64,
 }
@@ -31,12 +32,18 @@ impl RoundTrips {
             self.variation = (3 * self.variation + self.smoothed.abs_diff(sample)) / 4;
             self.smoothed = (7 * self.smoothed + sample) / 8;
         }
+        self.latest = sample;
         self.count += 1;
         self.sum += u128::from(sample);
     }
 
     pub(crate) fn mean(&self) -> Option<u64> {
         (self.count > 0).then(|| (self.sum / u128::from(self.count)) as u64)
+    }
+
+    /// By how much the last sample exceeds the smallest.
+    pub(super) const fn wait(&self) -> u64 {
+        self.latest - self.minimum
     }
 
     /// The smoothed round-trip time (RFC 6298, section 2.3).

@@ -93,6 +93,14 @@ fn an_association_takes_several_paths_again() {
 }
 
 #[test]
+fn random_losses_are_told_on_a_link_whose_queue_was_full_too() {
+    let lossy = format!("{WIFI}\nloss = \"0.05 %\"");
+    let (ratio, replay) = replayed(&scenario(&lossy, LTE, &format!("{UPLOAD}\"tcp\"")), 0);
+    assert!((ratio - 1.0).abs() <= 0.25, "{ratio} of the time: {}", replay.text);
+    assert!(replay.text.contains("dropped by its queue") && replay.text.contains("loss ="), "{}", replay.text);
+}
+
+#[test]
 fn a_download_is_a_request_with_its_response() {
     let flow = "from = \"phone.wifi\"\nto = \"server\"\nprotocol = \"tcp\"\n\
         requests = { request = \"400 B\", response = \"20 MB\", count = 1 }";

@@ -161,3 +161,21 @@ fn each_retransmission_has_the_cause_that_the_event_log_has() {
     let differences: Vec<String> = results.into_iter().flat_map(|(differences, _)| differences).collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
+
+/// A full queue of 60 packets takes 72 ms, one of 200 packets 240 ms.
+#[test]
+fn the_queue_at_losses_is_that_of_the_link_and_other_losses_are_told_from_those_of_it() {
+    let reno = "from = \"a\"\nto = \"b\"\ncongestion = \"reno\"";
+    for (link, full_ms) in [
+        ("queue = \"60 packets\"", 72.0),
+        ("queue = \"200 packets\"\nloss = { up = \"0.1 %\", down = \"0 %\" }", 240.0),
+    ] {
+        let captured = Captured::of(&scenario(link, reno));
+        let analysis = analyze(&[captured.file("a")], Clocks::Auto).expect("a capture");
+        let row = &analysis.subflows[0];
+        let queue_ms = row.queue_at_losses_ms.expect("losses");
+        assert!((queue_ms / full_ms - 1.0).abs() < 0.03, "{queue_ms} of {full_ms} ms");
+        let (told, losses) = (row.losses_at_short_queue.expect("losses"), captured.run.links[0].up.losses);
+        assert!(captured.run.links[0].up.drops > 100 && told <= losses && told * 10 >= losses * 9, "{told} of {losses}");
+    }
+}
