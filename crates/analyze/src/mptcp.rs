@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     pub(crate) data: [DataLevel; 2],
     /// The last number of 64 bits of each end's data, if there was one.
     pub(crate) positions: [Option<u64>; 2],
-    /// Whether no mapping covers the last segment with new data of each end.
+    /// Whether new data of each end has come without any DSS, and none since.
     unmapped: [bool; 2],
     /// The subflows, by their positions, and whether end 1 opened them.
     pub(crate) subflows: Vec<(usize, bool)>,
@@ -129,6 +129,7 @@ impl Connection {
         }
         if let Some(dss) = &segment.options.dss {
             self.is_confirmed = true;
+            self.unmapped[from] = false;
             self.observe_dss(dss, (from, half), segment, current, time);
         }
         let (Sending::New(sequence), length @ 1..) = (sending, u64::from(segment.payload.length)) else { return None };
@@ -136,7 +137,8 @@ impl Connection {
             self.unmapped[from] = false;
             return Some(self.data[from].send(range, time));
         }
-        self.unmapped[from] = true;
+        // The mapping may be one that was not captured.
+        self.unmapped[from] = segment.options.dss.is_none();
         let is_plain = self.has_infinite_mapping || !self.is_confirmed;
         let start = self.data[from].next;
         is_plain.then(|| self.data[from].send((start, start + length), time))

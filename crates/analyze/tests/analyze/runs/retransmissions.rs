@@ -176,6 +176,9 @@ fn the_queue_at_losses_is_that_of_the_link_and_other_losses_are_told_from_those_
         let queue_ms = row.queue_at_losses_ms.expect("losses");
         assert!((queue_ms / full_ms - 1.0).abs() < 0.03, "{queue_ms} of {full_ms} ms");
         let (told, losses) = (row.losses_at_short_queue.expect("losses"), captured.run.links[0].up.losses);
-        assert!(captured.run.links[0].up.drops > 100 && told <= losses && told * 10 >= losses * 9, "{told} of {losses}");
+        assert!(
+            captured.run.links[0].up.drops > 100 && told <= losses && told * 10 >= losses * 9,
+            "{told} of {losses}"
+        );
     }
 }
