@@ -124,16 +124,22 @@ impl Summary {
             server: first.ends[1 - usize::from(is_reversed)].to_string(),
             subflows: flows.len(),
             start_s: seconds(begin, self.origin),
-            outcome: flows
-                .iter()
-                .map(|(points, _)| points.first().outcome())
-                .find(|&it| it != "closed")
-                .unwrap_or("closed"),
+            outcome: outcome(flows.iter().map(|(points, _)| points.first().outcome())),
             notes,
             directions,
         };
         row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
+    }
+}
+
+/// That of the first subflow that was not closed; joins that came to nothing do not count beside others.
+fn outcome(subflows: impl Iterator<Item = &'static str> + Clone) -> &'static str {
+    let is_vain = |outcome: &&str| ["no answer", "refused"].contains(outcome);
+    let mut all = subflows.clone().filter(|it| !is_vain(it)).peekable();
+    match all.peek() {
+        Some(_) => all.find(|&it| it != "closed").unwrap_or("closed"),
+        None => subflows.into_iter().next().unwrap_or("closed"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! MPTCP of version 0 (RFC 6824), which most public captures have: keys are in the SYN, and hashed in another way.
 
 use subflow_analyze::{Analysis, Clocks, analyze};
-use subflow_wire::tcp::mptcp::{Capable, CapableFlags, Dss, Join, Mapping, MptcpOption};
+use subflow_wire::tcp::mptcp::{Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption};
 use subflow_wire::tcp::{TcpFlags, TcpOptions, TcpSegment};
 use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes};
 
@@ -46,7 +46,13 @@ fn mapped(data_sequence: u64) -> TcpOptions {
     TcpOptions { dss: Some(Dss { data_ack: None, mapping: Some(mapping), data_fin: false }), ..TcpOptions::default() }
 }
 
-/// A connection whose second subflow carries 50 bytes that the first one has carried, and 50 others.
+fn acknowledged(value: u64) -> TcpOptions {
+    let data_ack = Some(DataAck { value, wide: true });
+    TcpOptions { dss: Some(Dss { data_ack, mapping: None, data_fin: false }), ..TcpOptions::default() }
+}
+
+/// A connection whose second subflow carries 50 bytes that the first one has carried, and 50 others. Its SYN/ACK was not
+/// captured, nor the mapping of its last data.
 fn analysed() -> Analysis {
     let join = Join::Syn { backup: false, address_id: 1, token: SERVER.1, nonce: 7 };
     let join = TcpOptions { mptcp: vec![MptcpOption::Join(join)], ..TcpOptions::default() };
@@ -58,6 +64,9 @@ fn analysed() -> Analysis {
         segment(4000, false, 1001, ack, mapped(CLIENT.1 + 1), 100),
         segment(4001, false, 5000, syn, join, 0),
         segment(4001, false, 5001, ack, mapped(CLIENT.1 + 51), 100),
+        segment(4001, false, 5201, ack, TcpOptions::default(), 100),
+        segment(4000, false, 1101, ack | TcpFlags::FIN, acknowledged(1), 0),
+        segment(4000, true, 9001, ack | TcpFlags::FIN, TcpOptions::default(), 0),
     ];
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("version-0.pcap");
@@ -70,7 +79,7 @@ fn analysed() -> Analysis {
 fn joins_are_subflows_of_their_connection_and_its_data_is_known() {
     let analysis = analysed();
     let [connection] = &analysis.connections[..] else { panic!("{:?}", analysis.connections) };
-    assert_eq!((connection.protocol, connection.subflows), ("mptcp v0", 2));
+    assert_eq!((connection.protocol, connection.subflows, connection.outcome), ("mptcp v0", 2, "closed"));
     assert_eq!(connection.notes, ["version 0 (RFC 6824)"]);
     assert_eq!((connection.directions[0].bytes, connection.directions[0].reinjected_bytes), (150, 50));
 }
