@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use subflow_analyze::{
-    Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, analyze as read, analyze_hosts,
+    Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, Unread, analyze as read, analyze_hosts,
     anonymise as write_anonymised, bottlenecks, connections, rate_trace, replay, subflows,
 };
 use subflow_report::output::Folder;
@@ -129,8 +129,20 @@ fn anonymise(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Nothing can be said of a file that is damaged before its first packet.
+/// Nothing can be said of a file that is damaged before its first packet, or whose link types are not read.
 fn require_packets(analysis: &Analysis) -> Result<(), Failure> {
+    let foreign = analysis.unread.iter().filter_map(|(unread, packets)| match unread {
+        Unread::LinkType(number) => Some((*number, *packets)),
+        _ => None,
+    });
+    let packets: u64 = analysis.files.iter().map(|file| file.packets).sum();
+    let is_all = foreign.clone().map(|(_, packets)| packets).sum::<u64>() == packets;
+    if let Some((number, _)) = foreign.clone().next().filter(|_| is_all) {
+        return Err(Failure::bad_input(
+            format!("none of {packets} packets could be read: link type {number} is not supported"),
+            "capture on an interface of Ethernet, raw IP, Linux cooked, loopback, PPP or NFLOG",
+        ));
+    }
     if analysis.files.iter().any(|file| file.packets > 0) {
         return Ok(());
     }

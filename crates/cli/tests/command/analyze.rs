@@ -193,3 +193,15 @@ fn a_capture_is_read_from_standard_input_and_anonymised() {
     let (code, _, stderr) = desk.subflow(&hide);
     assert!(code == Some(2) && stderr.contains("hidden.pcap"), "{stderr}");
 }
+
+#[test]
+fn a_capture_of_another_link_type_is_refused() {
+    let desk = Desk::new(&single("60 packets", "reno", "1 s"));
+    // A header of pcap with the link type of IEEE 802.11, and a packet of 8 bytes.
+    let words: [u32; 10] = [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 65_535, 105, 0, 0, 8, 8];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).chain([0; 8]).collect();
+    std::fs::write(desk.path("radio.pcap"), bytes).expect("written");
+    let (code, stdout, stderr) = desk.subflow(&["analyze", "radio.pcap"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert!(stderr.contains("none of 1 packets could be read: link type 105 is not supported"), "{stderr}");
+}
