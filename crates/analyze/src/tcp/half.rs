@@ -126,6 +126,9 @@ impl Half {
         if has(TcpFlags::RST) {
             return Sending::Nothing;
         }
+        if has(TcpFlags::SYN) && self.bytes == 0 && self.initial.is_some_and(|it| it as u32 != segment.sequence) {
+            self.begin_anew();
+        }
         let start = self.extended(segment.sequence);
         if has(TcpFlags::SYN) {
             self.initial.get_or_insert(start);
@@ -152,6 +155,12 @@ impl Half {
         let value = segment.options.timestamps.map(|timestamps| timestamps.value);
         let can_be_probe = has_sack && self.permits_sack != Some(false) && !has(TcpFlags::SYN);
         self.classify((start, end), (data, data + length), (value, can_be_probe), time)
+    }
+
+    /// Another initial sequence number, before any data: that of a server without memory of its first SYN/ACK.
+    fn begin_anew(&mut self) {
+        let Self { first_time, packets, retransmissions, last_look, .. } = *self;
+        *self = Self { first_time, packets, retransmissions, last_look, ..Self::default() };
     }
 
     fn classify(

@@ -208,6 +208,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_answer_with_another_number_is_counted_from_anew() {
+        let [client, server] = ["10.0.0.1:4000", "10.0.0.2:80"].map(|end| end.parse().expect("an address"));
+        let mut flow = Flow::new(client, server, &TcpSegment::default(), 0);
+        let mut observe = |from, sequence, acknowledgment, flags, length| {
+            let mut segment = TcpSegment { sequence, acknowledgment, flags, ..TcpSegment::default() };
+            segment.payload.length = length;
+            flow.observe(from, &segment, 0);
+        };
+        observe(0, 7, 0, TcpFlags::SYN, 0);
+        for sequence in [9000, 9000, 2_000_000_000] {
+            observe(1, sequence, 8, TcpFlags::SYN | TcpFlags::ACK, 0);
+        }
+        observe(0, 8, 2_000_000_001, TcpFlags::ACK, 0);
+        observe(1, 2_000_000_001, 8, TcpFlags::ACK, 100);
+        let half = &flow.halves[1];
+        assert_eq!((half.packets, half.retransmissions.segments, half.bytes, half.flight()), (4, 1, 100, 100));
+        assert_eq!((half.out_of_order, half.most_in_flight), (0, 100));
+    }
+
+    #[test]
     fn a_syn_with_another_number_begins_another_connection_though_no_end_was_captured() {
         let [client, server] = ["10.0.0.1:4000", "10.0.0.2:80"].map(|end| end.parse().expect("an address"));
         let segment = |sequence: u32, flags: TcpFlags| TcpSegment { sequence, flags, ..Default::default() };
