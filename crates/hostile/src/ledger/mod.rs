@@ -52,6 +52,8 @@ pub(crate) struct Connection {
     lost: u32,
     /// It may have lost one because that was late.
     pub(crate) lost_late: bool,
+    /// Its SYN was answered with a cookie, and the server has kept nothing of it.
+    pub(crate) has_cookie: bool,
 }
 
 /// So many losses end no connection: a SYN is sent seven times.
@@ -154,6 +156,7 @@ impl Ledger {
             oldest_repeat: None,
             lost: 0,
             lost_late: false,
+            has_cookie: false,
         });
         let index = self.connections.len() - 1;
         self.owners.insert((side, id), index);
@@ -184,6 +187,15 @@ impl Ledger {
             }
             None => self.open(SERVER, id, theirs, false),
         }
+    }
+
+    /// The server has accepted endpoint `id` for a SYN that a stranger sent, or that comes again. A client that holds a
+    /// cookie is established, and its third ACK may be lost: the new endpoint answers it with other numbers (RFC 9293,
+    /// section 3.10.7.4) for longer than the cookie is good.
+    pub(crate) fn on_stray_syn(&mut self, host: usize, id: EndpointId) {
+        let owner = self.owner(host, id);
+        let connection = &mut self.connections[owner];
+        connection.may_end_early |= connection.has_cookie;
     }
 
     /// The connection of an endpoint.

@@ -17,7 +17,7 @@ use crate::wiretap::host_of;
 const DELAY: Duration = Duration::from_millis(1);
 
 /// Whether it is a SYN.
-fn is_syn(packet: &Packet) -> bool {
+pub(super) fn is_syn(packet: &Packet) -> bool {
     matches!(&packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN))
 }
 
@@ -83,7 +83,7 @@ impl World<'_> {
         }
         // A SYN that meets an endpoint in SYN-SENT: that is how two sides open a connection to each other at once (RFC
         // 9293, figure 7). It needs no sequence number, and ends the connection that was meant.
-        if !forge.blind || is_syn(&packet) && self.hosts[victim].is_opening(destination, from) {
+        if !forge.blind || is_syn(&packet) && self.hosts[victim].is_opening(&packet) {
             self.give_up(flow);
         }
         self.trace(|| format!("forged:  {}", trace::line(&packet)));

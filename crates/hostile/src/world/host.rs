@@ -7,12 +7,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
-use subflow_transport::tcp::{Connection, State};
+use subflow_transport::tcp::State;
 use subflow_transport::{Endpoint, EndpointId, Event, Host, Limits, Listener};
 use subflow_wire::Packet;
 
 use crate::limits;
 use crate::stack::{self, connections};
+
+/// The local and the remote end.
+type Pair = (SocketAddr, SocketAddr);
 
 /// A host, what it holds, and when its endpoints want to be called.
 pub(crate) struct MeteredHost {
@@ -22,6 +25,10 @@ pub(crate) struct MeteredHost {
     deadlines: BTreeMap<EndpointId, Instant>,
     queue: BTreeSet<(Instant, EndpointId)>,
     addresses: usize,
+    /// The initial ends of each endpoint.
+    initial_ends: BTreeMap<EndpointId, Pair>,
+    /// The same by ends, which are looked for at every connection that is opened.
+    by_initial_ends: BTreeSet<(Pair, EndpointId)>,
     /// Ends of each endpoint: an MPTCP connection has one for each subflow, an SCTP association one for each pair of
     /// addresses.
     ends: BTreeMap<EndpointId, usize>,
@@ -41,6 +48,8 @@ impl MeteredHost {
             deadlines: BTreeMap::new(),
             queue: BTreeSet::new(),
             addresses: addresses.len(),
+            initial_ends: BTreeMap::new(),
+            by_initial_ends: BTreeSet::new(),
             ends: BTreeMap::new(),
             all_ends: 0,
             most_ends: 0,
@@ -125,18 +134,14 @@ impl MeteredHost {
 
     /// Whether an endpoint has these initial ends.
     pub(crate) fn has_ends(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.deadlines.keys().any(|&id| {
-            let ends = self.host.endpoint(id).ends();
-            (ends.local, ends.remote) == (local, remote)
-        })
+        let of = |id| ((local, remote), EndpointId(id));
+        self.by_initial_ends.range(of(0)..=of(u32::MAX)).next().is_some()
     }
 
-    /// Whether a connection or subflow between these ends is in SYN-SENT.
-    pub(crate) fn is_opening(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        let opens = |tcp: &Connection| {
-            (tcp.ends().local, tcp.ends().remote) == (local, remote) && tcp.state() == State::SynSent
-        };
-        self.deadlines.keys().any(|&id| connections(self.host.endpoint(id)).into_iter().any(opens))
+    /// Whether the connection or subflow that a packet is addressed to is in SYN-SENT.
+    pub(crate) fn is_opening(&self, packet: &Packet) -> bool {
+        let Some((id, subflow)) = self.host.fetch_endpoint(packet) else { return false };
+        connections(self.host.endpoint(id)).get(subflow).is_some_and(|tcp| tcp.state() == State::SynSent)
     }
 
     pub(crate) fn endpoint_ids(&self) -> Vec<EndpointId> {
@@ -159,6 +164,7 @@ impl MeteredHost {
             self.queue.remove(&(at, id));
         }
         self.all_ends -= self.ends.remove(&id).unwrap_or(0);
+        self.set_initial_ends(id, None);
         self.call(|host| host.remove(id));
     }
 
@@ -175,9 +181,25 @@ impl MeteredHost {
             self.queue.remove(&(before, id));
         }
         self.queue.insert((at, id));
+        let initial = self.host.endpoint(id).ends();
+        self.set_initial_ends(id, Some((initial.local, initial.remote)));
         let ends = stack::ends(self.host.endpoint(id), self.addresses);
         self.all_ends = self.all_ends + ends - self.ends.insert(id, ends).unwrap_or(0);
         self.most_ends = self.most_ends.max(self.all_ends);
+    }
+
+    /// An endpoint has these initial ends, or is gone.
+    fn set_initial_ends(&mut self, id: EndpointId, ends: Option<Pair>) {
+        let before = match ends {
+            Some(ends) => self.initial_ends.insert(id, ends),
+            None => self.initial_ends.remove(&id),
+        };
+        if before != ends {
+            if let Some(before) = before {
+                self.by_initial_ends.remove(&(before, id));
+            }
+            self.by_initial_ends.extend(ends.map(|ends| (ends, id)));
+        }
     }
 
     /// Subflows, or pairs of addresses, of an endpoint.

@@ -211,6 +211,9 @@ impl<'a> World<'a> {
         let sent = self.sent;
         let taken_by = self.hosts[host].handle_packet(self.now, &packet);
         let accepted = self.take_accepted(host);
+        if attack::is_syn(&packet) && (arrival.blind || arrival.late_since.is_some()) {
+            accepted.iter().for_each(|&id| self.ledger.on_stray_syn(host, id));
+        }
         if let Some(id) = taken_by {
             self.ledger.on_packet(host, id, self.hosts[host].endpoint_mut(id), &packet, &bytes);
             self.push_unwritten(host, id);

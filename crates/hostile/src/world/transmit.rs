@@ -66,6 +66,9 @@ impl World<'_> {
         // the server's place for some of these times.
         let is_syn = matches!(&loaded.packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN));
         let weight = 1 + u32::from(is_syn);
+        if let Some(connection) = connection.filter(|_| is_syn && id.is_none()) {
+            self.ledger.connections[connection].has_cookie = true;
+        }
         let lose = |world: &mut Self, packets: u32| {
             if let Some(connection) = connection {
                 world.ledger.connections[connection].lose(packets * weight);
