@@ -20,7 +20,7 @@ pub struct Figures {
     pub paths: Vec<PathFigures>,
     /// The sums over the subflows of MPTCP that are not listed ([`LISTED_SUBFLOWS`](crate::mptcp::LISTED_SUBFLOWS)).
     pub others: SubflowTotals,
-    /// Bytes that MPTCP sent again on another subflow.
+    /// Bytes that MPTCP sent again on another subflow; QUIC on another path, and SCTP to another destination, than last.
     pub reinjected_bytes: u64,
     /// Whether an MPTCP connection fell back to plain TCP.
     pub fallback: bool,
@@ -65,7 +65,8 @@ pub struct PathFigures {
     pub srtt: Option<Duration>,
     /// Congestion window in packets; the last one if the path is closed.
     pub cwnd: f64,
-    /// Segments with copies of data that another path carried.
+    /// Segments with copies of data that another path carried; of QUIC packets, and of SCTP chunks, that another path
+    /// carried last, which are among the retransmissions.
     pub copies: u64,
     /// The retransmissions by reason, if the protocol counts them.
     pub retransmitted: Option<RetransmissionsByReason>,

@@ -82,10 +82,13 @@ impl Run {
     pub(super) fn complete_records(&mut self) {
         self.world.nodes.complete_records();
         for flow in 0..self.world.applications.len() {
-            let acknowledged = self.data_ends(flow).0.and_then(Endpoint::chunks_acknowledged);
-            if let (Some(tsn), Some(record)) = (acknowledged, self.world.nodes.data_record_mut(flow)) {
-                record.forget_chunks_through(tsn);
-            }
+            let Some(sender) = self.data_ends(flow).0 else { continue };
+            let chunks = sender.chunks_acknowledged();
+            let has_one_stream = sender.as_quic().is_some() && !self.world.applications[flow].flow().has_streams();
+            let frames = has_one_stream.then(|| sender.bytes_acknowledged());
+            let Some(record) = self.world.nodes.data_record_mut(flow) else { continue };
+            chunks.into_iter().for_each(|tsn| record.forget_chunks_through(tsn));
+            frames.into_iter().for_each(|offset| record.forget_frames_below(offset));
         }
     }
 

@@ -1,13 +1,14 @@
 //! The frames of a packet that leaves (RFC 9000, section 13).
 
 use subflow_wire::Payload;
-use subflow_wire::quic::{Frame, StreamFrame, varint_length};
+use subflow_wire::quic::{Frame, StreamFrame, StreamId, varint_length};
 
-use super::Connection;
 use super::multipath::Multipath;
 use super::path_choice::Load;
+use super::send_stream::Piece;
 use super::sent::{SentFrame, SentFrames};
 use super::space_id::SpaceId;
+use super::{Connection, Counters};
 
 /// Frames about streams and connection identifiers are added while this many bytes are left: none is longer.
 const LONGEST_CONTROL_FRAME: u32 = 64;
@@ -116,7 +117,7 @@ impl Connection {
 
     /// Adds data of streams. The last frame reaches to the end of the packet if the packet is full.
     fn add_data(&mut self, place: usize, mut room: u32, frames: &mut Vec<Frame>, sent: &mut SentFrames) {
-        let of_packets_before = self.paths[place].counters.retransmissions;
+        let Counters { retransmissions, copies, .. } = self.paths[place].counters;
         while let Some((stream, offset)) = self.streams.next_sender() {
             let header = StreamFrame::header_length(stream, offset, false, 0);
             let Some(most) = room.checked_sub(header) else { return };
@@ -125,7 +126,10 @@ impl Connection {
             let has_length = header + varint_length(length.into()) + length <= room;
             if piece.is_retransmission {
                 // However many pieces it carries, it is one packet.
-                self.paths[place].counters.retransmissions = of_packets_before + 1;
+                self.paths[place].counters.retransmissions = retransmissions + 1;
+            }
+            if self.note_carrier(place, stream, &piece) > 0 {
+                self.paths[place].counters.copies = copies + 1;
             }
             let (start, end, fin) = (piece.range.start, piece.range.end, piece.fin);
             sent.push(SentFrame::Stream { stream, start, end, fin });
@@ -135,6 +139,15 @@ impl Connection {
                 return;
             }
         }
+    }
+
+    /// Data leaves on the path at `place`. Returns how many bytes of it another path carried last.
+    fn note_carrier(&mut self, place: usize, stream: StreamId, piece: &Piece) -> u64 {
+        let Some(multipath) = self.multipath.as_deref_mut() else { return 0 };
+        let path = self.paths[place].id as u32;
+        let moved = self.streams.change_send(stream, |send| send.carry(piece.range.clone(), path)).unwrap_or(0);
+        multipath.reinjected += moved;
+        moved
     }
 }
 

@@ -18,6 +18,7 @@
 //! | the path of a packet, shared bottlenecks | `path_choice.rs`, `observation.rs` |
 //! | streams and flow control (2 to 4) | `streams.rs`, `stream_input.rs`, `send_stream.rs`, `receive_stream.rs`, `window.rs` |
 //! | streams beyond the first one, as an application uses them; priorities (RFC 9218) | `further_streams.rs`; one order of all data: `placement.rs` |
+//! | what was sent again on another path | `carriers.rs` |
 //! | idle timeout, closing and errors (10, 20.1) | `close.rs`, `error.rs` |
 //! | what all endpoints can do | `socket.rs` |
 //!
@@ -26,6 +27,7 @@
 //! (the path carries [`Config::mtu`]), key updates.
 
 mod ack_input;
+mod carriers;
 mod close;
 pub mod config;
 mod connection_ids;
@@ -66,6 +68,7 @@ use subflow_policy::congestion::{Controller, Rules};
 use subflow_quantity::Instant;
 use subflow_wire::quic::{ConnectionId, StreamId, TransportParameters};
 
+pub use carriers::Carriers;
 pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig};
 pub use error::TransportError;
 pub use further_streams::{Priority, Taken};
@@ -140,6 +143,8 @@ pub struct Counters {
     pub packets_lost: u64,
     /// Packets with data that was sent before.
     pub retransmissions: u64,
+    /// Those of them with data that another path carried last.
+    pub copies: u64,
     /// Probe timeouts.
     pub timeouts: u64,
     /// Bytes of stream data that arrived first.
@@ -152,6 +157,7 @@ impl Counters {
         self.datagrams_received += other.datagrams_received;
         self.packets_lost += other.packets_lost;
         self.retransmissions += other.retransmissions;
+        self.copies += other.copies;
         self.timeouts += other.timeouts;
         self.bytes_received += other.bytes_received;
     }

@@ -56,6 +56,8 @@ pub(super) struct Multipath {
     pub(super) new_ends: Vec<Ends>,
     pub(super) former: VecDeque<PathFigures>,
     pub(super) former_counters: Counters,
+    /// Bytes that were sent again on another path than last.
+    pub(super) reinjected: u64,
     pub(super) detection: Option<BottleneckDetection>,
     pub(super) regroup_at: Instant,
 }
@@ -81,6 +83,7 @@ impl Multipath {
             new_ends: Vec::new(),
             former: VecDeque::new(),
             former_counters: Counters::default(),
+            reinjected: 0,
             detection: config.bottleneck.as_ref().map(|bottleneck| bottleneck.detection.clone()),
             regroup_at: Instant::ZERO,
         }

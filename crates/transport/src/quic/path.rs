@@ -202,7 +202,7 @@ impl Path {
             duplicate_acks: 0,
             srtt: self.rtt.srtt(),
             cwnd: cwnd.into(),
-            copies: 0,
+            copies: self.counters.copies,
             retransmitted: None,
             bytes_acknowledged: None,
         }

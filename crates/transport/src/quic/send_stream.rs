@@ -3,6 +3,7 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
+use super::Carriers;
 use super::placement::Placement;
 use crate::interval_set::IntervalSet;
 
@@ -38,6 +39,7 @@ pub(super) struct SendStream {
     /// What was lost, in the order in which that was found.
     lost: VecDeque<Range<u64>>,
     placement: Placement,
+    carriers: Carriers,
     /// Bytes that the peer allows.
     maximum: u64,
     /// What the application does not send any more, with its error.
@@ -64,6 +66,7 @@ impl SendStream {
             beyond: IntervalSet::new(MOST_RANGES),
             lost: VecDeque::new(),
             placement: Placement::default(),
+            carriers: Carriers::default(),
             maximum,
             reset: None,
         }
@@ -209,6 +212,11 @@ impl SendStream {
         Some(Piece { range: start..self.next, place: sent, fin, is_retransmission: false })
     }
 
+    /// What was [taken](Self::take) leaves on the path with this number. Returns how many bytes another one carried last.
+    pub(super) fn carry(&mut self, range: Range<u64>, path: u32) -> u64 {
+        self.carriers.carry(range, path)
+    }
+
     fn mark_end_sent(&mut self, fin: bool) {
         if fin {
             self.end = End::InFlight;
@@ -240,6 +248,7 @@ impl SendStream {
         } else if range.end > before {
             self.acknowledged = self.beyond.advance(range.end);
             self.placement.forget_below(self.acknowledged);
+            self.carriers.forget_below(self.acknowledged);
         }
         self.acknowledged - before
     }

@@ -161,6 +161,7 @@ impl Socket for Connection {
         let open = open.map(|path| path.figures(path.recovery.window(&self.congestion)));
         let former = self.multipath.iter().flat_map(|multipath| multipath.former.iter().cloned());
         figures.paths = former.chain(open).collect();
+        figures.reinjected_bytes = self.multipath.as_deref().map_or(0, |multipath| multipath.reinjected);
         figures.fallback = self.has_fallen_back();
     }
 

@@ -6,7 +6,6 @@ use subflow_wire::{Packet, SctpPacket};
 
 use super::Association;
 use super::config::MessageOptions;
-use super::outbound::SentChunk;
 use super::packet_size::padded;
 
 impl Association {
@@ -205,7 +204,7 @@ impl Association {
 
     /// Records a chunk as sent, and builds it.
     pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
-        let length = self.outbound.queue.chunk(tsn).map_or(0, SentChunk::length);
+        let length = self.count_move(tsn, index);
         let is_probe = self.peer.window.on_transmit(tsn, length, self.outbound.queue.in_flight());
         self.counters.window_probes += u64::from(is_probe);
         self.outbound.queue.transmit(tsn, index, &mut self.destinations[index].flight, now);
@@ -215,9 +214,22 @@ impl Association {
 
     /// Records a copy of a chunk in flight as sent, and builds it.
     fn transmit_copy(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
+        self.count_move(tsn, index);
         let length = self.outbound.queue.transmit_copy(tsn, index, &mut self.destinations[index].flight);
         self.destinations[index].on_data_sent(length, &self.config, now);
         self.outbound.data_chunk(tsn, self.stream.finished)
+    }
+
+    /// A chunk leaves for a destination. Returns its length.
+    fn count_move(&mut self, tsn: u64, index: usize) -> u64 {
+        let Some(chunk) = self.outbound.queue.chunk(tsn) else { return 0 };
+        let length = chunk.length();
+        if chunk.moves_to(index) {
+            let counters = &mut self.destinations[index].counters;
+            counters.chunks_moved += 1;
+            counters.bytes_moved += length;
+        }
+        length
     }
 }
 

@@ -30,6 +30,10 @@ pub struct DestinationCounters {
     pub fast_retransmissions: u64,
     /// DATA chunks sent there again after a timeout.
     pub timeout_retransmissions: u64,
+    /// DATA chunks sent there that were sent to another destination last.
+    pub chunks_moved: u64,
+    /// Their user data.
+    pub bytes_moved: u64,
     /// Chunks sent there that were believed lost, by misses or a timeout.
     pub chunks_lost: u64,
     /// T3-rtx expirations.

@@ -128,6 +128,7 @@ impl Socket for Association {
     fn describe(&self, figures: &mut Figures) {
         let (messages, bytes) = (self.counters().messages_abandoned, self.counters().bytes_abandoned);
         figures.abandoned = Some(AbandonedMessages { messages, bytes });
+        figures.reinjected_bytes = self.destinations().iter().map(|to| to.counters().bytes_moved).sum();
         figures.paths = (0..self.destinations().len()).map(|index| self.figures_of(index)).collect();
     }
 
@@ -221,7 +222,7 @@ impl Association {
             duplicate_acks: 0,
             srtt: destination.rtt().srtt(),
             cwnd: f64::from(path.cwnd()) / f64::from(path.quantum()),
-            copies: 0,
+            copies: counters.chunks_moved,
             retransmitted: Some(retransmitted),
             bytes_acknowledged: Some(counters.bytes_acknowledged),
         }

@@ -98,7 +98,10 @@ impl DataRecord {
             let range = start..start + u64::from(length);
             match subflow {
                 ARRIVED => _ = self.arrive(range, readable, now),
-                subflow => _ = self.send_below(subflow as usize, range, readable != 0, now),
+                subflow => {
+                    let copied = if readable != 0 { u64::from(length) } else { 0 };
+                    self.send_below(subflow as usize, range, copied, now);
+                }
             }
         }
         batch.clear();

@@ -28,14 +28,23 @@ pub(super) enum Transmission {
 }
 
 impl SentChunks {
-    /// A chunk is sent whose data ends at `end`.
-    pub(super) fn on_sent(&mut self, tsn: u32, end: u64, subflow: usize) -> Transmission {
+    /// A chunk is sent whose data ends at `end`. `is_same` tells whether two subflows have the same destination: the source
+    /// of packets to it may change.
+    pub(super) fn on_sent(
+        &mut self,
+        tsn: u32,
+        end: u64,
+        subflow: usize,
+        is_same: impl FnOnce(usize, usize) -> bool,
+    ) -> Transmission {
         let index = self.position(tsn);
         match self.all.get_mut(index) {
-            Some(chunk) if chunk.tsn == tsn => match core::mem::replace(&mut chunk.subflow, subflow) == subflow {
-                true => Transmission::SameDestination,
-                false => Transmission::OtherDestination,
-            },
+            Some(chunk) if chunk.tsn == tsn => {
+                match is_same(core::mem::replace(&mut chunk.subflow, subflow), subflow) {
+                    true => Transmission::SameDestination,
+                    false => Transmission::OtherDestination,
+                }
+            }
             _ => {
                 self.all.insert(index, SentChunk { tsn, end, subflow });
                 Transmission::First

@@ -43,7 +43,7 @@ pub(super) use subflows::FourTuple;
 use crate::event_log::Sending;
 use chunks::Undelivered;
 use streams::StreamArrivals;
-use transmissions::{Transmission, for_each_range, forward_tsn, four_tuple};
+use transmissions::{Transmission, Unit, for_each_range, forward_tsn, four_tuple};
 
 /// The record of a flow's data, and the node that sends it.
 pub(super) struct FlowData {
@@ -330,9 +330,10 @@ impl Arrival {
 impl DataRecord {
     fn on_transmission(&mut self, ends: Ends, sent: Transmission, now: Instant) -> Sending {
         let subflow = self.subflow_of(ends);
-        match sent.is_chunk {
-            true => self.on_chunk_sent(subflow, sent.data, sent.number, now),
-            false => self.on_sent(subflow, sent.data, sent.number, now),
+        match sent.unit {
+            Unit::Segment(sequence) => self.on_sent(subflow, sent.data, sequence, now),
+            Unit::Chunk(tsn) => self.on_chunk_sent(subflow, sent.data, tsn, now),
+            Unit::Frame => self.on_frame_sent(subflow, sent.data, now),
         }
     }
 

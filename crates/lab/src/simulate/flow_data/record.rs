@@ -8,6 +8,7 @@
 use core::ops::Range;
 
 use subflow_quantity::{Duration, Instant};
+use subflow_transport::quic::Carriers;
 use subflow_transport::tcp::Ends;
 
 use super::chunks::{SentChunks, Transmission};
@@ -33,6 +34,8 @@ pub(in crate::simulate) struct DataRecord {
     pub(super) fragments: Fragments,
     /// The chunks that were sent, if they are SCTP's.
     pub(super) chunks: SentChunks,
+    /// The subflows that carried the data, if it is in frames of QUIC.
+    carriers: Carriers,
     /// Whether messages may be delivered before earlier ones, or earlier ones never.
     pub(super) is_unordered: bool,
     /// The subflows that have carried data.
@@ -115,22 +118,37 @@ impl DataRecord {
 
     /// A TCP sender sends a range, which begins with `sequence` on its subflow.
     pub(super) fn on_sent(&mut self, subflow: usize, data: Range<u64>, sequence: u32, now: Instant) -> Sending {
-        let length = (data.end - data.start) as u32;
-        let is_first = self.subflows.advance(subflow, sequence, length);
-        if data.start < self.sent {
-            return self.send_below(subflow, data, is_first, now);
+        let length = data.end - data.start;
+        let is_first = self.subflows.advance(subflow, sequence, length as u32);
+        match data.start < self.sent {
+            true => self.send_below(subflow, data, if is_first { length } else { 0 }, now),
+            false => self.send_new(subflow, data, now),
         }
-        self.segments.push(Segment::new(data.start, length, now, subflow));
+    }
+
+    /// A QUIC sender sends a range.
+    pub(super) fn on_frame_sent(&mut self, subflow: usize, data: Range<u64>, now: Instant) -> Sending {
+        let moved = self.carriers.carry(data.clone(), subflow as u32);
+        match data.start < self.sent {
+            true => self.send_below(subflow, data, moved, now),
+            false => self.send_new(subflow, data, now),
+        }
+    }
+
+    /// A range is sent behind what was sent before.
+    fn send_new(&mut self, subflow: usize, data: Range<u64>, now: Instant) -> Sending {
+        self.segments.push(Segment::new(data.start, (data.end - data.start) as u32, now, subflow));
         self.sent = data.end;
         self.record_sent();
         Sending::New
     }
 
-    /// A range is sent below the end of what was sent before: again, or in a gap that was left. `is_first`: the subflow
-    /// has not carried it before.
-    pub(super) fn send_below(&mut self, subflow: usize, data: Range<u64>, is_first: bool, now: Instant) -> Sending {
+    /// A range is sent below the end of what was sent before: again, or in a gap that was left. `copied` bytes of it are a
+    /// copy of what other subflows carried: all of it if the subflow has not carried it before, and of QUIC, which has one
+    /// numbering for all paths, what another path carried last.
+    pub(super) fn send_below(&mut self, subflow: usize, data: Range<u64>, copied: u64, now: Instant) -> Sending {
         self.settle(now);
-        let mut sending = if is_first { Sending::Copy } else { Sending::Retransmission };
+        let mut sending = if copied > 0 { Sending::Copy } else { Sending::Retransmission };
         let mut at = data.start.max(self.readable);
         let mut index = self.segments.position(at);
         while at < data.end {
@@ -148,14 +166,16 @@ impl DataRecord {
             }
             index += 1;
         }
-        self.mark_repeated(subflow, &data, sending, now);
+        self.mark_repeated(subflow, data.start, (sending, copied), now);
         sending
     }
 
     /// A chunk of SCTP is sent.
     pub(super) fn on_chunk_sent(&mut self, subflow: usize, data: Range<u64>, tsn: u32, now: Instant) -> Sending {
         self.settle(now);
-        let sending = match self.chunks.on_sent(tsn, data.end, subflow) {
+        let ends = self.subflows.ends();
+        let is_same = |one: usize, other: usize| ends[one].remote == ends[other].remote;
+        let sending = match self.chunks.on_sent(tsn, data.end, subflow, is_same) {
             Transmission::First => Sending::New,
             Transmission::SameDestination => Sending::Retransmission,
             Transmission::OtherDestination => Sending::Copy,
@@ -164,7 +184,7 @@ impl DataRecord {
             Sending::New => self.insert(self.segments.position(data.start), subflow, data.clone(), now),
             _ => self.segments.within(data.clone()).for_each(|segment| segment.repeat_on(subflow)),
         }
-        self.mark_repeated(subflow, &data, sending, now);
+        self.mark_repeated(subflow, data.start, (sending, data.end - data.start), now);
         sending
     }
 
@@ -176,21 +196,27 @@ impl DataRecord {
         self.subflows.subflow(subflow).on_sent(data.start, data.end, now);
     }
 
-    fn mark_repeated(&mut self, subflow: usize, data: &Range<u64>, sending: Sending, now: Instant) {
+    /// What is sent at `offset` is no new data, maybe; if it is a copy, of `copied` bytes.
+    fn mark_repeated(&mut self, subflow: usize, offset: u64, (sending, copied): (Sending, u64), now: Instant) {
         let kind = match sending {
             Sending::New => return,
             Sending::Retransmission => SequenceKind::Retransmitted,
             Sending::Copy => {
-                self.since_sample.repeated_elsewhere += data.end - data.start;
+                self.since_sample.repeated_elsewhere += copied;
                 SequenceKind::Copied
             }
         };
-        self.subflows.subflow(subflow).mark(kind, data.start, now);
+        self.subflows.subflow(subflow).mark(kind, offset, now);
     }
 
     /// SCTP's sender sends no chunk again up to this TSN.
     pub(in crate::simulate) fn forget_chunks_through(&mut self, tsn: u32) {
         self.chunks.forget_through(tsn);
+    }
+
+    /// QUIC's sender sends no data again below this offset of its only stream.
+    pub(in crate::simulate) fn forget_frames_below(&mut self, offset: u64) {
+        self.carriers.forget_below(offset);
     }
 
     /// The sender considers the data from `start` lost, which this subflow carried.

@@ -12,9 +12,18 @@ use super::FourTuple;
 #[derive(Clone, Debug)]
 pub(super) struct Transmission {
     pub(super) data: Range<u64>,
-    /// TCP's sequence number, SCTP's TSN, or the low bits of QUIC's offset in the stream.
-    pub(super) number: u32,
-    pub(super) is_chunk: bool,
+    pub(super) unit: Unit,
+}
+
+/// What carries it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unit {
+    /// A segment of TCP with this sequence number.
+    Segment(u32),
+    /// A chunk of SCTP with this TSN.
+    Chunk(u32),
+    /// A frame of QUIC.
+    Frame,
 }
 
 /// Calls `each` with the 4-tuple of a packet and each range of data in it.
@@ -22,13 +31,13 @@ pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(FourTuple<'_>
     match &packet.body {
         Body::Tcp(segment) if segment.payload.length > 0 => {
             let tuple = four_tuple(packet, segment.source_port, segment.destination_port);
-            each(tuple, Transmission { data: bounds(&segment.payload), number: segment.sequence, is_chunk: false });
+            each(tuple, Transmission { data: bounds(&segment.payload), unit: Unit::Segment(segment.sequence) });
         }
         Body::Sctp(sctp) => {
             for chunk in &sctp.chunks {
                 if let Chunk::Data(data) = chunk {
                     let tuple = four_tuple(packet, sctp.source_port, sctp.destination_port);
-                    each(tuple, Transmission { data: bounds(&data.payload), number: data.tsn, is_chunk: true });
+                    each(tuple, Transmission { data: bounds(&data.payload), unit: Unit::Chunk(data.tsn) });
                 }
             }
         }
@@ -38,9 +47,7 @@ pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(FourTuple<'_>
                     && stream.payload.length > 0
                 {
                     let tuple = four_tuple(packet, quic.source_port, quic.destination_port);
-                    let data = bounds(&stream.payload);
-                    let number = data.start as u32;
-                    each(tuple, Transmission { data, number, is_chunk: false });
+                    each(tuple, Transmission { data: bounds(&stream.payload), unit: Unit::Frame });
                 }
             }
         }

@@ -38,7 +38,8 @@ pub(super) struct Counted {
 #[derive(Clone, Debug, Default)]
 pub(super) struct OfSubflow {
     pub(super) retransmissions: u64,
-    /// Packets with data that another subflow carried before, and this one did not.
+    /// Packets with data that another subflow carried before, and this one did not; of QUIC, that another path carried
+    /// last.
     pub(super) copies: u64,
     pub(super) copied_bytes: u64,
     /// How long data that had arrived waited for data that was sent here last.
@@ -61,14 +62,17 @@ pub(super) struct Count<'a> {
     now: u64,
     /// The destination that each chunk was sent to last.
     chunks: BTreeMap<u32, FourTuple>,
+    /// Of QUIC, the path that each byte was sent on last.
+    carriers: Vec<FourTuple>,
     pub(super) counted: Counted,
 }
 
 impl<'a> Count<'a> {
     pub(super) fn new(connection: &'a Connection) -> Self {
         let (sent, arrived) = (Ranges::default(), Ranges::default());
-        let (segments, chunks) = (BTreeMap::new(), BTreeMap::new());
-        Self { connection, segments, sent, arrived, readable: 0, now: 0, chunks, counted: Counted::default() }
+        let (segments, chunks, carriers) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let counted = Counted::default();
+        Self { connection, segments, sent, arrived, readable: 0, now: 0, chunks, carriers, counted }
     }
 
     /// The sender sends a packet.
@@ -93,6 +97,9 @@ impl<'a> Count<'a> {
                 subflow.copied_bytes += u64::from(is_old) * u64::from(segment.payload.length);
             }
         }
+        if matches!(packet.body, Body::Quic(_)) {
+            self.carry(tuple, &data);
+        }
         for Data { range, number } in data {
             if matches!(packet.body, Body::Sctp(_)) {
                 let before = self.chunks.insert(number, tuple);
@@ -104,6 +111,24 @@ impl<'a> Count<'a> {
             self.send(time, tuple, &range);
         }
         self.note_state(time);
+    }
+
+    /// A packet of QUIC carries data.
+    fn carry(&mut self, tuple: FourTuple, data: &[Data]) {
+        let (mut again, mut elsewhere) = (0, 0);
+        for byte in data.iter().flat_map(|data| data.range.clone()) {
+            match self.carriers.get_mut(byte as usize) {
+                Some(before) => {
+                    again += 1;
+                    elsewhere += u64::from(std::mem::replace(before, tuple) != tuple);
+                }
+                None => self.carriers.push(tuple),
+            }
+        }
+        let subflow = self.subflow(tuple);
+        subflow.retransmissions += u64::from(again > 0);
+        subflow.copies += u64::from(elsewhere > 0);
+        subflow.copied_bytes += elsewhere;
     }
 
     fn send(&mut self, time: u64, tuple: FourTuple, range: &Range<u64>) {

@@ -58,6 +58,8 @@ pub(in crate::sctp) struct SentChunk {
     transmissions: u32,
     /// It was sent to more than one destination.
     moved: bool,
+    /// The destination it was sent to last, also as a copy.
+    latest: u8,
     sent_at: Instant,
     /// Its acknowledgment is the destination's next RTT sample.
     timed: bool,
@@ -74,6 +76,7 @@ impl SentChunk {
             fast: FastRetransmit::Eligible,
             transmissions: 0,
             moved: false,
+            latest: 0,
             sent_at: now,
             timed: false,
         }
@@ -113,6 +116,12 @@ impl SentChunk {
     #[inline]
     pub(in crate::sctp) fn is_acked(&self) -> bool {
         matches!(self.status, Status::GapAcked | Status::NonRenegable)
+    }
+
+    /// Whether it was sent before, and not to `destination` last.
+    #[inline]
+    pub(in crate::sctp) fn moves_to(&self, destination: usize) -> bool {
+        self.transmissions > 0 && usize::from(self.latest) != destination
     }
 
     pub(in crate::sctp) fn transmissions(&self) -> u32 {
@@ -171,7 +180,7 @@ impl SentChunk {
     #[inline]
     pub(super) fn transmit(&mut self, destination: usize, now: Instant, may_be_timed: bool) -> bool {
         self.moved |= self.transmissions > 0 && self.destination != destination;
-        self.transmissions += 1;
+        (self.transmissions, self.latest) = (self.transmissions + 1, destination as u8);
         (self.status, self.destination, self.sent_at) = (Status::InFlight, destination, now);
         if self.fast.is_indicated() {
             self.fast = FastRetransmit::Done;
@@ -184,7 +193,7 @@ impl SentChunk {
     pub(super) fn transmit_copy(&mut self, destination: usize) {
         self.copies |= 1 << destination;
         self.moved = true;
-        self.transmissions += 1;
+        (self.transmissions, self.latest) = (self.transmissions + 1, destination as u8);
     }
 
     /// The copy to this destination is lost.
