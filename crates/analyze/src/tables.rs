@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use subflow_lab::table::{Align, Cell, Columns, Table};
+use subflow_quantity::Packets;
 
 use crate::{Analysis, BottleneckRow, ClockRow, ConnectionRow, DirectionRow, SubflowRow, Unread};
 
@@ -139,7 +140,8 @@ impl Analysis {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let files = self.files.len();
         let mut text = format!(
-            "{packets} packets of {:.3} s in {files} file{}\n\n{}\n{}",
+            "{} of {:.3} s in {files} file{}\n\n{}\n{}",
+            Packets::new(packets),
             self.duration_s,
             plural(files),
             shown_connections(&self.connections).to_text(),
@@ -196,16 +198,18 @@ impl Analysis {
             let (path, offset, reason) = (file.path.display(), damage.offset, &damage.reason);
             Some(format!("{path} is damaged at byte {offset}: {reason}. The packets before are in the figures."))
         });
-        let unread =
-            self.unread.iter().map(|(unread, packets)| format!("Not read: {packets} packets, {}.", said(*unread)));
+        let unread = self.unread.iter();
+        let unread = unread.map(|(why, packets)| format!("Not read: {}, {}.", Packets::new(*packets), said(*why)));
         let beyond = (self.beyond > 0).then(|| {
-            format!("Not followed: {} packets of connections beyond the first {}.", self.beyond, crate::MOST_FLOWS)
+            let beyond = Packets::new(self.beyond);
+            format!("Not followed: {beyond} of connections beyond the first {}.", crate::MOST_FLOWS)
         });
         let cut = (self.cut_headers > 0).then(|| {
-            format!("Of {} TCP packets, options were not captured: capture 96 bytes or more.", self.cut_headers)
+            let cut = Packets::new(self.cut_headers);
+            format!("Of {cut} of TCP, options were not captured: capture 96 bytes or more.")
         });
-        let copies =
-            (self.duplicates > 0).then(|| format!("Left out: {} packets that the capture has twice.", self.duplicates));
+        let copies = (self.duplicates > 0)
+            .then(|| format!("Left out: {} that the capture has twice.", Packets::new(self.duplicates)));
         let connections = self.connections.iter().flat_map(|connection| {
             connection.notes.iter().map(|note| format!("Connection {}: {note}.", connection.number))
         });

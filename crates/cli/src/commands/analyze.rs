@@ -7,6 +7,7 @@ use subflow_analyze::{
     Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, Unread, analyze as read, analyze_hosts,
     anonymise as write_anonymised, bottlenecks, connections, rate_trace, replay, subflows,
 };
+use subflow_quantity::Packets;
 use subflow_report::output::Folder;
 
 use super::new::write_new;
@@ -125,7 +126,7 @@ fn anonymise(arguments: &Analyze, out: &Path) -> Result<(), Failure> {
         say(&format!("{} is damaged at byte {}: {}", file.display(), damage.offset, damage.reason));
     }
     let Anonymised { written, left_out } = written;
-    say(&format!("{written} packets are in {}; {left_out} others are left out", out.display()));
+    say(&format!("{} in {}, {left_out} left out", Packets::new(written), out.display()));
     Ok(())
 }
 

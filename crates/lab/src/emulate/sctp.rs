@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use subflow_linux::{PacketWriter, Result, SctpCarried, SctpCarrier, SctpSockets, SctpTraffic};
+use subflow_quantity::Packets;
 use subflow_scenario::{Flow, Scenario};
 use subflow_wire::{Body, Packet};
 
@@ -125,20 +126,22 @@ fn note(
     if associations.is_empty() {
         return None;
     }
-    let told = |(names, carried): (&[String; 2], &SctpCarried)| {
-        let SctpCarried { packets, data_bytes } = carried;
-        format!("{} and {} ({packets} packets with {data_bytes} bytes of data)", names[0], names[1])
-    };
+    let told =
+        |([one, other], carried): (&[String; 2], &SctpCarried)| format!("{one} and {other} ({})", amount(carried));
     let mut listed: Vec<String> = associations.iter().take(MOST_NAMED).map(told).collect();
     let mut rest = further;
     associations.values().skip(MOST_NAMED).for_each(|&carried| rest.add(carried));
     if rest.packets > 0 {
-        listed.push(format!("others ({} packets with {} bytes of data)", rest.packets, rest.data_bytes));
+        listed.push(format!("others ({})", amount(&rest)));
     }
     Some(format!(
         "SCTP of programs is no connection of the results, but is in the figures of links and in captures (--pcap): {}",
         listed.join("; ")
     ))
+}
+
+fn amount(SctpCarried { packets, data_bytes }: &SctpCarried) -> String {
+    format!("{} with {data_bytes} bytes of data", Packets::new(*packets))
 }
 
 #[cfg(test)]

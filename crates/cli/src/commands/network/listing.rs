@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use subflow_lab::emulate::persistent::{self, Answer, Client, Emulation, NetworkStatus, Request};
 use subflow_lab::results::ConnectionResult;
+use subflow_quantity::Packets;
 
 use crate::arguments::{BenchFormat, Ps};
 use crate::failure::Failure;
@@ -111,12 +112,13 @@ fn carried(emulation: &Emulation, running_s: f64) -> String {
     let Emulation { packet_hops, cpu_s, device, late_p99_us, late_max_us, ignored_packets, objections, .. } = emulation;
     let rate = *packet_hops as f64 / running_s.max(1e-9);
     let mut text = format!(
-        "  {packet_hops} packets at links ({rate:.0} a second), {:.0} % of a core, {device} devices; late by at most \
-         {late_p99_us:.0} us (99 %), {late_max_us:.0} us (all)\n",
+        "  {} at links ({rate:.0} a second), {:.0} % of a core, {device} devices; late by at most {late_p99_us:.0} us \
+         (99 %), {late_max_us:.0} us (all)\n",
+        Packets::new(*packet_hops),
         100.0 * cpu_s / running_s.max(1e-9)
     );
     if *ignored_packets > 0 {
-        let _ = writeln!(text, "  {ignored_packets} packets that links do not carry were dropped");
+        let _ = writeln!(text, "  dropped: {} that links do not carry", Packets::new(*ignored_packets));
     }
     for objection in objections {
         let _ = writeln!(text, "  not as in the scenario: {objection}");
