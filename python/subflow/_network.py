@@ -97,9 +97,15 @@ class Network:
 
         Raises
         ------
+        TypeError
+            The path or the value is not a str.
         ValueError
             The path or the value is not valid; nothing was changed.
         """
+        if not isinstance(path, str):
+            raise TypeError(f"path: found {path!r}, expected a str such as 'links.LINK.rate'")
+        if not isinstance(value, str):
+            raise TypeError(f"{path}: found {value!r}, expected a str as in a scenario, such as '5 Mbit/s'")
         self._ask({"request": "set", "path": path, "value": value})
 
     def status(self) -> dict[str, Any]:
