@@ -221,13 +221,15 @@ fn messages_that_may_overtake_others_are_read_when_they_are_delivered_and_given_
 #[test]
 fn a_chunk_that_was_delivered_and_goes_to_another_destination_is_a_copy() {
     let mut record = DataRecord::default();
-    let [one, other] = [1, 2].map(|port| record.subflow_of(ends(port)));
+    let to = |port, last| Ends { remote: SocketAddr::from(([10, 0, 0, last], 80)), ..ends(port) };
+    let [one, other, other_from_elsewhere] = [to(1, 2), to(1, 3), to(2, 3)].map(|ends| record.subflow_of(ends));
     // A chunk with a later number is sent first.
     assert_eq!(record.on_chunk_sent(one, 1000..2000, 5, at(0)), Sending::New);
     assert_eq!(record.on_chunk_sent(other, 0..1000, 4, at(1)), Sending::New);
     record.arrive(0..1000, 1000, at(10));
     record.arrive(1000..2000, 2000, at(11));
     assert_eq!(record.on_chunk_sent(other, 0..1000, 4, at(20)), Sending::Retransmission);
+    assert_eq!(record.on_chunk_sent(other_from_elsewhere, 0..1000, 4, at(20)), Sending::Retransmission);
     assert_eq!(record.on_chunk_sent(one, 0..1000, 4, at(21)), Sending::Copy);
     assert_eq!(record.sample(at(22)).repeated_elsewhere, 1000);
 }
