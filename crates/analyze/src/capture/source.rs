@@ -18,9 +18,17 @@ const START: usize = 4096;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
+/// How a file is compressed.
+#[derive(Clone, Copy)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
 /// A file that is read from its start to its end.
 pub(super) struct Source {
     reader: BufReader<Box<dyn Read + Send>>,
+    compression: Option<Compression>,
     offset: u64,
 }
 
@@ -41,19 +49,23 @@ impl Source {
     pub(super) fn new(input: Box<dyn Read + Send>) -> io::Result<Self> {
         let mut file = BufReader::with_capacity(CHUNK, input);
         let start = file.fill_buf()?;
-        let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {
-            Box::new(MultiGzDecoder::new(file))
-        } else if start.starts_with(&ZSTD) {
-            Box::new(Frames { decoder: Some(frame(file)?) })
-        } else {
-            Box::new(file)
+        let compression = match () {
+            () if start.starts_with(&GZIP) => Some(Compression::Gzip),
+            () if start.starts_with(&ZSTD) => Some(Compression::Zstd),
+            () => None,
         };
-        Ok(Self { reader: BufReader::with_capacity(CHUNK, reader), offset: 0 })
+        let reader: Box<dyn Read + Send> = match compression {
+            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(file)),
+            Some(Compression::Zstd) => Box::new(Frames { decoder: Some(frame(file)?) }),
+            None => Box::new(file),
+        };
+        Ok(Self { reader: BufReader::with_capacity(CHUNK, reader), compression, offset: 0 })
     }
 
     /// The first bytes of the file, which are still to be read.
     pub(super) fn start(&mut self) -> io::Result<Vec<u8>> {
-        let bytes = self.reader.fill_buf()?;
+        let compression = self.compression;
+        let bytes = self.reader.fill_buf().map_err(|error| told(compression, error))?;
         Ok(bytes[..bytes.len().min(START)].to_vec())
     }
 
@@ -70,7 +82,7 @@ impl Source {
                 Ok(0) => return Err(Stop::Damaged(format!("the file ends within {what}"))),
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Stop::Damaged(format!("reading {what} failed: {error}"))),
+                Err(error) => return Err(self.damage(what, error)),
             }
         }
         self.offset += filled as u64;
@@ -95,8 +107,34 @@ impl Source {
                 Ok(())
             }
             Ok(_) => Err(Stop::Damaged(format!("the file ends within {what}"))),
-            Err(error) => Err(Stop::Damaged(format!("reading {what} failed: {error}"))),
+            Err(error) => Err(self.damage(what, error)),
         }
+    }
+
+    /// Why `what` cannot be read.
+    fn damage(&self, what: &str, error: io::Error) -> Stop {
+        Stop::Damaged(format!("reading {what} failed: {}", told(self.compression, error)))
+    }
+}
+
+/// What is said of an error: a decoder's is about its own parts.
+fn told(compression: Option<Compression>, error: io::Error) -> io::Error {
+    match compression {
+        // No device has failed.
+        Some(compression) if error.raw_os_error().is_none() => compression.damage(),
+        _ => error,
+    }
+}
+
+impl Compression {
+    /// Its decoder cannot read it.
+    fn damage(self) -> io::Error {
+        let tool = match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        };
+        let text = format!("the {tool} data is damaged or cut; copy the file again, and test it with `{tool} --test`");
+        io::Error::new(io::ErrorKind::InvalidData, text)
     }
 }
 
@@ -109,7 +147,7 @@ struct Frames {
 }
 
 fn frame(file: Input) -> io::Result<Frame> {
-    StreamingDecoder::new(file).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
+    StreamingDecoder::new(file).map_err(|_| Compression::Zstd.damage())
 }
 
 impl Read for Frames {

@@ -80,6 +80,31 @@ fn a_cut_file_keeps_what_came_before() {
 }
 
 #[test]
+fn damaged_compression_is_told_in_words_with_a_way_out() {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(&pcapng(500)).expect("memory");
+    let gzip = gzip.finish().expect("memory");
+    let zstd = ruzstd::encoding::compress_to_vec(&pcapng(500)[..], ruzstd::encoding::CompressionLevel::Fastest);
+    let said = |file: &[u8]| match analysed(file) {
+        Ok(analysis) => analysis.notes().join(" "),
+        Err(error) => error.to_string(),
+    };
+    for (tool, whole) in [("gzip", gzip), ("zstd", zstd)] {
+        let mut changed = whole.clone();
+        changed[whole.len() / 2..whole.len() / 2 + 20].fill(0xff);
+        let followed = [&whole[..], b"no frame"].concat();
+        let files = [&whole[..whole.len() / 2], &whole[..7], &followed, &changed];
+        // Other data may come of a change in the middle of gzip's, and its checksum is behind all.
+        for file in files.into_iter().take(if tool == "gzip" { 3 } else { 4 }) {
+            let said = said(file);
+            let expected =
+                format!("the {tool} data is damaged or cut; copy the file again, and test it with `{tool} --test`");
+            assert!(said.contains(&expected), "{tool}, {} bytes: {said}", file.len());
+        }
+    }
+}
+
+#[test]
 fn a_file_that_is_cut_before_its_first_packet_is_a_damaged_capture() {
     for (length, at, expected) in
         [(4, 0, "the file ends within the header of the file"), (30, 24, "the file ends within the header of a packet")]
@@ -88,6 +113,13 @@ fn a_file_that_is_cut_before_its_first_packet_is_a_damaged_capture() {
         let damage = cut.files[0].damage.as_ref().expect("it is cut");
         assert_eq!((damage.offset, damage.reason.as_str(), cut.files[0].packets), (at, expected, 0));
     }
+}
+
+#[test]
+fn text_says_of_one_packet_that_it_is_one() {
+    let text = |packets| analysed(&pcap(packets)).expect("a capture").to_text();
+    assert!(text(1).starts_with("1 packet of 0.000 s in 1 file\n"), "{}", text(1));
+    assert!(text(3).starts_with("3 packets of 0.002 s in 1 file\n"), "{}", text(3));
 }
 
 #[test]
