@@ -1,10 +1,13 @@
 //! `subflow status`: what running proxies and path managers tell, and their logs.
 
 use std::process::Command;
+use std::time::Duration;
+
+use subflow_linux::Stream;
 
 use crate::proxy::{hosts, start};
 use crate::support::{command, left_behind, machine_has, machine_serves, send_signal, text};
-use crate::two_hosts::{TwoHosts, output_in, wait_for_subflows, wait_until};
+use crate::two_hosts::{Daemon, TwoHosts, output_in, subflows, wait_for_subflows, wait_until};
 
 /// What `subflow status` tells of a process.
 fn status_of(process: u32) -> Option<serde_json::Value> {
@@ -64,6 +67,91 @@ fn a_path_manager_tells_its_connections_subflows_and_bytes_by_interface() {
     let process = client.id();
     assert_eq!(client.end("TERM"), Some(0));
     assert_eq!(status_of(process), None);
+}
+
+/// What a path manager tells of an interface: bytes sent and received.
+fn carried(daemon: &Daemon, interface: &str) -> [u64; 2] {
+    let status = status_of(daemon.id()).expect("it runs");
+    let interfaces = status["interfaces"].as_array().expect("a list");
+    let found = interfaces.iter().find(|one| one["name"] == interface).expect("it has it");
+    ["sent_bytes", "received_bytes"].map(|field| found[field].as_u64().expect("a number"))
+}
+
+/// Sends so many bytes from one end to the other.
+fn pass(from: &Stream, to: &Stream, bytes: usize) {
+    let mut left = bytes;
+    while left > 0 {
+        let written = from.write(&vec![7; left.min(8000)]).expect("written").expect("not interrupted");
+        let mut missing = written;
+        while missing > 0 {
+            missing -= to.read(&mut vec![0; missing]).expect("read").expect("not interrupted");
+        }
+        left -= written;
+    }
+}
+
+/// Longer than the time between two looks of a path manager at the open sockets.
+const QUIET: Duration = Duration::from_millis(1500);
+
+#[test]
+fn a_path_manager_knows_what_a_first_subflow_carried_that_the_peer_ended_before_the_connection() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("first-ends", 2);
+    hosts.number(0, [1, 1]);
+    let client = hosts.daemon(&hosts.client, &["--policy", "single-mesh"]);
+    let server = hosts.daemon(&hosts.server, &["--policy", "single-mesh"]);
+    let ([phone, program], _listener) = hosts.connected(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    pass(&phone, &program, 300_000);
+    pass(&program, &phone, 200_000);
+    hosts.number(1, [1, 1]);
+    wait_for_subflows(&hosts.server, 2, &client);
+    std::thread::sleep(QUIET);
+    let has_all = || {
+        let [sent, received] = carried(&server, "v0");
+        // The kernel counts a FIN as a byte received.
+        let is_right = sent == 200_000 && (300_000..=300_001).contains(&received);
+        assert!(is_right, "{sent} {received}\n{}", server.log());
+    };
+    has_all();
+    // The phone leaves the first network; the server's program keeps the connection.
+    hosts.ip(&hosts.client, "address del 10.77.0.1/24 dev v0");
+    wait_for_subflows(&hosts.server, 1, &server);
+    std::thread::sleep(QUIET);
+    has_all();
+    drop((phone, program));
+    let has_ended = || status_of(server.id()).is_some_and(|status| status["connections"] == serde_json::json!([]));
+    wait_until("the end of the connection", has_ended, || server.log());
+    std::thread::sleep(2 * QUIET);
+    has_all();
+}
+
+#[test]
+fn a_path_manager_knows_what_a_connection_carried_whose_program_closes_it_last() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("closed-last", 1);
+    hosts.number(0, [1, 1]);
+    let server = hosts.daemon(&hosts.server, &["--policy", "single-mesh"]);
+    let ([phone, program], _listener) = hosts.connected(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    pass(&phone, &program, 300_000);
+    pass(&program, &phone, 200_000);
+    std::thread::sleep(QUIET);
+    // Both have ended their streams. The phone closes its socket, and the server's program does not.
+    for (one, other) in [(&program, &phone), (&phone, &program)] {
+        one.finish().expect("finished");
+        assert_eq!(other.read(&mut [0; 10]).expect("read"), Some(0));
+    }
+    drop(phone);
+    wait_until("the end of the subflow", || subflows(&hosts.server).is_empty(), || server.log());
+    std::thread::sleep(QUIET);
+    drop(program);
+    let has_ended = || status_of(server.id()).is_some_and(|status| status["connections"] == serde_json::json!([]));
+    wait_until("the end of the connection", has_ended, || server.log());
+    let [sent, received] = carried(&server, "v0");
+    assert!(sent == 200_000 && (300_000..=300_001).contains(&received), "{sent} {received}\n{}", server.log());
 }
 
 #[test]

@@ -25,9 +25,9 @@ pub struct Driver {
     pub(super) kernel: MptcpPathManager,
     events: MptcpEvents,
     pub(super) local: LocalAddresses,
-    clock: WallClock,
+    pub(super) clock: WallClock,
     pub(super) rules: Rules,
-    /// What ended subflows carried, if somebody asks for it.
+    /// What subflows carried, if somebody asks for it.
     pub(super) carried: Option<Carried>,
     /// Whether the addresses are still to be asked for: they went on changing.
     addresses_due: bool,
@@ -69,7 +69,8 @@ impl Driver {
     /// Waits for something to happen, at most for `longest`, and handles it.
     pub fn run(&mut self, longest: Duration) -> Result<()> {
         let waiting = self.connections.values().any(Connection::is_waiting);
-        let wake_at = self.connections.values().map(Connection::wake_at).min().unwrap_or(Instant::MAX);
+        let list_at = self.carried.as_ref().map_or(Instant::MAX, Carried::list_at);
+        let wake_at = self.connections.values().map(Connection::wake_at).fold(list_at, Instant::min);
         let longest = longest.min(self.clock.until(wake_at));
         let timeout = if waiting || self.addresses_due { RETRY.min(longest) } else { longest };
         let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
@@ -93,6 +94,9 @@ impl Driver {
         }
         if let Some(carried) = self.carried.as_mut().filter(|_| rest != Rest::More) {
             carried.count();
+            if carried.list_at() <= self.clock.now() {
+                self.list_carried()?;
+            }
         }
         if waiting {
             self.with_all(|connection, means| connection.retry(means));
@@ -176,8 +180,17 @@ impl Driver {
         }
     }
 
+    /// Notes what open subflows have carried so far, if somebody asks for it.
+    pub(super) fn list_carried(&mut self) -> Result<()> {
+        let Self { carried, connections, .. } = self;
+        let is_open = |subflow| connections.values().any(|connection| connection.subflows().contains(&subflow));
+        carried.as_mut().map_or(Ok(()), |carried| carried.list(is_open))
+    }
+
     /// Asks for this host's addresses, and tells all connections what is different.
     fn refresh_addresses(&mut self) -> Result<()> {
+        // Connections close the subflows of addresses that are gone, and the kernel forgets what the first one carried.
+        self.list_carried()?;
         let difference = match self.local.refresh(&self.rules.interfaces) {
             // An address that is missing in such a list is not lost.
             Err(error) if error.is_torn_list() => {
