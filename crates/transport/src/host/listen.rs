@@ -169,7 +169,7 @@ impl Host {
 }
 
 /// Whether an address may be used as the source or destination of a connection.
-fn is_unicast(address: IpAddr) -> bool {
+pub(super) fn is_unicast(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
     !address.is_multicast() && !address.is_unspecified() && !is_broadcast
 }

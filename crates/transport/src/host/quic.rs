@@ -5,11 +5,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use subflow_quantity::Instant;
-use subflow_wire::quic::{ConnectionId, PacketHeader, QuicDatagram, QuicPacket, VERSION_1};
+use subflow_wire::quic::{
+    ConnectionId, PacketHeader, PacketKind, ProtectedPacket, QuicDatagram, QuicPacket, VERSION_1,
+};
 use subflow_wire::{Body, PROTOCOL_UDP, Packet};
 
+use super::listen::is_unicast;
 use super::{ConnectError, EndpointId, Host};
-use crate::quic::{self, Connection, may_open};
+use crate::quic::{self, CONNECTION_ID_LENGTH, Connection, Opened, may_open};
 use crate::tcp::Ends;
 
 /// The least length of a datagram that is answered with a list of versions (section 6.1).
@@ -58,17 +61,95 @@ impl Host {
             return None;
         }
         let identifiers = may_open(datagram)?;
-        let port = ends.local.port();
-        if self.has_full_accept_queue() || self.half_open.connections(port) >= self.limits.backlog {
+        if self.is_full(ends.local.port()) {
             return None;
         }
         let random = self.random.fork();
         let mut connection = Connection::accept(config, (ends, &self.addresses), identifiers, random, now);
         connection.handle_datagram(now, &packet.ip, datagram);
+        Some(self.admit(connection, ends))
+    }
+
+    /// Processes a datagram whose packets are protected, as they are everywhere but in a simulation: `packet` has the
+    /// headers of IP and UDP, `bytes` are its payload. What is opened of it is decrypted in place. Returns the endpoint,
+    /// which is to be drained, and what was opened.
+    ///
+    /// A connection whose [`Config`](quic::Config) has no [`Tls`](quic::tls::Tls) ignores it.
+    pub fn handle_protected(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        bytes: &mut [u8],
+    ) -> Option<(EndpointId, Opened)> {
+        let owner = self.demux.find(packet).map(|(id, _)| id).filter(|&id| !self.endpoint(id).is_closed());
+        let Some(id) = owner.or_else(|| self.find_protected(bytes)) else {
+            return self.handle_unclaimed_protected(now, packet, bytes);
+        };
+        let (_, source, destination) = packet.body.transport_ports();
+        let connection = self.endpoint_mut(id).as_quic_mut()?;
+        let opened = connection.handle_protected(now, &packet.ip, (source, destination), bytes);
+        self.open_requested(id, now);
+        self.follow_moves(id);
+        self.update_half_open(id);
+        Some((id, opened))
+    }
+
+    /// The connection to whose further paths the first packet of a datagram belongs.
+    fn find_protected(&self, bytes: &[u8]) -> Option<EndpointId> {
+        let first = ProtectedPacket::parse(bytes, CONNECTION_ID_LENGTH).ok()?;
+        let id = *self.connection_ids.0.get(&first.destination).filter(|_| first.kind == PacketKind::OneRtt)?;
+        (!self.endpoint(id).is_closed()).then_some(id)
+    }
+
+    /// A protected datagram of no connection. One that a client's first packet begins opens a connection, if its protection
+    /// is right.
+    fn handle_unclaimed_protected(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        bytes: &mut [u8],
+    ) -> Option<(EndpointId, Opened)> {
+        if !is_unicast(packet.ip.source) || !is_unicast(packet.ip.destination) {
+            return None;
+        }
+        let (_, source, destination) = packet.body.transport_ports();
+        let config = self.listening_quic(destination).filter(|config| config.tls.is_some())?.clone();
+        let ends = Ends {
+            local: SocketAddr::new(packet.ip.destination, destination),
+            remote: SocketAddr::new(packet.ip.source, source),
+        };
+        let first = ProtectedPacket::parse(bytes, CONNECTION_ID_LENGTH).ok()?;
+        let is_long_enough = bytes.len() >= LEAST_LENGTH as usize;
+        if first.kind == PacketKind::OtherVersion && is_long_enough {
+            let answer = versions((destination, source), first.destination, first.source);
+            self.replies.push_back(Packet { ip: ends.ip_header(), body: Body::Quic(answer) });
+        }
+        let opens = first.kind == PacketKind::Initial
+            && is_long_enough
+            && first.destination.length() as usize >= CONNECTION_ID_LENGTH;
+        if !opens || self.is_full(ends.local.port()) {
+            return None;
+        }
+        let (random, identifiers) = (self.random.fork(), (first.destination, first.source));
+        let mut connection = Connection::accept(config, (ends, &self.addresses), identifiers, random, now);
+        let opened = connection.handle_protected(now, &packet.ip, (source, destination), bytes);
+        if opened.datagram.packets.is_empty() {
+            return None;
+        }
+        Some((self.admit(connection, ends), opened))
+    }
+
+    /// Whether no more connections to `port` can be accepted at present.
+    fn is_full(&self, port: u16) -> bool {
+        self.has_full_accept_queue() || self.half_open.connections(port) >= self.limits.backlog
+    }
+
+    /// Takes a connection that a client has opened.
+    fn admit(&mut self, connection: Connection, ends: Ends) -> EndpointId {
         let id = self.add(connection.into(), ends);
-        self.half_open.add_connection(id, port);
+        self.half_open.add_connection(id, ends.local.port());
         self.accepted.push_back(id);
-        Some(id)
+        id
     }
 }
 
@@ -107,11 +188,18 @@ fn negotiate_version(datagram: &QuicDatagram) -> Option<QuicDatagram> {
     if version == VERSION_1 || datagram.length() < LEAST_LENGTH {
         return None;
     }
+    let local_and_remote = (datagram.destination_port, datagram.source_port);
+    Some(versions(local_and_remote, destination, source))
+}
+
+/// The versions that this host supports, for a client that has sent a packet with these connection identifiers from the
+/// remote port.
+fn versions(
+    (source_port, destination_port): (u16, u16),
+    destination: ConnectionId,
+    source: ConnectionId,
+) -> QuicDatagram {
     let header =
         PacketHeader::VersionNegotiation { destination: source, source: destination, versions: vec![VERSION_1] };
-    Some(QuicDatagram {
-        source_port: datagram.destination_port,
-        destination_port: datagram.source_port,
-        packets: vec![QuicPacket { header, frames: Vec::new() }],
-    })
+    QuicDatagram { source_port, destination_port, packets: vec![QuicPacket { header, frames: Vec::new() }] }
 }

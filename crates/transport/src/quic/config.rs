@@ -1,6 +1,7 @@
 //! The configuration of one end of a QUIC connection.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use subflow_policy::congestion::{Algorithm, Reno};
 use subflow_policy::path_manager::PathManagement;
@@ -8,6 +9,7 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_wire::quic::TransportParameters;
 
+use super::tls::Tls;
 use crate::mptcp::Bottleneck;
 
 /// The exponent of two by which delays in acknowledgments are divided (RFC 9000, section 18.2: the default).
@@ -49,8 +51,10 @@ pub struct Config {
     pub streams: u64,
     /// Most bytes written and not acknowledged; `None` for no bound.
     pub send_buffer: Option<u64>,
-    /// Bytes of the messages of the handshake.
+    /// Bytes of the messages of the handshake with the null suite.
     pub handshake: HandshakeLengths,
+    /// What protects packets, and what the handshake is done with; `None` for the null suite, which protects nothing.
+    pub tls: Option<Arc<dyn Tls>>,
     /// Several paths at the same time (draft-ietf-quic-multipath), if the peer supports them as well; `None` for one path.
     pub multipath: Option<Multipath>,
 }
@@ -118,6 +122,7 @@ impl Default for Config {
             streams: 100,
             send_buffer: None,
             handshake: HandshakeLengths::default(),
+            tls: None,
             multipath: None,
         }
     }
@@ -135,6 +140,8 @@ impl Config {
             ack_delay_exponent: ACK_DELAY_EXPONENT.into(),
             max_ack_delay: self.max_ack_delay.as_millis(),
             active_connection_id_limit: ACTIVE_CONNECTION_IDS,
+            // Connections of the null suite are simulated: nobody there would move.
+            disable_active_migration: self.tls.is_some(),
             initial_max_path_id: self.multipath.as_ref().map(|multipath| multipath.max_path_id),
             ..TransportParameters::default()
         }

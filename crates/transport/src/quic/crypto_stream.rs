@@ -46,6 +46,11 @@ impl CryptoStream {
         self.outgoing.resize(end, 0);
     }
 
+    /// Sends messages as they are.
+    pub(super) fn write_messages(&mut self, messages: &[u8]) {
+        self.outgoing.extend_from_slice(messages);
+    }
+
     /// Whether there is anything to send.
     #[inline]
     pub(super) fn has_pending(&self) -> bool {
@@ -105,6 +110,11 @@ impl CryptoStream {
             }
         }
         Ok(())
+    }
+
+    /// What has arrived in order since it was taken last: messages and parts of them.
+    pub(super) fn take_arrived(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.incoming)
     }
 
     /// The next message that has arrived completely.

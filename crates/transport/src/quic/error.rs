@@ -28,6 +28,10 @@ pub enum TransportError {
     /// The messages of the handshake are not those that are expected (`CRYPTO_ERROR` with TLS's alert
     /// `unexpected_message`).
     UnexpectedMessage,
+    /// TLS has refused the handshake, with this alert (`CRYPTO_ERROR`; RFC 8446, section 6).
+    Alert(u8),
+    /// More packets than allowed could not be decrypted with the keys of the connection.
+    AeadLimit,
 }
 
 impl TransportError {
@@ -44,7 +48,9 @@ impl TransportError {
             Self::ConnectionIdLimit => 0x09,
             Self::ProtocolViolation => 0x0a,
             Self::CryptoBufferExceeded => 0x0d,
+            Self::AeadLimit => 0x0f,
             Self::UnexpectedMessage => 0x010a,
+            Self::Alert(alert) => 0x0100 | alert as u64,
         }
     }
 

@@ -48,18 +48,31 @@ fn parameters_in(body: &[u8]) -> Result<TransportParameters, TransportError> {
 }
 
 impl Connection {
-    /// The client's first message.
-    pub(super) fn begin_handshake(&mut self) {
-        let parameters = TransportParameters {
+    /// What this end says about itself.
+    pub(super) fn own_parameters(&self) -> TransportParameters {
+        TransportParameters {
+            original_destination_connection_id: Some(self.ids().original()).filter(|_| self.is_server),
             initial_source_connection_id: Some(self.ids().source()),
             ..self.config.transport_parameters()
-        };
-        let length = self.config.handshake.client_hello;
-        self.space_mut(SpaceId::Initial).crypto.write(CLIENT_HELLO, &body_with(&parameters), length);
+        }
+    }
+
+    /// The handshake begins: with the client's first message, or before it has arrived.
+    pub(super) fn begin_handshake(&mut self) {
+        if let Some(tls) = self.config.tls.clone() {
+            return self.begin_tls(&*tls);
+        }
+        if !self.is_server {
+            let (body, length) = (body_with(&self.own_parameters()), self.config.handshake.client_hello);
+            self.space_mut(SpaceId::Initial).crypto.write(CLIENT_HELLO, &body, length);
+        }
     }
 
     /// Processes the messages that have arrived in a packet number space. `source` is that of the packet's header.
     pub(super) fn advance_handshake(&mut self, id: SpaceId, source: ConnectionId) -> Result<(), TransportError> {
+        if self.protection.is_some() {
+            return self.advance_tls(id, source);
+        }
         while let Some(message) = self.space_mut(id).crypto.next_message() {
             self.on_message(id, &message, source)?;
         }
@@ -70,11 +83,13 @@ impl Connection {
         let is_first = !self.space(SpaceId::Handshake).is_open();
         match (self.is_server, id, message.kind) {
             (true, SpaceId::Initial, CLIENT_HELLO) if is_first => {
-                self.learn_peer(&message.body, source)?;
+                self.learn_peer(parameters_in(&message.body)?, source)?;
                 self.answer_hello();
             }
             (false, SpaceId::Initial, SERVER_HELLO) if is_first => self.space_mut(SpaceId::Handshake).open(),
-            (false, SpaceId::Handshake, ENCRYPTED_EXTENSIONS) => self.learn_peer(&message.body, source)?,
+            (false, SpaceId::Handshake, ENCRYPTED_EXTENSIONS) => {
+                self.learn_peer(parameters_in(&message.body)?, source)?;
+            }
             (false, SpaceId::Handshake, FINISHED) if self.peer.initial_source_connection_id.is_some() => {
                 let length = self.config.handshake.finished;
                 self.space_mut(SpaceId::Handshake).crypto.write(FINISHED, &[], length);
@@ -92,12 +107,7 @@ impl Connection {
 
     /// The server's messages.
     fn answer_hello(&mut self) {
-        let lengths = self.config.handshake;
-        let parameters = TransportParameters {
-            original_destination_connection_id: Some(self.ids().original()),
-            initial_source_connection_id: Some(self.ids().source()),
-            ..self.config.transport_parameters()
-        };
+        let (lengths, parameters) = (self.config.handshake, self.own_parameters());
         self.space_mut(SpaceId::Initial).crypto.write(SERVER_HELLO, &[], lengths.server_hello);
         let handshake = self.space_mut(SpaceId::Handshake);
         handshake.open();
@@ -106,8 +116,7 @@ impl Connection {
     }
 
     /// The peer says what it supports. Its connection identifiers have to be those of its packets (section 7.3).
-    fn learn_peer(&mut self, body: &[u8], source: ConnectionId) -> Result<(), TransportError> {
-        let peer = parameters_in(body)?;
+    pub(super) fn learn_peer(&mut self, peer: TransportParameters, source: ConnectionId) -> Result<(), TransportError> {
         let original = if self.is_server { None } else { Some(self.ids().original()) };
         let is_of_server = peer.original_destination_connection_id.is_some()
             || peer.stateless_reset_token.is_some()
@@ -130,7 +139,7 @@ impl Connection {
     }
 
     /// The handshake is complete: data can be transferred.
-    fn establish(&mut self) {
+    pub(super) fn establish(&mut self) {
         self.phase = Phase::Established(Progress::default());
         let path = &mut self.paths[0];
         path.space.open();

@@ -16,46 +16,94 @@ use super::space_id::SpaceId;
 use super::{Connection, MAIN_STREAM, Taken};
 use crate::tcp::{Closed, Ends};
 
+/// A datagram that has arrived.
+pub(super) struct Arrival {
+    /// The place of the path of its packets.
+    place: usize,
+    /// The destination of its first packet.
+    first: Option<ConnectionId>,
+    /// Whether its path was kept from sending by the bytes that had arrived before.
+    was_limited: bool,
+    /// Whether it is too short for Initial packets.
+    is_short: bool,
+}
+
+impl Arrival {
+    pub(super) const fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Whether a packet of it is not processed: all have the same destination (section 12.2).
+    #[inline]
+    pub(super) fn ignores(&self, destination: ConnectionId, is_initial: bool) -> bool {
+        self.first.is_some_and(|first| first != destination) || self.is_short && is_initial
+    }
+}
+
 impl Connection {
-    /// Processes a datagram.
+    /// Processes a datagram of the null suite.
     pub(crate) fn handle_datagram(&mut self, now: Instant, ip: &IpHeader, datagram: &QuicDatagram) {
         self.taken.clear();
         match &self.phase {
             Phase::Over(_) => return,
+            // What is not protected proves nothing.
+            _ if self.protection.is_some() => return,
             Phase::Closing { .. } => return self.on_datagram_after_close(ip, datagram),
             Phase::Handshaking | Phase::Established(_) => {}
         }
-        let place = self.place_of_datagram(ip, datagram, now);
-        let path = &mut self.paths[place];
-        path.counters.datagrams_received += 1;
-        let first = datagram.packets.first().map(|packet| packet.header.destination());
-        let was_limited = path.amplification.is_limited();
-        // Section 8.1: what certainly belongs to this connection, and comes from the address that is to be validated.
-        if !path.amplification.is_validated
-            && (ip.source, datagram.source_port) == (path.ends.remote.ip(), path.ends.remote.port())
-            && first.is_some_and(|first| path.ids.is_own(first, self.is_server))
-        {
-            path.amplification.received += u64::from(datagram.length());
-        }
-        // Section 14.1: a client's Initial packets are discarded if their datagram is short.
-        let is_short = self.is_server && self.in_handshake() && datagram.length() < LEAST_INITIAL;
+        let first = datagram
+            .packets
+            .first()
+            .map(|packet| (packet.header.destination(), matches!(packet.header, PacketHeader::OneRtt { .. })));
+        let ports = (datagram.source_port, datagram.destination_port);
+        let arrival = self.begin_datagram((ip, ports), first, || datagram.length(), now);
         for packet in &datagram.packets {
             if !self.phase.is_open() {
                 return;
             }
-            // Section 12.2: all packets of a datagram have the same destination.
-            let is_ignored = first.is_some_and(|first| first != packet.header.destination())
-                || is_short && matches!(packet.header, PacketHeader::Initial { .. });
-            if is_ignored {
+            if arrival.ignores(packet.header.destination(), matches!(packet.header, PacketHeader::Initial { .. })) {
                 continue;
             }
-            if let Err(error) = self.on_packet(place, packet, ip.ecn, now) {
+            if let Err(error) = self.on_packet(arrival.place, packet, ip.ecn, now) {
                 return self.fail(error);
             }
         }
+        self.end_datagram(&arrival, now);
+    }
+
+    /// A datagram of `length` bytes has arrived between `ports`, of the source and of the destination. `first` is the
+    /// destination of its first packet, and whether that has a short header.
+    #[inline]
+    pub(super) fn begin_datagram(
+        &mut self,
+        (ip, ports): (&IpHeader, (u16, u16)),
+        first: Option<(ConnectionId, bool)>,
+        length: impl Fn() -> u32,
+        now: Instant,
+    ) -> Arrival {
+        let place = self.place_of_datagram((ip, ports), first, now);
+        let path = &mut self.paths[place];
+        path.counters.datagrams_received += 1;
+        let first = first.map(|(first, _)| first);
+        let was_limited = path.amplification.is_limited();
+        // Section 8.1: what certainly belongs to this connection, and comes from the address that is to be validated.
+        if !path.amplification.is_validated
+            && (ip.source, ports.0) == (path.ends.remote.ip(), path.ends.remote.port())
+            && first.is_some_and(|first| path.ids.is_own(first, self.is_server))
+        {
+            path.amplification.received += u64::from(length());
+        }
+        // Section 14.1: a client's Initial packets are discarded if their datagram is short.
+        let is_short = self.is_server && self.in_handshake() && length() < LEAST_INITIAL;
+        Arrival { place, first, was_limited, is_short }
+    }
+
+    /// All packets of a datagram are processed.
+    #[inline]
+    pub(super) fn end_datagram(&mut self, arrival: &Arrival, now: Instant) {
         self.note_blocked_paths();
         self.report_progress();
-        self.timers_moved |= was_limited && !self.paths[place].amplification.is_limited();
+        self.timers_moved |= arrival.was_limited && !self.paths[arrival.place].amplification.is_limited();
         if core::mem::take(&mut self.timers_moved) {
             self.on_moved_timers(now);
         }
@@ -63,26 +111,29 @@ impl Connection {
 
     /// The place of the path whose packets a datagram has, by the connection identifier: the initial path if it has none
     /// of this connection. The first packet of a further path opens it.
-    fn place_of_datagram(&mut self, ip: &IpHeader, datagram: &QuicDatagram, now: Instant) -> usize {
-        if self.multipath.is_none() {
-            return 0;
-        }
-        let Some(PacketHeader::OneRtt { destination, .. }) = datagram.packets.first().map(|packet| &packet.header)
-        else {
-            return 0;
-        };
-        let known = |path: &Path| !path.is_closed() && path.ids.is_own(*destination, self.is_server);
+    fn place_of_datagram(
+        &mut self,
+        (ip, ports): (&IpHeader, (u16, u16)),
+        first: Option<(ConnectionId, bool)>,
+        now: Instant,
+    ) -> usize {
+        let Some((destination, true)) = first.filter(|_| self.multipath.is_some()) else { return 0 };
+        let known = |path: &Path| !path.is_closed() && path.ids.is_own(destination, self.is_server);
         if let Some(place) = self.paths.iter().position(known) {
             return place;
         }
-        let ends = Ends {
-            local: SocketAddr::new(ip.destination, datagram.destination_port),
-            remote: SocketAddr::new(ip.source, datagram.source_port),
-        };
-        self.accept_path(*destination, ends, now).unwrap_or(0)
+        let ends =
+            Ends { local: SocketAddr::new(ip.destination, ports.1), remote: SocketAddr::new(ip.source, ports.0) };
+        self.accept_path(destination, ends, now).unwrap_or(0)
     }
 
-    fn on_packet(&mut self, place: usize, packet: &QuicPacket, ecn: Ecn, now: Instant) -> Result<(), TransportError> {
+    pub(super) fn on_packet(
+        &mut self,
+        place: usize,
+        packet: &QuicPacket,
+        ecn: Ecn,
+        now: Instant,
+    ) -> Result<(), TransportError> {
         if let PacketHeader::VersionNegotiation { destination, versions, .. } = &packet.header {
             self.on_version_negotiation(*destination, versions);
             return Ok(());
@@ -171,6 +222,8 @@ impl Connection {
                 (false, None) => self.on_ack(id, ack, now),
                 (false, Some(_)) => Err(TransportError::ProtocolViolation),
             },
+            // What comes after the handshake are tickets for others, which are not resumed here (section 7.5).
+            Frame::Crypto(_) if id.is_data() && self.protection.is_some() => Ok(()),
             Frame::Crypto(crypto) => self.space_mut(id).crypto.accept(crypto),
             // Section 12.4, table 3: an application closes in 1-RTT packets only.
             Frame::ConnectionClose(close) if id.is_data() || matches!(close.cause, CloseCause::Transport { .. }) => {

@@ -1,13 +1,15 @@
 //! QUIC version 1 (RFC 9000, RFC 9002) over one path or several (draft-ietf-quic-multipath-21), as a sans-IO state machine.
 //!
-//! Cryptography is the null suite of [`subflow_wire::quic`]: messages of the handshake and packets have the lengths that
-//! they have with TLS 1.3, and nothing is encrypted. Therefore this endpoint is for simulations, not for real networks.
+//! Cryptography is that of a [`Tls`](tls::Tls), which others implement, or for simulations the null suite of
+//! [`subflow_wire::quic`]: messages of the handshake and packets have the lengths that they have with TLS 1.3, and nothing is
+//! encrypted.
 //!
 //! | concern | file |
 //! |---|---|
 //! | configuration | `config.rs` |
 //! | the connection, its phases and packet number spaces | this one, `phase.rs`, `space.rs`, `space_id.rs` |
-//! | the handshake and transport parameters (sections 7, 17.2) | `handshake.rs`; its messages: `crypto_stream.rs` |
+//! | the handshake and transport parameters (sections 7, 17.2) | `handshake.rs`; with TLS: `tls_handshake.rs`; its messages: `crypto_stream.rs` |
+//! | cryptography (RFC 9001) | what it is: `tls.rs`; keys: `protection.rs`; datagrams as bytes: `protected_datagram.rs` |
 //! | connection identifiers (5.1) | `connection_ids.rs` |
 //! | packets and frames that arrive (12) | `input.rs` |
 //! | packets that leave (12, 13.2, 14) | `output.rs`; their frames: `frame_output.rs` |
@@ -24,7 +26,7 @@
 //!
 //! Windows count packets: an algorithm of [`subflow_policy::congestion`] sees a packet as TCP's segment, under the rules of
 //! RFC 9002. Not supported: 0-RTT, Retry, migration, DATAGRAM, unidirectional streams, path MTU discovery
-//! (the path carries [`Config::mtu`]), key updates.
+//! (the path carries [`Config::mtu`]).
 
 mod ack_input;
 mod carriers;
@@ -48,6 +50,8 @@ mod path_frames;
 mod phase;
 mod placement;
 mod probe;
+mod protected_datagram;
+mod protection;
 mod receive_stream;
 mod received;
 mod recovery;
@@ -59,6 +63,8 @@ mod space;
 mod space_id;
 mod stream_input;
 mod streams;
+pub mod tls;
+mod tls_handshake;
 mod window;
 
 use std::net::IpAddr;
@@ -73,6 +79,8 @@ pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as Mu
 pub use error::TransportError;
 pub use further_streams::{Priority, Taken};
 pub(crate) use handshake::may_open;
+pub use protected_datagram::Opened;
+pub use protection::NoKey;
 pub use rtt::Rtt;
 
 use crate::notes::SctpNotes;
@@ -85,6 +93,7 @@ use further_streams::Further;
 use multipath::Multipath;
 use path::Path;
 use phase::Phase;
+use protection::Protection;
 use sent::SentPacket;
 use space::Space;
 use space_id::SpaceId;
@@ -110,6 +119,8 @@ pub struct Connection {
     congestion: Controller,
     /// What several paths need; `None` if this end or the peer has none.
     multipath: Option<Box<Multipath>>,
+    /// What protects packets; `None` with the null suite.
+    protection: Option<Box<Protection>>,
     idle: Idle,
     streams: Streams,
     /// The application's side of [`MAIN_STREAM`].
@@ -190,7 +201,10 @@ impl Connection {
         now: Instant,
     ) -> Self {
         let connection = Self::new(config, ends, [original, source], random, now);
-        Self { is_server: true, streams: Streams::new(&connection.config, true), ..connection }
+        let streams = Streams::new(&connection.config, true);
+        let mut connection = Self { is_server: true, streams, ..connection };
+        connection.begin_handshake();
+        connection
     }
 
     fn new(
@@ -218,6 +232,7 @@ impl Connection {
             paths: vec![initial],
             congestion,
             multipath,
+            protection: None,
             idle: Idle::new(now),
             streams: Streams::new(&config, false),
             stream: Stream::new(config.send_buffer),

@@ -276,7 +276,10 @@ impl Connection {
         match id {
             SpaceId::Initial => PacketHeader::Initial { version, destination, source, token: Box::default(), number },
             SpaceId::Handshake => PacketHeader::Handshake { version, destination, source, number },
-            SpaceId::Data(_) => PacketHeader::OneRtt { destination, spin: false, key_phase: false, number },
+            SpaceId::Data(_) => {
+                let key_phase = self.protection.as_ref().is_some_and(|protection| protection.key_phase());
+                PacketHeader::OneRtt { destination, spin: false, key_phase, number }
+            }
         }
     }
 

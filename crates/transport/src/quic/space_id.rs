@@ -1,6 +1,6 @@
 //! The packet number spaces of a connection (RFC 9000, section 12.3; draft-ietf-quic-multipath-21, section 2.3).
 
-use subflow_wire::quic::PacketHeader;
+use subflow_wire::quic::{PacketHeader, PacketKind};
 
 /// A packet number space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,16 @@ impl SpaceId {
             PacketHeader::OneRtt { .. } => Some(Self::of_path(place)),
             // 0-RTT is not accepted.
             PacketHeader::ZeroRtt { .. } | PacketHeader::Retry { .. } | PacketHeader::VersionNegotiation { .. } => None,
+        }
+    }
+
+    /// The same of a packet whose protection is not removed.
+    pub(super) fn of_kind(kind: PacketKind, place: usize) -> Option<Self> {
+        match kind {
+            PacketKind::Initial => Some(Self::Initial),
+            PacketKind::Handshake => Some(Self::Handshake),
+            PacketKind::OneRtt => Some(Self::of_path(place)),
+            PacketKind::ZeroRtt | PacketKind::Retry | PacketKind::VersionNegotiation | PacketKind::OtherVersion => None,
         }
     }
 }

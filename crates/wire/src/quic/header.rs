@@ -8,17 +8,17 @@ use crate::reader::Reader;
 pub const VERSION_1: u32 = 1;
 
 /// Bits of the first byte: of all packets, of long headers, and of short ones.
-const BIT_LONG: u8 = 0x80;
-const BIT_FIXED: u8 = 0x40;
-const LONG_RESERVED: u8 = 0x0c;
+pub(super) const BIT_LONG: u8 = 0x80;
+pub(super) const BIT_FIXED: u8 = 0x40;
+pub(super) const LONG_RESERVED: u8 = 0x0c;
 const BIT_SPIN: u8 = 0x20;
-const SHORT_RESERVED: u8 = 0x18;
+pub(super) const SHORT_RESERVED: u8 = 0x18;
 const BIT_KEY_PHASE: u8 = 0x04;
 /// Packet types of long headers, at their place in the first byte.
-const TYPE_MASK: u8 = 0x30;
-const TYPE_INITIAL: u8 = 0x00;
-const TYPE_ZERO_RTT: u8 = 0x10;
-const TYPE_HANDSHAKE: u8 = 0x20;
+pub(super) const TYPE_MASK: u8 = 0x30;
+pub(super) const TYPE_INITIAL: u8 = 0x00;
+pub(super) const TYPE_ZERO_RTT: u8 = 0x10;
+pub(super) const TYPE_HANDSHAKE: u8 = 0x20;
 const TYPE_RETRY: u8 = 0x30;
 /// Bytes with which the field of the packet's length is written, as most implementations do.
 const LENGTH_FIELD: u32 = 2;
@@ -212,9 +212,7 @@ impl PacketHeader {
 
     /// The inner option is `None` if bytes are missing.
     fn parse_long(first: u8, reader: &mut Reader<'_>) -> Result<Option<(Self, usize)>, ParseError> {
-        let Some(version) = reader.u32() else { return Ok(None) };
-        let identifiers = (ConnectionId::read_counted(reader), ConnectionId::read_counted(reader));
-        let (Some(destination), Some(source)) = identifiers else { return Ok(None) };
+        let Some(LongStart { version, destination, source }) = LongStart::read(reader) else { return Ok(None) };
         if version == 0 {
             let count = reader.remaining() / 4;
             let versions = (0..count).filter_map(|_| reader.u32()).collect();
@@ -230,25 +228,45 @@ impl PacketHeader {
             return Ok(Some((Self::Retry { version, destination, source, token, integrity_tag }, 0)));
         }
         expect(first & LONG_RESERVED == 0, "reserved bits")?;
-        let token = match kind {
-            TYPE_INITIAL => {
-                let length = reader.varint().and_then(|length| usize::try_from(length).ok());
-                let Some(token) = length.and_then(|length| reader.bytes(length)) else { return Ok(None) };
-                Box::from(token)
-            }
-            _ => Box::default(),
-        };
-        let length = reader.varint().and_then(|length| usize::try_from(length).ok());
-        let (Some(length), Some(number)) = (length, read_number(first, reader)) else { return Ok(None) };
+        let Some((token, length)) = read_token_and_length(kind == TYPE_INITIAL, reader) else { return Ok(None) };
+        let Some(number) = read_number(first, reader) else { return Ok(None) };
         let rest = length.checked_sub(number.length() as usize);
         let rest = rest.ok_or(ParseError::Field { header: Header::Quic, field: "length" })?;
         let header = match kind {
-            TYPE_INITIAL => Self::Initial { version, destination, source, token, number },
+            TYPE_INITIAL => Self::Initial { version, destination, source, token: token.into(), number },
             TYPE_ZERO_RTT => Self::ZeroRtt { version, destination, source, number },
             _ => Self::Handshake { version, destination, source, number },
         };
         Ok(Some((header, rest)))
     }
+}
+
+/// What follows the first byte of every long header, of whatever version (RFC 8999, section 5.1).
+pub(super) struct LongStart {
+    pub(super) version: u32,
+    pub(super) destination: ConnectionId,
+    pub(super) source: ConnectionId,
+}
+
+impl LongStart {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let version = reader.u32()?;
+        let (destination, source) = (ConnectionId::read_counted(reader)?, ConnectionId::read_counted(reader)?);
+        Some(Self { version, destination, source })
+    }
+}
+
+/// What stands before the packet number of a long header: the token, which only an Initial packet has, and the number of
+/// bytes from the packet number on.
+pub(super) fn read_token_and_length<'a>(is_initial: bool, reader: &mut Reader<'a>) -> Option<(&'a [u8], usize)> {
+    let token = match is_initial {
+        true => {
+            let length = usize::try_from(reader.varint()?).ok()?;
+            reader.bytes(length)?
+        }
+        false => &[],
+    };
+    Some((token, usize::try_from(reader.varint()?).ok()?))
 }
 
 fn emit_number(number: PacketNumber, out: &mut Emitter<'_>) {

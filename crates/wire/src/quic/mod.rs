@@ -8,6 +8,7 @@
 //! | connection identifiers (section 5.1) | `connection_id.rs` |
 //! | headers (section 17) | `header.rs` |
 //! | packets, and several in one UDP datagram (section 12.2) | `packet.rs`, `datagram.rs` |
+//! | packets before their protection is removed (RFC 9001, section 5.4) | `protected.rs` |
 //! | frames (section 19) | `frame.rs`; their bytes: `frame_bytes.rs` |
 //! | ACK and PATH_ACK frames | `ack.rs` |
 //! | STREAM, CRYPTO and DATAGRAM frames | `data_frames.rs` |
@@ -18,7 +19,8 @@
 //!
 //! Packets are those of the *null suite*: they have the lengths of AEAD-protected packets, with a tag of
 //! [`TAG_LENGTH`] bytes that is zero, but headers are not masked and payloads not encrypted. Keys are not part of this
-//! crate, and a packet of any other suite does not parse.
+//! crate. Whoever has them turns such a packet into one of another suite in place, and back: [`ProtectedPacket`] says where
+//! what is masked and encrypted lies.
 //!
 //! A datagram whose first packet is malformed is refused; a malformed packet behind others ends the datagram, as
 //! section 12.2 asks for. What of a packet's payload is no frame is kept as [`Frame::Invalid`]: the connection decides
@@ -37,6 +39,7 @@ mod frame_bytes;
 mod header;
 mod packet;
 mod packet_number;
+mod protected;
 mod transport_parameters;
 mod varint;
 
@@ -48,6 +51,7 @@ pub use frame::{CloseCause, CloseFrame, Frame, NewConnectionIdFrame, STATELESS_R
 pub use header::{PacketHeader, VERSION_1};
 pub use packet::{QuicPacket, TAG_LENGTH};
 pub use packet_number::PacketNumber;
+pub use protected::{PacketKind, ProtectedPacket, SAMPLE_LENGTH};
 pub use transport_parameters::{PreferredAddress, TransportParameters};
 pub use varint::{MAX_VARINT, varint_length};
 
