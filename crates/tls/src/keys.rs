@@ -1,0 +1,67 @@
+//! Keys of rustls as those of the stack (RFC 9001, section 5).
+
+use rustls::quic::{self, Secrets};
+use subflow_transport::quic::tls::{DirectionKeys, HeaderKey, KeyUpdates, Keys, PacketKey, Tag};
+use subflow_wire::quic::SAMPLE_LENGTH;
+
+struct Header(Box<dyn quic::HeaderProtectionKey>);
+struct Packet(Box<dyn quic::PacketKey>);
+struct Updates(Secrets);
+
+/// The keys of one level of protection, in both directions.
+pub fn keys_of(keys: quic::Keys) -> Keys {
+    let direction = |keys: quic::DirectionalKeys| DirectionKeys {
+        header: Box::new(Header(keys.header)),
+        packet: Box::new(Packet(keys.packet)),
+    };
+    Keys { own: direction(keys.local), peer: direction(keys.remote) }
+}
+
+pub(crate) fn updates_of(secrets: Secrets) -> Box<dyn KeyUpdates> {
+    Box::new(Updates(secrets))
+}
+
+impl HeaderKey for Header {
+    fn mask(&self, sample: &[u8; SAMPLE_LENGTH], first: &mut u8, number: &mut [u8]) {
+        let result = self.0.encrypt_in_place(sample, first, number);
+        result.expect("samples have 16 bytes with all suites, and packet numbers at most four");
+    }
+
+    fn unmask(&self, sample: &[u8; SAMPLE_LENGTH], first: &mut u8, number: &mut [u8]) {
+        let result = self.0.decrypt_in_place(sample, first, number);
+        result.expect("samples have 16 bytes with all suites, and packet numbers at most four");
+    }
+}
+
+impl PacketKey for Packet {
+    fn seal(&self, path: u32, number: u64, header: &[u8], payload: &mut [u8]) -> Option<Tag> {
+        let sealed = match path {
+            0 => self.0.encrypt_in_place(number, header, payload),
+            path => self.0.encrypt_in_place_for_path(path, number, header, payload),
+        };
+        sealed.ok()?.as_ref().try_into().ok()
+    }
+
+    fn open(&self, path: u32, number: u64, header: &[u8], payload: &mut [u8]) -> bool {
+        let opened = match path {
+            0 => self.0.decrypt_in_place(number, header, payload),
+            path => self.0.decrypt_in_place_for_path(path, number, header, payload),
+        };
+        opened.is_ok()
+    }
+
+    fn confidentiality_limit(&self) -> u64 {
+        self.0.confidentiality_limit()
+    }
+
+    fn integrity_limit(&self) -> u64 {
+        self.0.integrity_limit()
+    }
+}
+
+impl KeyUpdates for Updates {
+    fn next(&mut self) -> [Box<dyn PacketKey>; 2] {
+        let keys = self.0.next_packet_keys();
+        [Box::new(Packet(keys.local)), Box::new(Packet(keys.remote))]
+    }
+}
