@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rustls::pki_types::ServerName;
 use rustls::quic::{self, ClientConnection, KeyChange, ServerConnection, Suite, Version};
 use rustls::{AlertDescription, ClientConfig, ServerConfig, Side};
-use subflow_transport::quic::tls::{Keys, NewKeys, Session, Tls};
+use subflow_transport::quic::tls::{Keys, NewKeys, Session, Tag, Tls};
 use subflow_wire::quic::ConnectionId;
 
-use crate::keys::{keys_of, updates_of};
+use crate::keys::{keys_of, retry_tag, updates_of};
 
 /// What begins handshakes of clients.
 pub(crate) struct Client {
@@ -46,6 +46,10 @@ impl Tls for Client {
         initial_keys(&self.initial, destination, is_server)
     }
 
+    fn retry_tag(&self, original: &ConnectionId, packet: &[u8]) -> Tag {
+        retry_tag(original, packet)
+    }
+
     fn begin(&self, is_server: bool, parameters: Vec<u8>) -> Result<Box<dyn Session>, u8> {
         let session = if is_server { None } else { self.session(parameters).ok() };
         session.ok_or_else(|| u8::from(AlertDescription::InternalError))
@@ -55,6 +59,10 @@ impl Tls for Client {
 impl Tls for Server {
     fn initial_keys(&self, destination: &ConnectionId, is_server: bool) -> Keys {
         initial_keys(&self.initial, destination, is_server)
+    }
+
+    fn retry_tag(&self, original: &ConnectionId, packet: &[u8]) -> Tag {
+        retry_tag(original, packet)
     }
 
     fn begin(&self, is_server: bool, parameters: Vec<u8>) -> Result<Box<dyn Session>, u8> {

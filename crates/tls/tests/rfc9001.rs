@@ -136,6 +136,15 @@ fn the_servers_initial_packet_is_that_of_a_3() {
 }
 
 #[test]
+fn the_tag_of_the_retry_packet_is_that_of_a_4() {
+    let packet = hex("ff000000010008f067a5502a4262b5746f6b656e04a265ba2eff4d829058fb3f0f2496ba");
+    let (head, tag) = packet.split_last_chunk::<16>().expect("there is a tag");
+    assert_eq!(client().retry_tag(&destination(), head), *tag);
+    let other = ConnectionId::new(&hex("8394c8f03e515709")).expect("eight bytes");
+    assert_ne!(server().retry_tag(&other, head), *tag, "it answers another packet");
+}
+
+#[test]
 fn the_short_header_with_chacha20_is_that_of_a_5() {
     let secret: [u8; 32] = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b").try_into().unwrap();
     let direction = |secret: [u8; 32]| {

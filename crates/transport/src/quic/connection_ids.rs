@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rand_core::RngCore;
 use subflow_wire::quic::{ConnectionId, Frame, NewConnectionIdFrame, STATELESS_RESET_TOKEN_LENGTH};
+use subtle::ConstantTimeEq;
 
 use super::config::CONNECTION_ID_LENGTH;
 use super::error::TransportError;
@@ -30,6 +31,8 @@ pub(super) struct ConnectionIds {
     to_tell: Vec<u64>,
     /// Issued by the peer, with their numbers; the first one is in use.
     of_peer: BTreeMap<u64, ConnectionId>,
+    /// What a stateless reset of the peer contains, by the numbers of its identifiers.
+    resets: BTreeMap<u64, [u8; STATELESS_RESET_TOKEN_LENGTH]>,
     /// The source of the peer's first packet, once that has arrived.
     first_of_peer: Option<ConnectionId>,
     /// Identifiers of the peer with smaller numbers are retired.
@@ -59,6 +62,7 @@ impl ConnectionIds {
             issued: 1,
             to_tell: Vec::new(),
             of_peer: [(0, peer)].into(),
+            resets: BTreeMap::new(),
             first_of_peer: None,
             retired_prior_to: 0,
             to_retire: Vec::new(),
@@ -120,9 +124,25 @@ impl ConnectionIds {
         self.first_of_peer = Some(id);
     }
 
+    /// The server is reached under another identifier before it has told its own (Retry).
+    pub(super) fn redirect(&mut self, id: ConnectionId) {
+        self.of_peer.insert(0, id);
+    }
+
     /// The source of the packet with which the peer has told its identifier.
     pub(super) fn first_of_peer(&self) -> Option<ConnectionId> {
         self.first_of_peer
+    }
+
+    /// The peer has told what a stateless reset of its first identifier contains.
+    pub(super) fn learn_reset(&mut self, token: [u8; STATELESS_RESET_TOKEN_LENGTH]) {
+        self.resets.insert(0, token);
+    }
+
+    /// Whether a datagram that ends with `token` is a stateless reset of the peer (section 10.3.1).
+    pub(super) fn is_reset(&self, token: &[u8; STATELESS_RESET_TOKEN_LENGTH]) -> bool {
+        // As many steps whatever the token, so that nobody can guess it byte by byte.
+        self.resets.values().fold(false, |found, known| found | bool::from(known.ct_eq(token)))
     }
 
     /// How many identifiers this end has issued, retired ones too.
@@ -174,7 +194,9 @@ impl ConnectionIds {
             }
         } else {
             self.of_peer.insert(frame.sequence, frame.connection_id);
+            self.resets.insert(frame.sequence, frame.stateless_reset_token);
         }
+        self.resets = self.resets.split_off(&self.retired_prior_to);
         while let Some(first) = self.of_peer.first_entry().filter(|first| *first.key() < self.retired_prior_to) {
             self.to_retire.push(first.remove_entry().0);
         }

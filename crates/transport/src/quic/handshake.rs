@@ -121,9 +121,10 @@ impl Connection {
         let is_of_server = peer.original_destination_connection_id.is_some()
             || peer.stateless_reset_token.is_some()
             || peer.preferred_address.is_some();
+        let retry = self.protection.as_ref().and_then(|protection| protection.retry.as_ref());
         let is_authentic = peer.initial_source_connection_id == Some(source)
             && peer.original_destination_connection_id == original
-            && peer.retry_source_connection_id.is_none();
+            && peer.retry_source_connection_id == retry.map(|retry| retry.source);
         if !is_authentic || self.is_server && is_of_server {
             return Err(TransportError::TransportParameter);
         }
@@ -133,6 +134,9 @@ impl Connection {
         }
         self.idle.negotiate(self.config.idle_timeout, peer.max_idle_timeout);
         self.streams.learn_limits(&peer);
+        if let Some(token) = peer.stateless_reset_token {
+            self.paths[0].ids.learn_reset(token);
+        }
         self.peer = peer;
         self.negotiate_multipath();
         Ok(())

@@ -25,8 +25,8 @@
 //! | what all endpoints can do | `socket.rs` |
 //!
 //! Windows count packets: an algorithm of [`subflow_policy::congestion`] sees a packet as TCP's segment, under the rules of
-//! RFC 9002. Not supported: 0-RTT, Retry, migration, DATAGRAM, unidirectional streams, path MTU discovery
-//! (the path carries [`Config::mtu`]).
+//! RFC 9002. Not supported: 0-RTT, Retry and stateless resets of our own, migration, DATAGRAM, unidirectional streams, path
+//! MTU discovery (the path carries [`Config::mtu`]).
 
 mod ack_input;
 mod carriers;

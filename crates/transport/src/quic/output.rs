@@ -274,7 +274,11 @@ impl Connection {
         let ids = &self.paths[id.path()].ids;
         let (destination, source, version) = (ids.destination(), ids.source(), VERSION_1);
         match id {
-            SpaceId::Initial => PacketHeader::Initial { version, destination, source, token: Box::default(), number },
+            SpaceId::Initial => {
+                let retry = self.protection.as_ref().and_then(|protection| protection.retry.as_ref());
+                let token = retry.map_or_else(Box::default, |retry| retry.token.clone());
+                PacketHeader::Initial { version, destination, source, token, number }
+            }
             SpaceId::Handshake => PacketHeader::Handshake { version, destination, source, number },
             SpaceId::Data(_) => {
                 let key_phase = self.protection.as_ref().is_some_and(|protection| protection.key_phase());

@@ -12,9 +12,14 @@ use super::phase::Phase;
 use super::protection::NoKey;
 use super::space_id::SpaceId;
 use super::{CONNECTION_ID_LENGTH, Connection};
+use crate::tcp::Closed;
 
 /// Probe timeouts for which packets of a former key phase are opened (section 6.5).
 const LATE_TIMEOUTS: u64 = 3;
+
+/// The bit of a long header's first byte, and the least length of a stateless reset (RFC 9000, section 10.3).
+const LONG_HEADER: u8 = 0x80;
+const LEAST_RESET: usize = 21;
 
 /// What was opened of a datagram.
 #[derive(Clone, Debug, Default)]
@@ -92,10 +97,17 @@ impl Connection {
         self.taken.clear();
         let mut opened = Opened::default();
         (opened.datagram.source_port, opened.datagram.destination_port) = ports;
-        let Ok(first) = ProtectedPacket::parse(bytes, CONNECTION_ID_LENGTH) else { return opened };
         if matches!(self.phase, Phase::Over(_)) || self.protection.is_none() {
             return opened;
         }
+        // A reset may be shorter than what is protected.
+        let is_reset = self.is_reset(bytes);
+        let Ok(first) = ProtectedPacket::parse(bytes, CONNECTION_ID_LENGTH) else {
+            if is_reset {
+                self.end(Closed::Reset);
+            }
+            return opened;
+        };
         if !self.phase.is_open() {
             self.open_after_close(bytes, &mut opened, now);
             self.on_datagram_after_close(ip, &opened.datagram);
@@ -112,6 +124,10 @@ impl Connection {
                 continue;
             }
             let own = &mut bytes[start..at];
+            if packet.kind == PacketKind::Retry {
+                self.on_retry(own);
+                continue;
+            }
             let result = self.open_packet(arrival.place(), &packet, own, now).and_then(|parsed| {
                 let Some((packet, data)) = parsed else { return Ok(()) };
                 opened.data.extend(data.into_iter().map(|range| start + range.start..start + range.end));
@@ -126,8 +142,19 @@ impl Connection {
                 return opened;
             }
         }
+        if opened.datagram.packets.is_empty() && is_reset {
+            self.end(Closed::Reset);
+            return opened;
+        }
         self.end_datagram(&arrival, now);
         opened
+    }
+
+    /// Whether a datagram is a stateless reset of the peer, unless it can be opened (RFC 9000, section 10.3.1).
+    fn is_reset(&self, bytes: &[u8]) -> bool {
+        let is_short_header = bytes.first().is_some_and(|first| first & LONG_HEADER == 0);
+        let token = bytes.last_chunk().filter(|_| is_short_header && bytes.len() >= LEAST_RESET);
+        token.is_some_and(|token| self.paths.iter().any(|path| !path.is_closed() && path.ids.is_reset(token)))
     }
 
     /// Opens what can be opened of a datagram without processing it.

@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use subflow_quantity::Instant;
-use subflow_wire::quic::{ProtectedPacket, SAMPLE_LENGTH};
+use subflow_wire::quic::{ConnectionId, ProtectedPacket, SAMPLE_LENGTH};
 
 use super::space_id::SpaceId;
 use super::tls::{HeaderKey, KeyUpdates, Keys, NewKeys, PacketKey, Session, Tag};
@@ -18,10 +18,21 @@ pub(super) struct Protection {
     pub(super) session: Option<Box<dyn Session>>,
     /// Where the messages that are written next belong.
     pub(super) writes: SpaceId,
+    /// What the server has answered the client's first packet with, if that was a Retry packet.
+    pub(super) retry: Option<Retry>,
     handshake: [Option<Level>; 2],
     one_rtt: Option<OneRtt>,
     /// Packets that could not be opened with keys that this end has.
     failures: u64,
+}
+
+/// What a client keeps of a Retry packet.
+#[derive(Clone, Debug)]
+pub(super) struct Retry {
+    /// What its further Initial packets contain.
+    pub(super) token: Box<[u8]>,
+    /// The source of the packet, which the server has to repeat.
+    pub(super) source: ConnectionId,
 }
 
 /// The keys of Initial or Handshake packets.
@@ -67,10 +78,17 @@ impl Protection {
         Self {
             session,
             writes: SpaceId::Initial,
+            retry: None,
             handshake: [Some(Level { keys: initial, sealed: None }), None],
             one_rtt: None,
             failures: 0,
         }
+    }
+
+    /// The client begins again with other keys of Initial packets.
+    pub(super) fn restart(&mut self, retry: Retry, initial: Keys) {
+        self.retry = Some(retry);
+        self.handshake[SpaceId::Initial.index()] = Some(Level { keys: initial, sealed: None });
     }
 
     /// Takes the keys for what follows the messages that were written before.
@@ -281,7 +299,7 @@ impl Clone for Protection {
     /// A copy has no keys: two connections that go on from the same point would protect different packets with the same
     /// numbers, which tells both. It neither opens nor sends anything.
     fn clone(&self) -> Self {
-        Self { session: None, writes: self.writes, handshake: [None, None], one_rtt: None, failures: 0 }
+        Self { session: None, writes: self.writes, retry: None, handshake: [None, None], one_rtt: None, failures: 0 }
     }
 }
 

@@ -19,6 +19,10 @@ pub trait Tls: Debug + Send + Sync {
     /// The keys of Initial packets, of a client that sends its first one to `destination` (RFC 9001, section 5.2).
     fn initial_keys(&self, destination: &ConnectionId, is_server: bool) -> Keys;
 
+    /// The tag of a Retry packet, of which `packet` is what comes before the tag, for a client that has sent its first packet
+    /// to `original` (RFC 9001, section 5.8).
+    fn retry_tag(&self, original: &ConnectionId, packet: &[u8]) -> Tag;
+
     /// A handshake that begins, with this end's transport parameters as they stand in it.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! The handshake with TLS (RFC 9001, section 4): messages of the session as data of CRYPTO frames, and the keys that it
 //! makes.
 
-use subflow_wire::quic::{ConnectionId, TransportParameters};
+use subflow_wire::quic::{ConnectionId, PacketHeader, QuicDatagram, TransportParameters};
 
-use super::Connection;
 use super::error::TransportError;
-use super::protection::Protection;
+use super::protection::{Protection, Retry};
+use super::sent::SentFrame;
 use super::space_id::SpaceId;
-use super::tls::{NewKeys, Tls};
+use super::tls::{NewKeys, Tag, Tls};
+use super::{CONNECTION_ID_LENGTH, Connection};
 
 impl Connection {
     /// Begins the handshake: a client has its first message to send.
@@ -67,6 +68,31 @@ impl Connection {
             self.owes_handshake_done = true;
         }
         Ok(())
+    }
+
+    /// The server asks for the client's first messages again, with a token that proves the client's address (RFC 9000,
+    /// section 17.2.5). Only the first of such packets counts, and none after another packet of the server.
+    pub(super) fn on_retry(&mut self, packet: &[u8]) {
+        let Some(tls) = self.config.tls.clone().filter(|_| !self.is_server) else { return };
+        let parsed = QuicDatagram::parse(0, 0, packet, CONNECTION_ID_LENGTH).ok();
+        let header = parsed.and_then(|(datagram, _)| Some(datagram.packets.into_iter().next()?.header));
+        let Some(PacketHeader::Retry { destination, source, token, integrity_tag, .. }) = header else { return };
+        let original = self.ids().original();
+        let is_first = self.space(SpaceId::Initial).received.largest().is_none()
+            && self.protection.as_ref().is_some_and(|protection| protection.retry.is_none());
+        let is_valid = is_first && !token.is_empty() && source != original && self.ids().is_own(destination, false);
+        let Some((head, _)) = packet.split_last_chunk::<{ size_of::<Tag>() }>().filter(|_| is_valid) else { return };
+        let Some(protection) = self.protection.as_deref_mut() else { return };
+        if tls.retry_tag(&original, head) != integrity_tag {
+            return;
+        }
+        protection.restart(Retry { token, source }, tls.initial_keys(&source, false));
+        self.paths[0].ids.redirect(source);
+        let frames: Vec<SentFrame> = self.space(SpaceId::Initial).sent.outstanding_frames().collect();
+        let in_flight = self.space_mut(SpaceId::Initial).sent.discard();
+        self.paths[0].recovery.on_discarded(in_flight);
+        self.send_again(SpaceId::Initial, &frames);
+        self.timers_moved = true;
     }
 
     /// Sends what the session has to say, and takes the keys that it has made.
