@@ -253,8 +253,16 @@ macro_rules! node_of {
                         self.retried += 1;
                     }
                     Some(DatagramEvent::NewConnection(incoming)) if self.connection.is_none() => {
-                        let accepted = self.endpoint.accept(incoming, at, &mut answer, None);
-                        self.connection = Some(accepted.map_err(|error| format!("not accepted: {:?}", error.cause))?);
+                        match self.endpoint.accept(incoming, at, &mut answer, None) {
+                            Ok(accepted) => self.connection = Some(accepted),
+                            // A first packet that was damaged on the way is refused; it will come again.
+                            Err(error) => {
+                                if let Some(transmit) = error.response {
+                                    answer.truncate(transmit.size);
+                                    self.answer(&transmit, answer);
+                                }
+                            }
+                        }
                     }
                     // A repetition of the first packet after the connection's end.
                     Some(DatagramEvent::NewConnection(incoming)) => self.endpoint.ignore(incoming),

@@ -30,7 +30,7 @@ pub struct Report {
     pub key_updates: u64,
     /// Retry packets of the server.
     pub retries: u64,
-    /// 1 if one end was over because of its idle timeout, since the packet was lost with which the other has closed the
+    /// 1 if one end was over because of its idle timeout, since the packet was lost or damaged with which the other has closed the
     /// connection.
     pub lost_closes: u64,
     /// Virtual time until both ends were over, in milliseconds.
@@ -155,12 +155,12 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Whether an end may have waited for a packet that was lost and is not sent again: the last one, with which the other
+    /// Whether an end may have waited for a packet that was lost or damaged and is not sent again: the last one, with which the other
     /// has closed the connection.
     fn has_lost_close(&self) -> bool {
         let ends = self.nodes.each_ref().map(|node| node.ended());
         let is_lost = |of: usize| ends[of] == Some(End::TimedOut) && ends[1 - of] == Some(End::InOrder);
-        self.fates.lost > 0 && (is_lost(0) || is_lost(1))
+        self.fates.lost + self.fates.damaged > 0 && (is_lost(0) || is_lost(1))
     }
 
     fn state(&self) -> String {
