@@ -204,6 +204,9 @@ impl Connection {
             if !ProtectedPacket::has_valid_bits(bytes[0]) {
                 return Err(TransportError::ProtocolViolation);
             }
+        } else if packet.kind != PacketKind::VersionNegotiation {
+            // What is not protected must not be taken for what was.
+            return Ok(None);
         }
         let parsed = QuicDatagram::parse(0, 0, bytes, CONNECTION_ID_LENGTH).ok();
         Ok(parsed.and_then(|(mut datagram, data)| Some((datagram.packets.pop()?, data))))

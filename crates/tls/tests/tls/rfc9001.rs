@@ -9,9 +9,7 @@ use subflow_tls::keys_of;
 use subflow_transport::quic::tls::{self, DirectionKeys};
 use subflow_wire::quic::{ConnectionId, ProtectedPacket, QuicDatagram};
 
-mod support;
-
-use support::{CLIENT_INITIAL, SERVER_INITIAL, client, hex, server};
+use crate::support::{CLIENT_INITIAL, SERVER_INITIAL, client, hex, server};
 
 /// The payload of the client's Initial packet, without its padding, and that of the server.
 const CLIENT_PAYLOAD: &str = "

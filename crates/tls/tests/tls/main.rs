@@ -1,0 +1,5 @@
+//! Tests of the crate, in one program.
+
+mod hosts;
+mod rfc9001;
+mod support;
