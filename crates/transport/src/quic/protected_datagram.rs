@@ -79,10 +79,9 @@ impl Connection {
         if !self.phase.is_confirmed() {
             return false;
         }
-        let late = self.idle.last_activity() + self.longest_probe_timeout() * LATE_TIMEOUTS;
         let largest = |path: &Path| Some((path.id, path.space.sent.largest_acknowledged()?));
         let acknowledged: Vec<_> = self.paths.iter().filter_map(largest).collect();
-        self.protection.as_deref_mut().is_some_and(|protection| protection.update(acknowledged, late))
+        self.protection.as_deref_mut().is_some_and(|protection| protection.update(acknowledged))
     }
 
     /// Opens and processes a datagram that has arrived between `ports`, of the source and of the destination, and removes

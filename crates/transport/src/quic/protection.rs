@@ -49,8 +49,9 @@ struct OneRtt {
     /// This end's and the peer's keys of the present phase, and of the next one.
     current: [Box<dyn PacketKey>; 2],
     next: [Box<dyn PacketKey>; 2],
-    /// The peer's keys of the phase before, and until when packets may come late.
-    previous: Option<(Box<dyn PacketKey>, Instant)>,
+    /// The peer's keys of the phase before, and until when packets may come late: that is not known before the peer has
+    /// followed an update of this end (section 6.5).
+    previous: Option<(Box<dyn PacketKey>, Option<Instant>)>,
     updates: Box<dyn KeyUpdates>,
     phase: Phase,
 }
@@ -216,14 +217,14 @@ impl Protection {
     }
 
     /// Updates the keys of 1-RTT packets, if a packet of the present phase was acknowledged: `acknowledged` is the highest
-    /// number of each path (section 6.1). Packets of the present phase may come late until `late`.
-    pub(super) fn update(&mut self, acknowledged: impl IntoIterator<Item = (u64, u64)>, late: Instant) -> bool {
+    /// number of each path (section 6.1).
+    pub(super) fn update(&mut self, acknowledged: impl IntoIterator<Item = (u64, u64)>) -> bool {
         let Some(keys) = &mut self.one_rtt else { return false };
         let is_of_phase =
             |(path, largest): (u64, u64)| keys.phase.sent.get(&path).is_some_and(|&(first, _)| first <= largest);
         let is_allowed = acknowledged.into_iter().any(is_of_phase);
         if is_allowed {
-            keys.advance(late);
+            keys.advance(None);
         }
         is_allowed
     }
@@ -256,6 +257,9 @@ impl OneRtt {
             if is_right {
                 let first = self.phase.first_received.entry(path).or_insert(number);
                 *first = number.min(*first);
+                if let Some((_, until @ None)) = &mut self.previous {
+                    *until = Some(late);
+                }
             }
             return is_right;
         }
@@ -263,20 +267,20 @@ impl OneRtt {
         let may_be_late = self.phase.first_received.get(&path).is_none_or(|&first| number < first);
         if let Some((previous, until)) = &self.previous
             && may_be_late
-            && now < *until
+            && until.is_none_or(|until| now < until)
         {
             return open(&**previous, payload);
         }
         let is_right = open(&*self.next[1], payload);
         if is_right {
-            self.advance(late);
+            self.advance(Some(late));
             self.phase.first_received.insert(path, number);
         }
         is_right
     }
 
-    /// The next key phase begins, in both directions.
-    fn advance(&mut self, late: Instant) {
+    /// The next key phase begins, in both directions. Packets of the present one may come late until `late`.
+    fn advance(&mut self, late: Option<Instant>) {
         let next = core::mem::replace(&mut self.next, self.updates.next());
         let [_, peer] = core::mem::replace(&mut self.current, next);
         self.previous = Some((peer, late));
