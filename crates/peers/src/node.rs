@@ -41,6 +41,8 @@ pub(crate) enum End {
     InOrder,
     /// Nothing has arrived for the idle timeout.
     TimedOut,
+    /// The other end does not know the connection any more.
+    Reset,
     /// Otherwise.
     Failed(String),
 }

@@ -137,6 +137,7 @@ macro_rules! node_of {
                                 }
                                 ConnectionError::LocallyClosed => End::InOrder,
                                 ConnectionError::TimedOut => End::TimedOut,
+                                ConnectionError::Reset => End::Reset,
                                 reason => End::Failed(format!("{reason:?}")),
                             });
                         }

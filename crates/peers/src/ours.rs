@@ -201,6 +201,7 @@ impl Node for Ours {
         Some(match self.ended? {
             Closed::Gracefully => End::InOrder,
             Closed::TimedOut => End::TimedOut,
+            Closed::Reset => End::Reset,
             how => End::Failed(format!("{how:?}")),
         })
     }

@@ -30,8 +30,8 @@ pub struct Report {
     pub key_updates: u64,
     /// Retry packets of the server.
     pub retries: u64,
-    /// 1 if one end was over because of its idle timeout, since the packet was lost or damaged with which the other has closed the
-    /// connection.
+    /// 1 if one end had to find out itself that the connection is over, since the packet was lost or damaged with which the
+    /// other has closed it.
     pub lost_closes: u64,
     /// Virtual time until both ends were over, in milliseconds.
     pub milliseconds: u64,
@@ -155,11 +155,12 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Whether an end may have waited for a packet that was lost or damaged and is not sent again: the last one, with which the other
-    /// has closed the connection.
+    /// Whether an end may have missed a packet that is not sent again: the last one, with which the other has closed the
+    /// connection. It waits until it has been idle for too long, or asks and is told that nobody knows the connection.
     fn has_lost_close(&self) -> bool {
         let ends = self.nodes.each_ref().map(|node| node.ended());
-        let is_lost = |of: usize| ends[of] == Some(End::TimedOut) && ends[1 - of] == Some(End::InOrder);
+        let has_missed = |side: usize| matches!(ends[side], Some(End::TimedOut | End::Reset));
+        let is_lost = |of: usize| has_missed(of) && ends[1 - of] == Some(End::InOrder);
         self.fates.lost + self.fates.damaged > 0 && (is_lost(0) || is_lost(1))
     }
 
