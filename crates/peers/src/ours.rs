@@ -111,10 +111,11 @@ impl Ours {
         }
         self.finish_last();
         let is_due = self.role.updates_keys_after.is_some_and(|after| self.application.received() >= after);
-        if is_due && let Some(connection) = self.host.endpoint_mut(id).as_quic_mut() {
-            if connection.update_keys() {
-                (self.role.updates_keys_after, self.key_updates) = (None, self.key_updates + 1);
-            }
+        if is_due
+            && let Some(connection) = self.host.endpoint_mut(id).as_quic_mut()
+            && connection.update_keys()
+        {
+            (self.role.updates_keys_after, self.key_updates) = (None, self.key_updates + 1);
         }
     }
 

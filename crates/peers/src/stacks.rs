@@ -1,6 +1,7 @@
 //! Hosts of quinn-proto and of noq-proto: what differs between both.
 
 /// A host of quinn-proto.
+#[allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "it counts its time so, which is virtual here")]
 pub(crate) mod quinn {
     use bytes::BytesMut;
     use quinn_proto::HashedConnectionIdGenerator;
@@ -40,6 +41,7 @@ pub(crate) mod quinn {
 }
 
 /// A host of noq-proto, which has several paths.
+#[allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "it counts its time so, which is virtual here")]
 pub(crate) mod noq {
     use core::num::NonZeroUsize;
 
