@@ -1,4 +1,4 @@
-//! Time, data rates, sizes and probabilities as exact integers.
+//! Time, data rates, sizes, powers and probabilities as exact integers.
 //!
 //! This crate is internal to Subflow: its items may change in any release.
 //!
@@ -19,6 +19,7 @@
 //! the same packets on every machine. [`notation`] parses and writes them in the usual notation (`"50 Mbit/s"`,
 //! `"20 ms"`, `"1 %"`).
 
+mod energy;
 pub mod notation;
 mod probability;
 mod rate;
@@ -26,6 +27,7 @@ mod ratio;
 mod size;
 mod time;
 
+pub use energy::{Energy, EnergyPerBit, Power};
 pub use probability::Probability;
 pub use rate::{Pacing, Rate};
 pub use ratio::Ratio;

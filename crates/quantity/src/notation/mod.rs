@@ -41,7 +41,7 @@ use core::str::FromStr;
 pub use error::NotationError;
 pub use pattern::Pattern;
 
-use crate::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
+use crate::{Bdp, Duration, EnergyPerBit, Packets, Power, Probability, Rate, Ratio, Size};
 
 /// The notation of one kind of quantity.
 struct Kind {
@@ -132,6 +132,23 @@ const BDP: Kind = Kind {
     largest: (u64::MAX, "18446744073709 bdp"),
 };
 
+const POWER: Kind = Kind {
+    name: "a power",
+    units: &[(&["uW", "\u{b5}W", "\u{3bc}W"], 1), (&["mW"], 1_000), (&["W"], 1_000_000)],
+    example: "250 mW",
+    finest: "microwatts",
+    largest: (u64::MAX, "18446744073709 W"),
+};
+
+const ENERGY_PER_BIT: Kind = Kind {
+    name: "an energy per bit",
+    // A milliwatt per Mbit/s is how publications write it.
+    units: &[(&["pJ/bit"], 1), (&["nJ/bit", "mW/Mbps"], 1_000), (&["uJ/bit"], 1_000_000)],
+    example: "50 nJ/bit",
+    finest: "picojoules per bit",
+    largest: (u64::MAX, "18446744073709 uJ/bit"),
+};
+
 impl FromStr for Duration {
     type Err = NotationError;
     fn from_str(text: &str) -> Result<Self, NotationError> {
@@ -172,6 +189,20 @@ impl FromStr for Bdp {
     type Err = NotationError;
     fn from_str(text: &str) -> Result<Self, NotationError> {
         BDP.parse(text).map(Self::from_millionths)
+    }
+}
+
+impl FromStr for Power {
+    type Err = NotationError;
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        POWER.parse(text).map(Self::from_microwatts)
+    }
+}
+
+impl FromStr for EnergyPerBit {
+    type Err = NotationError;
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        ENERGY_PER_BIT.parse(text).map(Self::from_picojoules)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The notation as regular expressions, for schemas and editors.
 
-use super::{BDP, DURATION, Kind, PACKETS, PROBABILITY, RATE, SIZE};
-use crate::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
+use super::{BDP, DURATION, ENERGY_PER_BIT, Kind, PACKETS, POWER, PROBABILITY, RATE, SIZE};
+use crate::{Bdp, Duration, EnergyPerBit, Packets, Power, Probability, Rate, Ratio, Size};
 
 /// A type whose notation is a regular language.
 pub trait Pattern {
@@ -53,6 +53,18 @@ impl Pattern for Packets {
 impl Pattern for Bdp {
     fn pattern() -> String {
         BDP.pattern()
+    }
+}
+
+impl Pattern for Power {
+    fn pattern() -> String {
+        POWER.pattern()
+    }
+}
+
+impl Pattern for EnergyPerBit {
+    fn pattern() -> String {
+        ENERGY_PER_BIT.pattern()
     }
 }
 

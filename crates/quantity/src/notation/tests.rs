@@ -57,6 +57,17 @@ fn sizes_decimal_and_binary() {
 }
 
 #[test]
+fn powers_and_energies_per_bit() {
+    for (text, microwatts) in [("1288.04 mW", 1_288_040), ("1.21 W", 1_210_000), ("3 \u{b5}W", 3)] {
+        assert_eq!(text.parse(), Ok(Power::from_microwatts(microwatts)), "{text}");
+    }
+    for (text, picojoules) in [("438.39 nJ/bit", 438_390), ("51.97 mW/Mbps", 51_970), ("0.2 uJ/bit", 200_000)] {
+        assert_eq!(text.parse(), Ok(EnergyPerBit::from_picojoules(picojoules)), "{text}");
+    }
+    assert_eq!(message::<Power>("5 kW"), "unknown unit \"kW\": a power is written in uW, mW or W");
+}
+
+#[test]
 fn probabilities_and_packets() {
     assert_eq!("0.5 %".parse(), Ok(Probability::from_trillionths(5_000_000_000).unwrap()));
     assert_eq!("100%".parse(), Ok(Probability::ALWAYS));

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Size};
+use subflow_quantity::{Bdp, Duration, EnergyPerBit, Packets, Power, Probability, Rate, Size};
 
 use crate::Traces;
 use crate::file::{Node, Value as NodeValue};
@@ -36,6 +36,8 @@ fn quantity(text: &str) -> Option<String> {
     let probability = || text.parse::<Probability>().map(written);
     let packets = || text.parse::<Packets>().map(written);
     let bdp = || text.parse::<Bdp>().map(written);
+    let power = || text.parse::<Power>().map(written);
+    let energy = || text.parse::<EnergyPerBit>().map(written);
     text.parse::<Duration>()
         .map(written)
         .or_else(|_| rate())
@@ -43,6 +45,8 @@ fn quantity(text: &str) -> Option<String> {
         .or_else(|_| probability())
         .or_else(|_| packets())
         .or_else(|_| bdp())
+        .or_else(|_| power())
+        .or_else(|_| energy())
         .ok()
 }
 
@@ -89,6 +93,8 @@ mod tests {
             (json!("1 s"), json!("1000 ms")),
             (json!("8 Mbit/s"), json!("1 MB/s")),
             (json!("1 KiB"), json!("1024 bytes")),
+            (json!("1.5 W"), json!("1500 mW")),
+            (json!("50 nJ/bit"), json!("50 mW/Mbps")),
             (json!(1), json!(1.0)),
             (json!({ "up": "1 Mbit/s" }), json!({ "up": "1000 kbit/s" })),
             (json!(["none", "10 ms"]), json!(["none", "0.01 s"])),
