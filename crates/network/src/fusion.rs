@@ -12,7 +12,8 @@
 //!   could pass B in zero time, fusion would move it before other events of the same instant. Therefore B must take
 //!   time.
 //!
-//! A link with a backlog is not fused: its state also changes when transmissions start.
+//! A link with a backlog is not fused: its state also changes when transmissions start. Nor is one on which a radio sends,
+//! whose packets are counted in the order of time.
 //!
 //! A link is fused with all links that follow it or with none. A change of a link during the run ends its fusion with the
 //! links before and after it.
@@ -50,7 +51,8 @@ pub(crate) fn fusible(
             _ => Feeders::Many,
         };
         let link_ahead = &mut links[link as usize];
-        fusible[link as usize] = link_ahead.disturbance().is_none() && !link_ahead.has_backlog();
+        fusible[link as usize] =
+            link_ahead.disturbance().is_none() && !link_ahead.has_backlog() && !link_ahead.has_radio();
     }
     for (link, next) in steps {
         let following = &links[next as usize];

@@ -19,7 +19,10 @@ pub(crate) struct Interface {
     pub(crate) host: HostId,
     /// The link on which it sends.
     pub(crate) link: LinkId,
-    pub(crate) tapped: bool,
+    /// Whether packets that arrive are passed to the tap, or counted for a radio.
+    pub(crate) watched: bool,
+    tapped: bool,
+    has_radio: bool,
     /// Whether the network has a tap, so that the marks of packets are noted.
     pub(crate) observed: bool,
     /// The other end of its link, if every packet goes there whatever its destination.
@@ -30,7 +33,23 @@ pub(crate) struct Interface {
 
 impl Interface {
     pub(crate) fn new(host: HostId, link: LinkId, peer: Option<InterfaceId>) -> Self {
-        Self { host, link, observed: false, tapped: false, peer, last: None }
+        Self { host, link, observed: false, watched: false, tapped: false, has_radio: false, peer, last: None }
+    }
+
+    /// Whether packets that pass it are passed to the tap.
+    pub(crate) fn is_tapped(&self) -> bool {
+        self.tapped
+    }
+
+    /// Sets that.
+    pub(crate) fn set_tapped(&mut self, tapped: bool) {
+        self.tapped = tapped;
+        self.watched = tapped || self.has_radio;
+    }
+
+    /// Counts packets that pass it for a radio.
+    pub(crate) fn place_radio(&mut self) {
+        (self.has_radio, self.watched) = (true, true);
     }
 }
 

@@ -42,7 +42,15 @@ impl Network {
             self.arrivals.replace_first(index, next);
             return self.report_departures(hosts, index);
         }
+        let has_radio = link.has_radio();
+        if has_radio {
+            self.count_sent(index);
+        }
+        let link = &mut self.links[index as usize];
         let (packet, lost) = link.deliver();
+        if has_radio {
+            link.forget_counted();
+        }
         self.arrivals.replace_first(index, link.next_event());
         self.leave(hosts, index, packet, lost);
     }

@@ -13,6 +13,7 @@ use crate::link::{LatePackets, Link};
 use crate::middlebox::{Chain, Derivation, Translations};
 use crate::packet_pool::PacketPool;
 use crate::parts::Part;
+use crate::radio::Meter;
 use crate::routing::Routing;
 use crate::timer::Timers;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, Stop, TimerId};
@@ -94,6 +95,8 @@ pub struct Network {
     /// The middleboxes of each link with two directions; empty if no link has any.
     pub(crate) middleboxes: Vec<Option<Chain>>,
     pub(crate) translations: Translations,
+    /// By interface; empty if no interface has one.
+    pub(crate) radios: Vec<Option<Box<Meter>>>,
     /// What middleboxes have made of packets, if a driver asks for it.
     pub(crate) derived: Option<Vec<Derivation>>,
     /// What ends a run before its time.
@@ -129,6 +132,7 @@ impl Network {
             counters: NetworkMetrics::default(),
             middleboxes: Vec::new(),
             translations: Translations::default(),
+            radios: Vec::new(),
             derived: None,
             stop: None,
         }
@@ -251,7 +255,7 @@ impl Network {
             interface.observed = true;
         }
         for interface in interfaces {
-            self.hosts.interfaces[interface.index()].tapped = true;
+            self.hosts.interfaces[interface.index()].set_tapped(true);
         }
         self.tap = Some(tap);
     }
@@ -259,7 +263,8 @@ impl Network {
     /// Removes the tap and returns it.
     pub fn take_tap(&mut self) -> Option<Box<dyn Tap + Send>> {
         for interface in &mut self.hosts.interfaces {
-            (interface.observed, interface.tapped) = (false, false);
+            interface.observed = false;
+            interface.set_tapped(false);
         }
         self.tap.take()
     }

@@ -53,13 +53,25 @@ impl Network {
     #[cold]
     fn observe_sent(&mut self, host: HostId, interface: InterfaceId, id: PacketId) {
         let mut mark = 0;
-        if self.hosts.interfaces[interface.index()].tapped
+        if self.hosts.interfaces[interface.index()].is_tapped()
             && let Some(tap) = &mut self.tap
         {
             let passage = Passage { time: self.now, host, interface, direction: Direction::Out };
             tap.packet(passage, &self.packets[id], &mut mark);
         }
         self.packets.set_mark(id, mark);
+    }
+
+    /// Passes a packet that arrives to the tap, if that observes the interface, and counts it for a radio.
+    #[cold]
+    fn observe_received(&mut self, host: HostId, interface: InterfaceId, parcel: Parcel) {
+        self.count_received(interface, parcel.size.into());
+        if self.hosts.interfaces[interface.index()].is_tapped()
+            && let Some(tap) = &mut self.tap
+        {
+            let passage = Passage { time: self.now, host, interface, direction: Direction::In };
+            tap.packet(passage, &self.packets[parcel.packet], &mut self.packets.mark(parcel.packet));
+        }
     }
 
     /// The route of packet `id`, from `interface`, which sends on `link`, if its flow is not known.
@@ -270,11 +282,8 @@ impl Network {
             return self.drop_unroutable(packet.packet);
         }
         self.counters.delivered += 1;
-        if receiver.tapped
-            && let Some(tap) = &mut self.tap
-        {
-            let passage = Passage { time: self.now, host: receiver.host, interface, direction: Direction::In };
-            tap.packet(passage, &self.packets[packet.packet], &mut self.packets.mark(packet.packet));
+        if receiver.watched {
+            self.observe_received(receiver.host, interface, packet);
         }
         hosts.handle_packet(self, receiver.host, interface, packet.packet);
     }

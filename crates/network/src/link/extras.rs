@@ -35,6 +35,8 @@ pub(crate) struct Extras {
     pub(super) dropped: Dropped,
     /// Whether packets pass middleboxes before they come to the queue.
     pub(super) has_middleboxes: bool,
+    /// If a radio sends on the link, how many packets that have not arrived are counted for it.
+    pub(super) counted_for_radio: Option<u32>,
 }
 
 /// The state of the queue when a packet comes.
@@ -64,6 +66,7 @@ impl Extras {
             disturbance: Disturbance::new(config, streams.disturbance),
             dropped: Dropped::default(),
             has_middleboxes: false,
+            counted_for_radio: None,
         }
     }
 
@@ -79,6 +82,7 @@ impl Extras {
             && self.loss.is_none()
             && self.disturbance.is_none()
             && !self.has_middleboxes
+            && self.counted_for_radio.is_none()
     }
 
     pub(super) fn set_loss(&mut self, model: Option<LossModel>) {

@@ -7,6 +7,7 @@ mod departures;
 mod disturbance;
 mod extras;
 mod hand_over;
+mod radio;
 mod ring;
 mod token_bucket;
 mod transmitter;

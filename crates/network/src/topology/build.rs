@@ -27,6 +27,9 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     topology.check_paths(&routing.wiring, &routing.tables, &hosts)?;
     let mut links = topology.links(seed)?;
     let middleboxes = topology.chains(&mut links, seed);
+    for (interface, _) in &topology.radios {
+        links[hosts.interfaces[interface.index()].link.index()].place_radio();
+    }
     // A middlebox may send packets to any link at the ends of its own.
     if topology.fuse_hops && middleboxes.is_empty() {
         let fixed = routing.flows.is_none() && topology.routing.reroute_after.is_none();
@@ -40,6 +43,9 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     let mut network = Network::new(links, names, routing, hosts);
     network.middleboxes = middleboxes;
     network.stop.clone_from(&topology.stop);
+    for &(interface, power) in &topology.radios {
+        network.place_radio(interface, power);
+    }
     topology.check_stop()?;
     Ok(network)
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use crate::routing::StaticRoute;
 use crate::{
-    HostId, InterfaceId, LinkConfig, LinkId, Network, PlacedMiddlebox, RouteMetric, RouterId, RouterMode,
+    HostId, InterfaceId, LinkConfig, LinkId, Network, PlacedMiddlebox, RadioPower, RouteMetric, RouterId, RouterMode,
     RoutingConfig, Stop,
 };
 pub use error::TopologyError;
@@ -74,6 +74,7 @@ pub struct TopologyBuilder {
     single_ways: Vec<InterfaceId>,
     conversations: Vec<(HostId, HostId)>,
     gateways: Vec<(IpAddr, RouterId)>,
+    radios: Vec<(InterfaceId, RadioPower)>,
     metric: RouteMetric,
     routing: RoutingConfig,
     fuse_hops: bool,
@@ -115,6 +116,7 @@ impl TopologyBuilder {
             single_ways: Vec::new(),
             conversations: Vec::new(),
             gateways: Vec::new(),
+            radios: Vec::new(),
             metric: RouteMetric::Hops,
             routing: RoutingConfig::default(),
             fuse_hops: true,
@@ -139,6 +141,11 @@ impl TopologyBuilder {
     /// Adds an address, IPv4 or IPv6, to `interface`. An interface may have several.
     pub fn address(&mut self, interface: InterfaceId, address: IpAddr) {
         self.interfaces[interface.index()].addresses.push(address);
+    }
+
+    /// Gives `interface` a radio, whose energy [`Network::radio`] tells. It changes nothing about packets.
+    pub fn radio(&mut self, interface: InterfaceId, power: RadioPower) {
+        self.radios.push((interface, power));
     }
 
     /// Adds a router.

@@ -4,6 +4,7 @@ mod fusion;
 mod link;
 mod middleboxes;
 mod parts;
+mod radios;
 mod routing;
 mod simple_hosts;
 mod support;

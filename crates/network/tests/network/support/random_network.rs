@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use subflow_network::{
     Attachment, Bernoulli, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit, LinkChange,
     LinkConfig, LinkId, LinkMetrics, LossModel, LossPosition, Network, NetworkMetrics, Overtaking, Partition, Peak,
-    Probability, QueueConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig,
-    TopologyBuilder,
+    Probability, QueueConfig, RadioPower, Reordering, RouteMetric, RouterMode, RoutingConfig, Service,
+    TokenBucketConfig, TopologyBuilder,
 };
 use subflow_policy::catalogue::Catalogue;
 use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, RedConfig};
@@ -31,6 +31,7 @@ pub(crate) struct Scenario {
     bursts: Vec<(u64, usize, usize, u32, u32)>,
     changes: Vec<(u64, usize, LinkChange)>,
     seed: u64,
+    radios: bool,
 }
 
 /// The observable results of a run.
@@ -50,6 +51,11 @@ impl Scenario {
             config.queue.discipline = Discipline::Custom("fifo".into(), Box::new(WaitingFifo));
         }
         self
+    }
+
+    /// The same with a radio at every interface.
+    pub(crate) fn with_radios(self) -> Self {
+        Self { radios: true, ..self }
     }
 
     /// Leaves out new loss models of links whose losses are decided after the queue.
@@ -84,6 +90,9 @@ impl Scenario {
             let router: Attachment = routers[router % self.routers].into();
             topology.link(&format!("access{n}"), interface, router, config(), config());
             interfaces.push(interface);
+        }
+        if self.radios {
+            interfaces.iter().for_each(|&interface| topology.radio(interface, RadioPower::LTE_HUANG2012));
         }
         for &(a, b) in &self.conversations {
             topology.conversation(hosts[a % own], hosts[b % own]);
@@ -344,6 +353,7 @@ pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
                     bursts,
                     changes,
                     seed,
+                    radios: false,
                 }
             },
         )
