@@ -92,6 +92,12 @@ impl Results {
         py.detach(|| tables::links(&self.experiment)).into()
     }
 
+    /// A row for each interface of each run whose energy is counted.
+    #[getter]
+    fn interfaces(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::interfaces(&self.experiment)).into()
+    }
+
     /// What the repetitions say together, with 95 % intervals: a row for each quantity at each point of the sweep.
     #[getter]
     fn statistics(&self, py: Python<'_>) -> Table {

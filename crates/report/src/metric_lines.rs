@@ -1,4 +1,5 @@
-//! The metrics that figures over time show, and their lines: each is of one flow, subflow or direction of a link.
+//! The metrics that figures over time show, and their lines: each is of one flow, subflow, direction of a link or
+//! interface.
 
 use subflow_lab::results::{Run, Series};
 
@@ -32,7 +33,7 @@ enum Of {
 }
 
 /// The metrics that are shown, in order.
-pub(super) const METRICS: [Metric; 18] = [
+pub(super) const METRICS: [Metric; 19] = [
     Metric {
         name: "goodput",
         of: Of::Flows,
@@ -154,7 +155,18 @@ pub(super) const METRICS: [Metric; 18] = [
         caption: "Packets waiting or in transmission, for each direction of each link. The link of a path has the colour of \
                   that path; the direction against the data is dashed.",
     },
+    Metric {
+        name: POWER,
+        of: Of::Any,
+        title: "Power of interfaces",
+        label: "power",
+        caption: "What the radio of each interface takes, by the model that the scenario names: the mean since the last \
+                  sample.",
+    },
 ];
+
+/// It is of interfaces.
+pub(super) const POWER: &str = "power";
 
 pub(super) const QUEUE: &str = "queue";
 /// With packets there is a view of these instead.

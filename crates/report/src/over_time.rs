@@ -8,7 +8,7 @@ use super::axis_words::worded;
 use super::bands::{self, merged};
 use super::events::events;
 use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
-use super::metric_lines::{Line, METRICS, Metric, QUEUE, SEQUENCE, joined, lines};
+use super::metric_lines::{Line, METRICS, Metric, POWER, QUEUE, SEQUENCE, joined, lines};
 use super::palette::Palette;
 use super::sequence;
 use super::shown_time::ShownTime;
@@ -55,9 +55,10 @@ fn of_metric(
     let mut curves = Curves::new(time.axis(), Axis::new(metric.label, unit));
     let shape = if runs.len() > 1 { Shape::LineAndBand } else { Shape::Line };
     for Line { name, points, .. } in shown {
-        let (colour, dashed) = match is_queue {
-            true => palette.of_queue(&name).unwrap_or((curves.curves.len(), false)),
-            false => (palette.of_path(&name), false),
+        let (colour, dashed) = match metric.name {
+            QUEUE => palette.of_queue(&name).unwrap_or((curves.curves.len(), false)),
+            POWER => (curves.curves.len(), false),
+            _ => (palette.of_path(&name), false),
         };
         curves.add(Curve { points, dashed, ..Curve::new(name).shape(shape).colour(colour) });
     }

@@ -110,6 +110,7 @@ mod tests {
             sequences,
             exchanges,
             connections: Vec::new(),
+            interfaces: Vec::new(),
         };
         Run { run: 0, point: 0, parameters: Default::default(), result }
     }

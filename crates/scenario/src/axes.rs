@@ -39,6 +39,10 @@ enum Quantity {
     Data,
     /// In per cent.
     Share,
+    /// In milliwatts.
+    Power,
+    /// In millijoules.
+    Energy,
 }
 
 const fn time(nanoseconds: u64) -> Magnitude {
@@ -57,8 +61,16 @@ const fn share(per_cent: u64) -> Magnitude {
     Magnitude { quantity: Quantity::Share, multiple: per_cent }
 }
 
+const fn power(milliwatts: u64) -> Magnitude {
+    Magnitude { quantity: Quantity::Power, multiple: milliwatts }
+}
+
+const fn energy(millijoules: u64) -> Magnitude {
+    Magnitude { quantity: Quantity::Energy, multiple: millijoules }
+}
+
 /// The units of axes.
-pub(crate) const AXIS_UNITS: [Choice<Magnitude>; 22] = [
+pub(crate) const AXIS_UNITS: [Choice<Magnitude>; 26] = [
     Choice::new("ns", time(1), "nanoseconds"),
     Choice::new("us", time(1_000), "microseconds"),
     Choice::new("ms", time(1_000_000), "milliseconds"),
@@ -81,11 +93,15 @@ pub(crate) const AXIS_UNITS: [Choice<Magnitude>; 22] = [
     Choice::new("GiB", data(1 << 30), "1024 MiB"),
     Choice::new("%", share(1), "per cent"),
     Choice::new("1", share(100), "fractions of 1"),
+    Choice::new("mW", power(1), "milliwatts"),
+    Choice::new("W", power(1_000), "watts"),
+    Choice::new("mJ", energy(1), "millijoules"),
+    Choice::new("J", energy(1_000), "joules"),
 ];
 
 /// The axes of the report's figures, with the units that they have where the scenario gives none. A test of the report
 /// compares them with its figures.
-pub const AXES: [(&str, &[&str]); 33] = [
+pub const AXES: [(&str, &[&str]); 36] = [
     ("time", &["s"]),
     ("goodput", &["Mbit/s"]),
     ("time to completion", &["s"]),
@@ -101,6 +117,8 @@ pub const AXES: [(&str, &[&str]); 33] = [
     ("mean bit rate", &["Mbit/s"]),
     ("changes of quality", &[""]),
     ("Jain's index", &[""]),
+    ("energy", &["J"]),
+    ("energy per MB", &["J/MB"]),
     ("utilisation", &["%"]),
     ("share of samples", &[""]),
     ("delay", &["ms"]),
@@ -119,6 +137,7 @@ pub const AXES: [(&str, &[&str]); 33] = [
     ("smoothed RTT", &["ms"]),
     ("in flight", &["kB"]),
     ("queue length", &["packets"]),
+    ("power", &["mW"]),
 ];
 
 impl AxisUnit {

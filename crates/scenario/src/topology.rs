@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use subflow_network::{LinkConfig, Middlebox, PlacedMiddlebox, RouterMode};
+use subflow_network::{LinkConfig, Middlebox, PlacedMiddlebox, RadioPower, RouterMode};
 
 use crate::Scenario;
 
@@ -27,6 +27,11 @@ impl Host {
 }
 
 impl Interface {
+    /// One without addresses, gateways and energy.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), addresses: Vec::new(), gateways: Vec::new(), backup: false, energy: None }
+    }
+
     /// Whether it has an address of the same family as `address`.
     pub fn has_family_of(&self, address: IpAddr) -> bool {
         self.addresses.iter().any(|own| own.is_ipv4() == address.is_ipv4())
@@ -66,6 +71,8 @@ pub struct Interface {
     pub gateways: Vec<usize>,
     /// Whether MPTCP subflows over this interface are backups: used only where no other subflow works.
     pub backup: bool,
+    /// What its radio takes, if its energy is counted.
+    pub energy: Option<RadioPower>,
 }
 
 /// An interface, by position: `scenario.hosts[host].interfaces[interface]`.
@@ -96,6 +103,15 @@ pub enum Attachment {
 }
 
 impl Scenario {
+    /// The interfaces whose energy is counted, in the file's order, with their names: `host.interface`.
+    pub fn radios(&self) -> impl Iterator<Item = (InterfaceIndex, String)> {
+        self.hosts.iter().enumerate().flat_map(|(host, node)| {
+            let counted = node.interfaces.iter().enumerate().filter(|(_, interface)| interface.energy.is_some());
+            counted
+                .map(move |(interface, of)| (InterfaceIndex { host, interface }, format!("{}.{}", node.name, of.name)))
+        })
+    }
+
     /// Whether middleboxes change data, so that what arrives is not what was sent.
     pub fn rewrites_payload(&self) -> bool {
         let boxes = self.links.iter().flat_map(|link| &link.middleboxes);

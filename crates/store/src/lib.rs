@@ -66,7 +66,7 @@ pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};
 pub use tables::{COMMIT, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, UNIT, VERSION};
 
 /// The number of the format of records and of their keys.
-pub(crate) const RECORD_FORMAT: u32 = 5;
+pub(crate) const RECORD_FORMAT: u32 = 6;
 /// The version of this program. Runs of another version may have other results. So may those of another build of it,
 /// which stores are told apart by: keys are the same on all machines that share a study.
 pub(crate) const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -112,6 +112,7 @@ pub(super) fn result(
         duration_s: scenario.duration.as_secs_f64(),
         flows: results,
         links: baseline.links.results(emulator.network(), links, scenario, end),
+        interfaces: Vec::new(),
         engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: conditions.cpu_s },
         paths: Vec::new(),
         sequences: Vec::new(),

@@ -258,7 +258,7 @@ fn reserved(link: usize, end: usize) -> Ipv4Addr {
 
 fn port_host(name: &str, link: usize, end: usize) -> Host {
     let addresses = vec![reserved(link, end).into()];
-    let interface = Interface { name: "port".into(), addresses, gateways: Vec::new(), backup: false };
+    let interface = Interface { addresses, ..Interface::new("port") };
     Host { name: name.into(), interfaces: vec![interface], stack: HostStack::Subflow, namespace: None }
 }
 

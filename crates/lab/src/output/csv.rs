@@ -38,7 +38,7 @@ pub fn to_csv(experiment: &Experiment) -> String {
     columns.counts(("run", "", ""), |row| Some(row.run.run as u64));
     columns.counts(("seed", "", ""), |row| Some(row.run.result.seed));
     swept(&mut columns, experiment);
-    for (name, reads) in by_position().values() {
+    for (name, reads) in by_position(experiment).values() {
         columns.shown(name, 0, Align::Left, |row| {
             reads.iter().map(|read| read(row)).find(|cell| *cell != Cell::Empty).unwrap_or(Cell::Empty)
         });
@@ -64,14 +64,15 @@ fn swept(columns: &mut Columns<'_, Row<'_>>, experiment: &Experiment) {
 }
 
 /// The columns after the swept values: names, and how they are read.
-fn by_position<'r>() -> BTreeMap<u8, (&'static str, Reads<'r>)> {
+fn by_position<'r>(experiment: &Experiment) -> BTreeMap<u8, (&'static str, Reads<'r>)> {
     let mut columns: BTreeMap<u8, (&'static str, Reads<'r>)> = BTreeMap::new();
     let subflow = |row: &Row<'r>| row.subflow.map(|subflow| subflow.name.as_str()).into();
     columns.insert(SUBFLOW_POSITION, ("subflow", vec![Box::new(subflow)]));
     add(&mut columns, IDENTITY, |row| Some(row.flow));
     add(&mut columns, FLOW.iter().copied().flatten(), |row| row.subflow.is_none().then_some(row.flow));
     add(&mut columns, SUBFLOW.iter().copied().flatten(), |row| row.subflow);
-    add(&mut columns, RUN, |row| Some(&row.run.result));
+    let runs = || experiment.runs.iter().map(|run| &run.result);
+    add(&mut columns, RUN.iter().filter(|metric| metric.has_column(runs())), |row| Some(&row.run.result));
     columns
 }
 

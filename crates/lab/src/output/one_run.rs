@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::shown::{FLOW_PARTS, Reader, Summarised, has_part, shown_in};
-use crate::results::metrics::{DIRECTION, FLOW, GROUP, IDENTITY, LINK, Means, Metric, Part, RUN, SUBFLOW};
+use crate::results::metrics::{DIRECTION, FLOW, GROUP, IDENTITY, INTERFACE, LINK, Means, Metric, Part, RUN, SUBFLOW};
 use crate::results::{
     ConnectionResult, DirectionResult, FlowResult, GroupResult, LinkResult, ProgramResult, RunResult, SubflowResult,
     flows_and_groups,
@@ -19,6 +19,7 @@ pub(super) fn one_run(run: &RunResult, reader: Reader) -> Vec<Summarised> {
         tables.push(together(run, reader));
     }
     tables.push(links(run, reader));
+    tables.push(interfaces(run, reader));
     let programs = run.real_time.as_ref().map_or(&[][..], |real_time| &real_time.programs);
     if !programs.is_empty() {
         tables.push(program_table(programs));
@@ -105,7 +106,7 @@ fn together(run: &RunResult, reader: Reader) -> Summarised {
     let rows = [run];
     let mut columns = Columns::of(&rows);
     columns.shown("flows", 0, Left, |_| "all".into());
-    add(&mut columns, RUN, Part::Main, reader, |run| *run);
+    add(&mut columns, RUN.iter().filter(|metric| metric.has_column([run])), Part::Main, reader, |run| *run);
     Summarised { title: "All flows together", table: columns.table("together") }
 }
 
@@ -163,4 +164,11 @@ fn links(run: &RunResult, reader: Reader) -> Summarised {
         }
     }
     Summarised { title: "Links", table: columns.table("links") }
+}
+
+fn interfaces(run: &RunResult, reader: Reader) -> Summarised {
+    let mut columns = Columns::of(&run.interfaces);
+    columns.shown("interface", 0, Left, |interface| interface.name.as_str().into());
+    add(&mut columns, INTERFACE, Part::Main, reader, |interface| interface);
+    Summarised { title: "Energy of interfaces", table: columns.table("interfaces") }
 }

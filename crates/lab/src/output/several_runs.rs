@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use super::shown::{FLOW_PARTS, Reader, Summarised, shown_in};
 use crate::number;
-use crate::results::metrics::{FLOW, GROUP, LINK, Means, Metric, Part, RUN, SUBFLOW, Shown, Summaries};
+use crate::results::metrics::{FLOW, GROUP, INTERFACE, LINK, Means, Metric, Part, RUN, SUBFLOW, Shown, Summaries};
 use crate::results::parameters::{short_names, word};
 use crate::results::{
-    Experiment, FlowResult, FlowStatistics, GroupStatistics, LinkStatistics, PointStatistics, SubflowStatistics,
+    Experiment, FlowResult, FlowStatistics, GroupStatistics, InterfaceStatistics, LinkStatistics, PointStatistics,
+    SubflowStatistics,
 };
 use crate::statistics::Summary;
 use crate::table::Align::{Left, Right};
@@ -49,6 +50,7 @@ pub(super) fn several_runs(experiment: &Experiment, reader: Reader) -> Vec<Summa
     if reader == Reader::Text {
         tables.push(of.links());
     }
+    tables.push(of.interfaces());
     tables
 }
 
@@ -120,11 +122,27 @@ impl<'r> Several<'r> {
         Summarised { title: "Links", table: self.table("links", ["", "link"], &rows, LINK, Part::Main) }
     }
 
+    fn interfaces(&self) -> Summarised {
+        let rows = self.rows(|point| {
+            let row = |interface: &'r InterfaceStatistics| Row {
+                point,
+                flow: None,
+                name: interface.name.as_str().into(),
+                summaries: &interface.summaries,
+            };
+            point.interfaces.iter().map(row).collect()
+        });
+        let table = self.table("interfaces", ["", "interface"], &rows, INTERFACE, Part::Main);
+        Summarised { title: "Energy of interfaces", table }
+    }
+
     /// All flows together.
     fn together(&self) -> Summarised {
         let rows = self.rows(|point| vec![Row { point, flow: None, name: "all".into(), summaries: &point.summaries }]);
         let names = if self.reader == Reader::Text { ["", "flows"] } else { ["", ""] };
-        Summarised { title: "All flows together", table: self.table("together", names, &rows, RUN, Part::Main) }
+        let runs = || self.experiment.runs.iter().map(|run| &run.result);
+        let metrics = RUN.iter().filter(|metric| metric.has_column(runs()));
+        Summarised { title: "All flows together", table: self.table("together", names, &rows, metrics, Part::Main) }
     }
 
     /// A table of rows with the swept values in front, the name of the flow and that of the object, under these headings

@@ -7,9 +7,11 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Parameters, Plan, Point};
 
-use super::metrics::{FLOW, GROUP, LINK, RUN, SUBFLOW, Summaries};
+use super::metrics::{FLOW, GROUP, INTERFACE, LINK, RUN, SUBFLOW, Summaries};
 use super::run::label_of_subflow;
-use super::{Baseline, FlowResult, GroupResult, LinkResult, RunResult, SubflowResult, flows_and_groups};
+use super::{
+    Baseline, FlowResult, GroupResult, InterfaceResult, LinkResult, RunResult, SubflowResult, flows_and_groups,
+};
 use crate::number;
 
 /// The output of `run`: the scenario, its runs, their statistics.
@@ -101,6 +103,9 @@ pub struct PointStatistics {
     pub groups: Vec<GroupStatistics>,
     /// For each link.
     pub links: Vec<LinkStatistics>,
+    /// For each interface whose energy is counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<InterfaceStatistics>,
     /// A summary of each metric of whole runs.
     #[serde(flatten)]
     pub summaries: Summaries<RunResult>,
@@ -153,6 +158,16 @@ pub struct LinkStatistics {
     /// A summary of each metric.
     #[serde(flatten)]
     pub summaries: Summaries<LinkResult>,
+}
+
+/// Statistics of one interface whose energy is counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InterfaceStatistics {
+    /// `host.interface`.
+    pub name: String,
+    /// A summary of each metric.
+    #[serde(flatten)]
+    pub summaries: Summaries<InterfaceResult>,
 }
 
 /// Statistics of one group over the runs of a point. Those of times to completion are statistics of the figure of each
@@ -223,6 +238,11 @@ impl PointStatistics {
             name: runs[0].links[index].name.clone(),
             summaries: Summaries::of(LINK, &runs.iter().map(|run| &run.links[index]).collect::<Vec<_>>()),
         };
+        let interface_count = runs.first().map_or(0, |run| run.interfaces.len());
+        let interface = |index: usize| InterfaceStatistics {
+            name: runs[0].interfaces[index].name.clone(),
+            summaries: Summaries::of(INTERFACE, &runs.iter().map(|run| &run.interfaces[index]).collect::<Vec<_>>()),
+        };
         Self {
             parameters: point.parameters.clone(),
             without_effect: point.without_effect.clone(),
@@ -230,6 +250,7 @@ impl PointStatistics {
             flows: by_name(&by_run).iter().map(|flows| FlowStatistics::of(flows)).collect(),
             groups: GroupStatistics::all(runs),
             links: (0..link_count).map(link).collect(),
+            interfaces: (0..interface_count).map(interface).collect(),
             summaries: Summaries::of(RUN, runs),
         }
     }

@@ -7,6 +7,7 @@ use subflow_quantity::Duration;
 
 use super::VideoResult;
 use super::exchange::{Exchanges, figures_of};
+use super::link::per_megabyte;
 use super::run::{Abandoned, Datagrams, FlowResult, RunResult, SubflowResult, goodput_mbps};
 use crate::statistics::{jain_index, mean, quantile};
 
@@ -69,6 +70,16 @@ fn line<'r>(flows: &'r [FlowResult], run: &RunResult) -> Cow<'r, FlowResult> {
 }
 
 impl RunResult {
+    /// Joules of all interfaces whose energy is counted; `None` if there is none.
+    pub fn energy_j(&self) -> Option<f64> {
+        (!self.interfaces.is_empty()).then(|| self.interfaces.iter().map(|interface| interface.energy_j).sum())
+    }
+
+    /// The same for each megabyte that the applications have read.
+    pub fn energy_j_per_mb(&self) -> Option<f64> {
+        per_megabyte(self.energy_j()?, self.flows.iter().map(|flow| flow.bytes_delivered).sum())
+    }
+
     /// The sum of the flows' goodput; for a group, and for a connection of programs, what it delivered over the duration
     /// of the run.
     pub fn total_goodput_mbps(&self) -> f64 {

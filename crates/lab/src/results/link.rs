@@ -1,4 +1,4 @@
-//! The measurements of links.
+//! The measurements of links, and of interfaces whose energy is counted.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,4 +62,44 @@ impl LinkResult {
             down,
         }
     }
+}
+
+/// What the radio of an interface has taken, over the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InterfaceResult {
+    /// `host.interface`.
+    pub name: String,
+    /// Joules, in all states.
+    #[serde(serialize_with = "number::serialize")]
+    pub energy_j: f64,
+    /// IP bytes that it has sent, also those that were lost afterwards.
+    pub sent_bytes: u64,
+    /// IP bytes that it has received.
+    pub received_bytes: u64,
+    /// How often it went from idle to connected.
+    pub promotions: u64,
+    /// Seconds in promotions.
+    #[serde(serialize_with = "number::serialize")]
+    pub promotion_s: f64,
+    /// Seconds of continuous reception.
+    #[serde(serialize_with = "number::serialize")]
+    pub active_s: f64,
+    /// Seconds in tails.
+    #[serde(serialize_with = "number::serialize")]
+    pub tail_s: f64,
+    /// Seconds without a connection.
+    #[serde(serialize_with = "number::serialize")]
+    pub idle_s: f64,
+}
+
+impl InterfaceResult {
+    /// Joules for each megabyte (10⁶ bytes of IP packets) sent or received; `None` if there was none.
+    pub fn energy_j_per_mb(&self) -> Option<f64> {
+        per_megabyte(self.energy_j, self.sent_bytes + self.received_bytes)
+    }
+}
+
+/// Joules for each 10⁶ bytes; `None` if there are none.
+pub(super) fn per_megabyte(joules: f64, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| joules / (bytes as f64 * 1e-6))
 }

@@ -23,11 +23,11 @@ pub use connection::{ConnectionResult, Detection, Pair};
 pub use differences::{Baseline, Better, Difference, Pairing};
 pub use exchange::{ExchangeResult, Exchanges};
 pub use experiment::{
-    Experiment, FailedRun, FlowStatistics, GroupStatistics, LinkStatistics, PointStatistics, Provenance, Run, SCHEMA,
-    ScenarioSummary, SubflowStatistics,
+    Experiment, FailedRun, FlowStatistics, GroupStatistics, InterfaceStatistics, LinkStatistics, PointStatistics,
+    Provenance, Run, SCHEMA, ScenarioSummary, SubflowStatistics,
 };
 pub use groups::{GroupResult, flows_and_groups};
-pub use link::{DirectionResult, LinkResult};
+pub use link::{DirectionResult, InterfaceResult, LinkResult};
 pub use network::NetworkResults;
 pub use program::ProgramResult;
 pub use run::{
@@ -89,6 +89,7 @@ mod tests {
             duration_s: 1.0,
             flows: vec![flow],
             links: Vec::new(),
+            interfaces: Vec::new(),
             engine: Engine::default(),
             real_time: None,
             series: Vec::new(),

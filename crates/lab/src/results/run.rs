@@ -6,7 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::{ConnectionResult, ExchangeResult, Exchanges, LinkResult, ProgramResult, Sequence, Series, VideoResult};
+use super::{
+    ConnectionResult, ExchangeResult, Exchanges, InterfaceResult, LinkResult, ProgramResult, Sequence, Series,
+    VideoResult,
+};
 use crate::number;
 use crate::statistics::DurationSummary;
 
@@ -25,6 +28,9 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// The links, in the scenario's order.
     pub links: Vec<LinkResult>,
+    /// The interfaces whose energy is counted, in the scenario's order. Of simulated runs only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<InterfaceResult>,
     /// Counters of the engine.
     pub engine: Engine,
     /// How true to time the run was, if it ran in real time.

@@ -12,7 +12,7 @@ use crate::number;
 /// taken, so that the sum of the delivered data stays right ([`Series::of_rate`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
-    /// The measured object: a flow, `flow/subflow`, `link.up` or `link.down`.
+    /// The measured object: a flow, `flow/subflow`, `link.up`, `link.down` or `host.interface`.
     pub of: String,
     /// The metric: `goodput`, `cwnd`, `srtt`, `in-flight`, `queue`, …
     pub metric: String,

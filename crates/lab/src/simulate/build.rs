@@ -83,6 +83,7 @@ pub(crate) fn build_for(
         let ids: &Vec<InterfaceId> = &interfaces[interfaces.len() - 1];
         for (interface, &id) in host.interfaces.iter().zip(ids) {
             interface.addresses.iter().for_each(|&address| topology.address(id, address));
+            interface.energy.into_iter().for_each(|power| topology.radio(id, power));
         }
     }
     let routers: Vec<_> = scenario.routers.iter().map(|router| topology.router(&router.name, router.mode)).collect();

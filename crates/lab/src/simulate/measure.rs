@@ -1,8 +1,8 @@
 //! Computes the figures of a run from its state.
 
-use subflow_network::{DuplexLink, LinkId, LinkMetrics, Network};
+use subflow_network::{DuplexLink, LinkId, LinkMetrics, Network, RadioState, RadioUse};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::Scenario;
+use subflow_scenario::{InterfaceIndex, Scenario};
 use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId, Figures};
 use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
@@ -10,7 +10,7 @@ use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 use super::build::Run;
 use super::figures::{FlowBaseline, MeasuredFlow};
 use super::flow_data::DataRecord;
-use crate::results::{DirectionResult, ExchangeResult, FlowResult, LinkResult};
+use crate::results::{DirectionResult, ExchangeResult, FlowResult, InterfaceResult, LinkResult};
 
 /// The data delivered and transmitted before measuring began.
 pub(super) struct Baseline {
@@ -133,6 +133,33 @@ impl Run {
     /// The figures of all links.
     pub(super) fn link_results(&self, scenario: &Scenario, baseline: &Baseline, end: Instant) -> Vec<LinkResult> {
         baseline.links.results(&self.network, &self.links, scenario, end)
+    }
+}
+
+impl Run {
+    /// What the radio of an interface has taken until now, if it has one.
+    pub(super) fn radio(&self, InterfaceIndex { host, interface }: InterfaceIndex) -> Option<RadioUse> {
+        self.network.radio(self.interfaces[host][interface])
+    }
+
+    /// The energy of the interfaces of which it is counted.
+    pub(super) fn interface_results(&self, scenario: &Scenario) -> Vec<InterfaceResult> {
+        let result = |(index, name)| {
+            let used = self.radio(index)?;
+            let seconds = |state| used.time_in(state).as_secs_f64();
+            Some(InterfaceResult {
+                name,
+                energy_j: used.energy.as_joules(),
+                sent_bytes: used.sent_bytes,
+                received_bytes: used.received_bytes,
+                promotions: used.promotions,
+                promotion_s: seconds(RadioState::Promotion),
+                active_s: seconds(RadioState::Active),
+                tail_s: seconds(RadioState::Tail),
+                idle_s: seconds(RadioState::Idle),
+            })
+        };
+        scenario.radios().filter_map(result).collect()
     }
 }
 

@@ -135,6 +135,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
             duration_s: scenario.duration.as_secs_f64(),
             flows: run.flows(scenario, &baseline, end, options.series),
             links: run.link_results(scenario, &baseline, end),
+            interfaces: run.interface_results(scenario),
             engine,
             paths: if options.paths { run.path_records() } else { Vec::new() },
             real_time: None,

@@ -1,12 +1,12 @@
 //! Metrics over time: goodput, window, RTT and data in flight of each subflow; delays of the data and what it waits for;
-//! queue length of each link from its first packet on. If a connection opens more subflows than results list, only the
+//! queue length of each link from its first packet on, power of interfaces whose energy is counted. If a connection opens more subflows than results list, only the
 //! first ones have series. Of the flows of a group only their goodput is sampled, in sum.
 
 use std::collections::BTreeMap;
 
 use subflow_network::{DuplexLink, Network};
-use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Flow, Scenario};
+use subflow_quantity::{Duration, Energy, Instant};
+use subflow_scenario::{Flow, InterfaceIndex, Scenario};
 use subflow_transport::Endpoint;
 use subflow_transport::tcp::Ends;
 
@@ -27,6 +27,8 @@ pub(crate) struct Sampler {
     times: Vec<Moment>,
     /// By flow; the first one of a group has the series of the group.
     flows: Vec<FlowSeries>,
+    /// The interfaces whose energy is counted, with their energy at the last sample.
+    radios: Vec<(InterfaceIndex, ObjectSeries, Energy)>,
     /// By link, both directions.
     links: Vec<[Option<ObjectSeries>; 2]>,
     /// The bytes that the flows of each group delivered since the last sample; by group.
@@ -36,9 +38,9 @@ pub(crate) struct Sampler {
 /// A copy of the samples, which is shown nowhere.
 impl Clone for Sampler {
     fn clone(&self) -> Self {
-        let Self { shown: _, at, times, flows, links, by_groups } = self;
+        let Self { shown: _, at, times, flows, radios, links, by_groups } = self;
         let (times, flows, links, by_groups) = (times.clone(), flows.clone(), links.clone(), by_groups.clone());
-        Self { shown: None, at: *at, times, flows, links, by_groups }
+        Self { shown: None, at: *at, times, flows, radios: radios.clone(), links, by_groups }
     }
 }
 
@@ -59,6 +61,7 @@ impl Sampler {
             at: Moment { now: Instant::ZERO, now_s: 0.0, span: Duration::ZERO, interval: scenario.sample_interval },
             times: Vec::new(),
             flows: scenario.flows.iter().enumerate().map(flow).collect(),
+            radios: scenario.radios().map(|(index, name)| (index, ObjectSeries::new(name), Energy::ZERO)).collect(),
             links: vec![[None, None]; scenario.links.len()],
             by_groups: vec![0; scenario.groups.len()],
         }
@@ -117,6 +120,7 @@ impl Sampler {
         }
         self.sample_groups(scenario);
         self.sample_queues(&run.network, &run.links, scenario);
+        self.sample_radios(run);
         if self.shown.as_ref().is_some_and(Answers::is_asked) {
             let series = self.clone().finish();
             if let Some(shown) = &mut self.shown {
@@ -179,7 +183,17 @@ impl Sampler {
         }
     }
 
-    /// All series, flows before links, in the scenario's order; those of a flow or link in the order of their names.
+    /// Samples the mean power of interfaces since the last sample.
+    fn sample_radios(&mut self, run: &Run) {
+        for (index, series, before) in &mut self.radios {
+            let Some(used) = run.radio(*index) else { continue };
+            let joules = (used.energy - *before).as_joules();
+            *before = used.energy;
+            series.push(Metric::Power, &self.at, 1e3 * joules / self.at.span.as_secs_f64());
+        }
+    }
+
+    /// All series, flows before links and these before interfaces, in the scenario's order; those of a flow or link in the order of their names.
     pub(crate) fn finish(mut self) -> Vec<Series> {
         self.end_times();
         let flows = self.flows.into_iter().map(FlowSeries::into_objects);
@@ -188,7 +202,8 @@ impl Sampler {
             objects.sort_by(|one, other| one.of().cmp(other.of()));
             objects
         };
-        flows.chain(links).flat_map(sorted).flat_map(ObjectSeries::into_series).collect()
+        let radios = self.radios.into_iter().map(|(_, series, _)| vec![series]);
+        flows.chain(links).chain(radios).flat_map(sorted).flat_map(ObjectSeries::into_series).collect()
     }
 }
 

@@ -29,6 +29,7 @@ fn result(seed: u64, goodput_mbps: f64, completion_s: Option<f64>) -> RunResult 
         sequences: Vec::new(),
         exchanges: Vec::new(),
         connections: Vec::new(),
+        interfaces: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ mod comparison;
 mod congestion;
 mod custom_algorithms;
 mod diffserv;
+mod energy;
 mod exchanges;
 mod flapping;
 mod from_packets;

@@ -26,6 +26,7 @@ fn run(seed: u64, completed: usize) -> Run {
         sequences: Vec::new(),
         exchanges: Vec::new(),
         connections: Vec::new(),
+        interfaces: Vec::new(),
     };
     Run { run: seed as usize - 1, point: 0, parameters: Parameters::new(), result }
 }

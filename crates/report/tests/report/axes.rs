@@ -107,9 +107,11 @@ fn the_axes_that_a_scenario_may_name_are_those_of_the_figures() {
     let film = "[flows.film]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\n\
                 video = { ladder = [\"1 Mbit/s\", \"4 Mbit/s\"], chunk = \"200 ms\", buffer = \"2 s\" }\n";
     let bbr = "[flows.bbr]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"bbr\"\n";
+    let radio = "phone = [\"wifi\", { name = \"lte\", energy = \"lte-huang2012\" }]";
+    let scenario = SCENARIO.replace("phone = [\"wifi\", \"lte\"]", radio);
     for (text, sets) in [
-        (format!("{SCENARIO}{group}{bbr}{film}"), vec!["repeat=1", "links.wifi.loss=\"1 %\""]),
-        (format!("{SCENARIO}{group}{bbr}{film}{NAMES}"), vec!["repeat=6", "links.wifi.loss=\"1 %\""]),
+        (format!("{scenario}{group}{bbr}{film}"), vec!["repeat=1", "links.wifi.loss=\"1 %\""]),
+        (format!("{scenario}{group}{bbr}{film}{NAMES}"), vec!["repeat=6", "links.wifi.loss=\"1 %\""]),
     ] {
         let plan = plan(&text, &[&sets[..], &["duration=\"1 s\""]].concat());
         for figure in figures_of(&plan, &simulated(&plan)) {

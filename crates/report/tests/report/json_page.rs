@@ -19,7 +19,7 @@ use subflow_scenario::sweep::Plan;
 const TEXT: &str = r#"duration = "3 s"
 repeat = 2
 [hosts]
-client = ["a", "b"]
+client = ["a", { name = "b", energy = "lte-huang2012" }]
 server = ["a", "b"]
 [links.a]
 between = ["client.a", "server.a"]
@@ -63,12 +63,13 @@ send = "10 kB"
 "#;
 
 /// The sections of the page, and the objects that they describe with all objects inside that have no section.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 8] = [
     ("The object", ""),
     ("`runs[]`", "runs[]"),
     ("`runs[].flows[]`", "runs[].flows[]"),
     ("`runs[].flows[].subflows[]`", "runs[].flows[].subflows[]"),
     ("`runs[].links[]`", "runs[].links[]"),
+    ("`runs[].interfaces[]`", "runs[].interfaces[]"),
     ("`statistics[]`", "statistics[]"),
     ("`baseline`", "baseline"),
 ];

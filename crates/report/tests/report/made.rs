@@ -44,6 +44,7 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         sequences: Vec::new(),
         exchanges: Vec::new(),
         connections: Vec::new(),
+        interfaces: Vec::new(),
     }
 }
 

@@ -15,7 +15,7 @@ use subflow_store::tables;
 /// A path that loses packets and one that fails, with a connection over both, requests, and a group of flows.
 const TEXT: &str = r#"duration = "4 s"
 [hosts]
-client = ["a", "b"]
+client = ["a", { name = "b", energy = "lte-huang2012" }]
 server = ["a", "b"]
 [links.a]
 between = ["client.a", "server.a"]

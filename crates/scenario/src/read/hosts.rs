@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use super::energy;
 use super::topology::Topology;
 use crate::file::{Collector, Field, Place, Problem, Value, name_value};
 use crate::schema::HOST_STACKS;
@@ -90,12 +91,7 @@ fn interface_list(field: &Field<'_>, expected: &str) -> Result<Vec<(Interface, P
 
 fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
     if matches!(field.value(), Value::String(_)) {
-        return Ok(Interface {
-            name: name_value(field, "interface")?,
-            addresses: Vec::new(),
-            gateways: Vec::new(),
-            backup: false,
-        });
+        return Ok(Interface::new(name_value(field, "interface")?));
     }
     let section = field.section(&schema::INTERFACE)?;
     let addresses = match section.given("address") {
@@ -114,6 +110,7 @@ fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
         addresses,
         gateways: Vec::new(),
         backup: section.value("backup").boolean()?,
+        energy: section.given("energy").map(|field| energy::read(&field)).transpose()?,
     })
 }
 

@@ -4,6 +4,7 @@ mod algorithms;
 mod axes;
 mod effect;
 mod ends;
+mod energy;
 mod exchanges;
 mod flows;
 mod gateways;

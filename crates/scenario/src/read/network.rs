@@ -57,9 +57,7 @@ impl Topology {
 
     fn add_generated_nodes(&mut self, generated: &Generated, mode: RouterMode, place: &Place) {
         for name in &generated.shape.hosts {
-            let interface =
-                Interface { name: "eth".to_owned(), addresses: Vec::new(), gateways: Vec::new(), backup: false };
-            let (interfaces, stack) = (vec![interface], HostStack::default());
+            let (interfaces, stack) = (vec![Interface::new("eth")], HostStack::default());
             let host = Host { name: name.clone(), interfaces, stack, namespace: None };
             self.hosts.push(name, host);
             self.interface_places.push(vec![place.clone()]);

@@ -45,6 +45,10 @@ pub(super) enum Form {
     TracePath,
     /// `"20 ms"`.
     Duration,
+    /// `"250 mW"`.
+    Power,
+    /// `"50 nJ/bit"`.
+    EnergyPerBit,
     /// `"50 Mbit/s"`.
     Rate,
     /// `"100 MB"`.
@@ -60,8 +64,9 @@ pub(super) enum Form {
 }
 
 use Form::{
-    Bdp, Boolean, Duration, Even, Fraction, Integer, Integers, Interfaces, Name, NamedTables, Only, Packets,
-    Probability, Rate, Ratio, Size, Sweep, Table, Tables, Text, TextLists, Texts, TracePath, Variables, Weight, Word,
+    Bdp, Boolean, Duration, EnergyPerBit, Even, Fraction, Integer, Integers, Interfaces, Name, NamedTables, Only,
+    Packets, Power, Probability, Rate, Ratio, Size, Sweep, Table, Tables, Text, TextLists, Texts, TracePath, Variables,
+    Weight, Word,
 };
 
 /// Largest whole number of TOML.
@@ -112,6 +117,7 @@ const FORMS: &[(&str, &[Form])] = &[
         &[Packets, Size, Duration, Bdp, Word("unlimited")],
     ),
     ("a path", &[Text]),
+    ("a power", &[Power]),
     ("a period", &[Duration, Table]),
     ("a probability", &[Probability]),
     ("a probability such as \"1 %\", \"none\", or a table", &[Probability, Word("none"), Table]),
@@ -151,6 +157,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a table of programs", &[NamedTables]),
     ("a table of routers", &[NamedTables]),
     ("a table of variables", &[Variables]),
+    ("an energy per bit", &[EnergyPerBit]),
     ("an IP address", &[Text]),
     ("an IP address or a list of them", &[Text, Texts(1, MOST)]),
     ("an even number from 2 to 32", &[Even(2, 32)]),
@@ -175,6 +182,8 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a shared-bottleneck detector", &[Name]),
     ("the name of a shared-bottleneck detector, or a table", &[Name, Table]),
     ("the name of a user", &[Text]),
+    ("the name of an energy model", &[Name]),
+    ("the name of an energy model, or a table", &[Name, Table]),
     ("the path of a CSV file, or a table", &[Text, Table]),
     ("true", &[Only(true)]),
     ("true or false", &[Boolean]),

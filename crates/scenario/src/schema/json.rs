@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 use subflow_quantity::notation::Pattern;
-use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
+use subflow_quantity::{Bdp, Duration, EnergyPerBit, Packets, Power, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, EVENT, EXCHANGE, FLOW, FieldSchema, HOST, INTERFACE, JITTER,
-    LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT, ROUTER,
-    ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, WRITE, reference,
+    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, ENERGY, EVENT, EXCHANGE, FLOW, FieldSchema, HOST, INTERFACE,
+    JITTER, LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT,
+    ROUTER, ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, WRITE,
+    reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
@@ -22,6 +23,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("topology", &TOPOLOGY),
         ("hosts", &HOST),
         ("interfaces", &INTERFACE),
+        ("energy", &ENERGY),
         ("routing", &ROUTING),
         ("routers", &ROUTER),
         ("links", &LINK),
@@ -198,6 +200,8 @@ fn value(field: &FieldSchema, form: Form) -> Value {
         }
         Form::TracePath => json!({ "type": "string", "pattern": r"^(\.\.?/|[^\s0-9+\-−.,])" }),
         Form::Duration => quantity::<Duration>(),
+        Form::Power => quantity::<Power>(),
+        Form::EnergyPerBit => quantity::<EnergyPerBit>(),
         Form::Rate => quantity::<Rate>(),
         Form::Size => quantity::<Size>(),
         Form::Probability => quantity::<Probability>(),

@@ -4,6 +4,7 @@
 //! parser rejects keys that are not in it and takes defaults and names from it; the reference
 //! (`scenarios/REFERENCE.md`) and the JSON Schema for editors are printed from it.
 
+mod energy;
 mod flows;
 mod form;
 mod general;
@@ -19,6 +20,7 @@ use std::sync::LazyLock;
 pub(crate) use crate::axes::AXIS_UNITS;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
 pub use crate::table::{Default, FieldSchema, Kind, TableSchema};
+pub(crate) use energy::{ENERGY, RADIOS};
 pub(crate) use flows::{
     BOTTLENECK, CONGESTION, COUPLINGS, Coupling, FAMILIES, FLOW, PATH_MANAGER, PATTERNS, Pattern, SCHEDULER, SUBFLOW,
 };
@@ -49,6 +51,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &TOPOLOGY,
         &HOST,
         &INTERFACE,
+        &ENERGY,
         &ROUTING,
         &ROUTER,
         &LINK,

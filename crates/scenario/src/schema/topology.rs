@@ -7,6 +7,7 @@ use subflow_policy::catalogue::{Catalogue, Choice, Description};
 use subflow_policy::queue::{Discipline, Limit, QueueDiscipline};
 use subflow_quantity::Size;
 
+use super::energy::RADIOS;
 use super::general::EVENT_DIRECTIONS;
 use crate::switches::profiles;
 use crate::table::{Default, TableSchema, named, optional, required, value, word, words};
@@ -70,6 +71,13 @@ pub(crate) static INTERFACE: LazyLock<TableSchema> = LazyLock::new(|| TableSchem
              path_manager = \"binder\" opens a subflow through each",
         ),
         value("backup", "true or false", "false", "whether MPTCP subflows over it are used only if no other works"),
+        named(
+            "energy",
+            "the name of an energy model, or a table",
+            Choice::descriptions(&RADIOS),
+            Default::described("its energy is not counted"),
+            "what its radio takes, in the simulator; it changes nothing about packets",
+        ),
     ],
 });
 

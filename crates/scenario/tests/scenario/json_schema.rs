@@ -61,7 +61,10 @@ profile = "mptcp-0.9"
 [hosts]
 server = ["eth"]
 [hosts.phone]
-interfaces = ["wifi", { name = "lte", address = "10.9.0.1", backup = true }]
+interfaces = [
+    { name = "wifi", energy = { model = "wifi-huang2012", idle_power = "2 mW", up = "283 nJ/bit" } },
+    { name = "lte", address = "10.9.0.1", backup = true, energy = "lte-huang2012" },
+]
 tcp = { delayed_ack = false, receive_buffer = "1 MB", send_buffer = { maximum = "4 MiB" } }
 [routers.internet]
 routing = "ecmp-flow"

@@ -12,7 +12,7 @@ use subflow_lab::table::{Columns, Table};
 
 pub use connections::connections;
 pub use exchanges::exchanges;
-pub use runs::{flows, links, runs, subflows};
+pub use runs::{flows, interfaces, links, runs, subflows};
 pub use series::{all_series, metrics, series};
 pub use statistics::{differences, statistics};
 
@@ -25,16 +25,25 @@ fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run)
         .measured_parameters(|row| &run(row).parameters);
 }
 
-/// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, `exchanges` and
+/// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, `interfaces`, `exchanges` and
 /// `connections` of programs if there are any, and `series` if metrics over time were kept.
 pub fn all(experiment: &Experiment) -> Vec<(&'static str, Table)> {
     let tables = [runs, flows, subflows, links, statistics].map(|table| table(experiment));
     let series = (!metrics(experiment).is_empty()).then(|| all_series(experiment));
+    let has_interfaces = experiment.runs.iter().any(|run| !run.result.interfaces.is_empty());
+    let interfaces = has_interfaces.then(|| interfaces(experiment));
     let has_exchanges = experiment.runs.iter().any(|run| !run.result.exchanges.is_empty());
     let exchanges = has_exchanges.then(|| exchanges(experiment));
     let has_connections = experiment.runs.iter().any(|run| !run.result.connections.is_empty());
     let connections = has_connections.then(|| connections(experiment));
-    tables.into_iter().chain(exchanges).chain(connections).chain(series).map(|table| (table.name, table)).collect()
+    tables
+        .into_iter()
+        .chain(interfaces)
+        .chain(exchanges)
+        .chain(connections)
+        .chain(series)
+        .map(|table| (table.name, table))
+        .collect()
 }
 
 /// The key of a column's unit in the metadata of its field in Arrow's format.

@@ -1,7 +1,7 @@
-//! The tables `runs`, `flows`, `subflows` and `links`: what runs are made of.
+//! The tables `runs`, `flows`, `subflows`, `links` and `interfaces`: what runs are made of.
 
-use subflow_lab::results::metrics::{DIRECTION, FLOW, IDENTITY, RUN, SUBFLOW};
-use subflow_lab::results::{DirectionResult, Experiment, FlowResult, LinkResult, Run, SubflowResult};
+use subflow_lab::results::metrics::{DIRECTION, FLOW, IDENTITY, INTERFACE, RUN, SUBFLOW};
+use subflow_lab::results::{DirectionResult, Experiment, FlowResult, InterfaceResult, LinkResult, Run, SubflowResult};
 use subflow_lab::table::{Columns, Table};
 
 use super::identify;
@@ -20,7 +20,8 @@ pub fn runs(experiment: &Experiment) -> Table {
         .words(("version", "", "Version of subflow."), |_| Some(&made_by.version))
         .words(("commit", "", "Commit that subflow was built from, if it is known."), |_| made_by.commit.as_deref())
         .counts(("schema", "", "Number of the form of results."), |_| Some(made_by.schema.into()));
-    columns.metrics(RUN, |run| &run.result);
+    let results = || experiment.runs.iter().map(|run| &run.result);
+    columns.metrics(RUN.iter().filter(|metric| metric.has_column(results())), |run| &run.result);
     of_experiment(columns.table("runs"), experiment)
 }
 
@@ -68,4 +69,18 @@ pub fn links(experiment: &Experiment) -> Table {
         .words(("direction", "", "up: from the link's first end to its second; down: back."), |row| Some(row.2.0));
     columns.metrics(DIRECTION, |row| &row.2.1);
     of_experiment(columns.table("links"), experiment)
+}
+
+/// A row for each interface of each run whose energy is counted.
+pub fn interfaces(experiment: &Experiment) -> Table {
+    let rows: Vec<(&Run, &InterfaceResult)> = experiment
+        .runs
+        .iter()
+        .flat_map(|run| run.result.interfaces.iter().map(move |interface| (run, interface)))
+        .collect();
+    let mut columns = Columns::of(&rows);
+    identify(&mut columns, |row| row.0);
+    columns.words(("interface", "", "The interface: host.interface."), |row| Some(&row.1.name));
+    columns.metrics(INTERFACE, |row| row.1);
+    of_experiment(columns.table("interfaces"), experiment)
 }

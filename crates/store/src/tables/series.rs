@@ -54,8 +54,10 @@ fn rows(experiment: &Experiment, is_wanted: impl Fn(&Series) -> bool) -> Vec<Row
 }
 
 fn of<'r>(columns: &mut Columns<'r, Row<'r>>) {
-    columns
-        .categories(("of", "", "What was sampled: a flow, flow/subflow, link.up or link.down."), |row| row.1.as_str());
+    columns.categories(
+        ("of", "", "What was sampled: a flow, flow/subflow, link.up, link.down or host.interface."),
+        |row| row.1.as_str(),
+    );
 }
 
 fn sample<'r>(columns: &mut Columns<'r, Row<'r>>, unit: &str) {

@@ -19,7 +19,7 @@ struct Row<'r> {
     summary: &'r Summary,
 }
 
-/// A row for each quantity of each flow, group, subflow and link, and of the whole, at each point of the sweep.
+/// A row for each quantity of each flow, group, subflow, link and interface, and of the whole, at each point of the sweep.
 pub fn statistics(experiment: &Experiment) -> Table {
     let rows: Vec<Row<'_>> =
         experiment.statistics.iter().enumerate().flat_map(|(index, point)| of_point(index, point)).collect();
@@ -27,9 +27,9 @@ pub fn statistics(experiment: &Experiment) -> Table {
     columns
         .counts(("point", "", "Number of the point of the sweep, from 0."), |row| Some(row.index as u64))
         .measured_parameters(|row| &row.point.parameters)
-        .words(("kind", "", "flow, group, subflow, link or total."), |row| Some(row.kind))
+        .words(("kind", "", "flow, group, subflow, link, interface or total."), |row| Some(row.kind))
         .words(("flow", "", "Name of the flow or group, also of a subflow."), |row| row.flow)
-        .words(("name", "", "Name of the flow, group, subflow or link."), |row| row.name)
+        .words(("name", "", "Name of the flow, group, subflow, link or interface."), |row| row.name)
         .words(("quantity", "", "What was measured."), |row| Some(row.quantity))
         .words(("unit", "", "Unit of the numbers in this row."), |row| Some(row.unit))
         .counts(("n", "", "Runs that have the quantity."), |row| Some(row.summary.n as u64));
@@ -68,6 +68,9 @@ fn of_point(index: usize, point: &PointStatistics) -> Vec<Row<'_>> {
     }
     for link in &point.links {
         of.add("link", None, Some(&link.name), &link.summaries);
+    }
+    for interface in &point.interfaces {
+        of.add("interface", None, Some(&interface.name), &interface.summaries);
     }
     of.add("total", None, None, &point.summaries);
     of.rows

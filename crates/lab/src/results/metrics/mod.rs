@@ -6,7 +6,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the metrics of flows, of groups of flows, of subflows and destinations | `flow.rs` |
-//! | of a whole run, of its links and their directions | `run.rs` |
+//! | of a whole run, of its links and their directions, of interfaces | `run.rs` |
 //! | the metrics that can be compared, by the names of the command line | `compared.rs` |
 //! | statistics of metrics over runs | `summaries.rs` |
 
@@ -17,7 +17,7 @@ mod summaries;
 
 pub use compared::{ComparedMetric, Measured};
 pub use flow::{FLOW, GROUP, IDENTITY, SUBFLOW};
-pub use run::{DIRECTION, LINK, RUN};
+pub use run::{DIRECTION, INTERFACE, LINK, RUN};
 pub use summaries::Summaries;
 
 use super::Better;
@@ -48,6 +48,8 @@ pub struct Metric<T: 'static> {
     pub read: Read<T>,
     /// Its position among the columns of `--format csv` ([`crate::output::to_csv`]), if it is one.
     pub csv: Option<u8>,
+    /// Whether tables lack its column where nothing has the metric.
+    pub if_any: bool,
     /// Its name in the JSON's `statistics[]`, if it has statistics: after a dot in an object of its own, which is absent
     /// where no run has the metric.
     pub statistics: Option<&'static str>,
@@ -149,7 +151,7 @@ pub struct Comparable {
 impl<T> Metric<T> {
     const fn new(column: &'static str, unit: &'static str, description: &'static str, read: Read<T>) -> Self {
         let (csv, statistics, shown, compared) = (None, None, None, None);
-        Self { column, unit, description, read, csv, statistics, quantity: column, shown, compared }
+        Self { column, unit, description, read, csv, if_any: false, statistics, quantity: column, shown, compared }
     }
 
     const fn word(column: &'static str, description: &'static str, read: fn(&T) -> Option<&str>) -> Self {
@@ -181,6 +183,11 @@ impl<T> Metric<T> {
     /// Puts it into CSV, at this position.
     const fn csv(self, position: u8) -> Self {
         Self { csv: Some(position), ..self }
+    }
+
+    /// Leaves its column out where nothing has the metric.
+    const fn if_any(self) -> Self {
+        Self { if_any: true, ..self }
     }
 
     /// Gives it statistics, under this name in JSON.
@@ -242,6 +249,11 @@ impl<T> Metric<T> {
         }
     }
 
+    /// Whether it has a column in a table of `all`.
+    pub fn has_column<'t>(&self, all: impl IntoIterator<Item = &'t T>) -> bool {
+        !self.if_any || all.into_iter().any(|of| self.value(of).is_some())
+    }
+
     /// Its value if it is a word.
     pub fn word_of<'t>(&self, of: &'t T) -> Option<&'t str> {
         match self.read {
@@ -281,6 +293,7 @@ mod tests {
         found.extend(without_unit(GROUP));
         found.extend(without_unit(LINK));
         found.extend(without_unit(DIRECTION));
+        found.extend(without_unit(INTERFACE));
         found.extend(without_unit(RUN));
         assert_eq!(found, [""; 0]);
     }

@@ -35,6 +35,8 @@ pub enum Undivided {
     Controller,
     /// Links have middleboxes, which see both directions.
     Middleboxes,
+    /// Radios count what passes in the order of time.
+    Radios,
     /// An algorithm of another crate may share state between hosts.
     CustomAlgorithm,
     /// What must stay together is everything that has traffic.
@@ -49,6 +51,7 @@ impl fmt::Display for Undivided {
             Self::EventLog => "what all hosts do is logged in the order in which it happens",
             Self::Controller => "one controller routes all flows",
             Self::Middleboxes => "middleboxes see both directions of their links",
+            Self::Radios => "the energy of interfaces is counted in the order in which packets pass them",
             Self::CustomAlgorithm => "a custom algorithm may share state between hosts",
             Self::Together => {
                 "all hosts with traffic are joined by links without a constant delay, links that change, or UDP flows"
@@ -74,6 +77,9 @@ impl Division {
         }
         if scenario.links.iter().any(|link| !link.middleboxes.is_empty()) {
             return Err(Undivided::Middleboxes);
+        }
+        if scenario.hosts.iter().flat_map(|host| &host.interfaces).any(|interface| interface.energy.is_some()) {
+            return Err(Undivided::Radios);
         }
         if scenario.flows.iter().any(has_custom_algorithm) || scenario.links.iter().any(has_custom_queue) {
             return Err(Undivided::CustomAlgorithm);
