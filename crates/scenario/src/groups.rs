@@ -78,13 +78,14 @@ impl FlowGroup {
 }
 
 impl Scenario {
-    /// The scenario of the run with `seed`: with the starts, sizes and numbers of flows that are drawn for each run.
-    /// Before, flows have the means.
+    /// The scenario of the run with `seed`: with the starts, sizes and numbers of flows and the handovers that are drawn for
+    /// each run. Before, they have the means.
     pub fn drawn(&self, seed: u64) -> Cow<'_, Self> {
-        if self.groups.is_empty() {
+        if self.groups.is_empty() && self.handovers.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut drawn = Self { flows: Vec::new(), ..self.clone() };
+        drawn.draw_handovers(seed);
         let mut next = 0;
         for group in &mut drawn.groups {
             drawn.flows.extend_from_slice(&self.flows[next..group.flows.start]);

@@ -46,6 +46,7 @@ pub mod file;
 mod flow;
 mod flow_list;
 mod groups;
+mod handovers;
 pub mod input;
 mod measurement;
 mod options;
@@ -71,6 +72,7 @@ pub use axes::{AXES, AxisUnit, AxisWords};
 pub use custom::CustomAlgorithms;
 pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, PerEnd, Protocol, Quic, Sctp, SubflowPlan, Traffic};
 pub use groups::{FlowGroup, OpenEnd};
+pub use handovers::Handovers;
 pub use measurement::seconds_of_date;
 pub use program::{After, Program, ProgramCommand};
 pub use random::Period;
@@ -119,6 +121,8 @@ pub struct Scenario {
     pub groups: Vec<FlowGroup>,
     /// What happens to links during the run, by time and then by the file's order.
     pub timeline: Vec<LinkEvent>,
+    /// Handovers of links, whose events are in `timeline`; [`Scenario::drawn`] draws them.
+    pub handovers: Vec<Handovers>,
     /// When hosts lose addresses and get them back, by time and then by the file's order.
     pub host_timeline: Vec<HostEvent>,
 }

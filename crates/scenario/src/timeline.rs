@@ -19,6 +19,8 @@ pub struct LinkEvent {
     pub up: Vec<LinkChange>,
     /// What changes in the direction from the link's second to its first end.
     pub down: Vec<LinkChange>,
+    /// Whether it is drawn anew in each run.
+    pub is_drawn: bool,
 }
 
 /// A host loses addresses, or has them again, and knows it.

@@ -12,6 +12,7 @@ mod exchanges;
 mod flapping;
 mod from_packets;
 mod groups;
+mod handovers;
 mod host_queue;
 mod laws;
 mod middleboxes;

@@ -9,6 +9,7 @@ mod exchanges;
 mod flows;
 mod gateways;
 mod groups;
+mod handovers;
 mod hosts;
 mod idle_interfaces;
 mod late;
@@ -136,7 +137,8 @@ impl Scenario {
             stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, references, &mut problems));
         let (flows, groups) = flows.unwrap_or_default();
         exchanges::check(&section, &flows, &mut problems);
-        let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
+        let timeline::Timeline { links: timeline, hosts: host_timeline, handovers } =
+            timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let programs = programs::read(&section, document, &topology, &general.run, &mut problems);
         let axes = axes::read(&section, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();
@@ -156,6 +158,7 @@ impl Scenario {
             programs,
             groups,
             timeline,
+            handovers,
             host_timeline,
             hosts: topology.hosts.into_vec(),
             routers: topology.routers.into_vec(),

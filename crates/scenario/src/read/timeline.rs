@@ -4,37 +4,59 @@ use subflow_network::LinkChange;
 use subflow_quantity::Duration;
 
 use super::RunLength;
+use super::handovers;
 use super::links::{delay, optional_directions, service};
 use super::loss;
 use super::topology::Topology;
 use super::traces::Traces;
 use crate::file::{Collector, Field, Problem, Section, list};
 use crate::schema::EVENT_DIRECTIONS;
-use crate::{Attachment, HostEvent, InterfaceIndex, LinkEvent, schema};
+use crate::{Attachment, Handovers, HostEvent, InterfaceIndex, LinkEvent, schema};
 
-/// All events of links and of hosts in the order of time, without those that have problems.
+/// What happens during a run.
+#[derive(Default)]
+pub(super) struct Timeline {
+    /// In the order of time, with the means of handovers.
+    pub(super) links: Vec<LinkEvent>,
+    /// In the order of time.
+    pub(super) hosts: Vec<HostEvent>,
+    pub(super) handovers: Vec<Handovers>,
+}
+
+/// All events of links and of hosts, without those that have problems.
 pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
     traces: &Traces,
     run: &RunLength,
     problems: &mut Collector,
-) -> (Vec<LinkEvent>, Vec<HostEvent>) {
-    let (mut links, mut hosts) = (Vec::new(), Vec::new());
-    let Some(field) = section.given("timeline") else { return (links, hosts) };
+) -> Timeline {
+    let mut all = Timeline::default();
+    let Some(field) = section.given("timeline") else { return all };
     let elements = field.list("a list of events: [[timeline]]");
-    let Some(elements) = problems.keep(elements) else { return (links, hosts) };
+    let Some(elements) = problems.keep(elements) else { return all };
     for element in &elements {
-        let Some((link, host)) = problems.keep(event(element, topology, traces, run)) else { continue };
-        links.extend(link);
-        hosts.extend(host);
+        let Some(happening) = problems.keep(event(element, topology, traces, run)) else { continue };
+        match happening {
+            Happening::Links(events, host) => {
+                all.links.extend(events);
+                all.hosts.extend(host);
+            }
+            Happening::Handovers(handovers) => all.handovers.push(handovers),
+        }
     }
-    links.sort_by_key(|event| event.at);
-    hosts.sort_by_key(|event| event.at);
-    (links, hosts)
+    all.links.extend(all.handovers.iter().flat_map(|handovers| handovers.mean_events(run.duration)));
+    all.links.sort_by_key(|event| event.at);
+    all.hosts.sort_by_key(|event| event.at);
+    all
 }
 
-type Happening = (Vec<LinkEvent>, Option<HostEvent>);
+/// What an element of the timeline stands for.
+enum Happening {
+    /// Changes of links, and perhaps one of a host.
+    Links(Vec<LinkEvent>, Option<HostEvent>),
+    Handovers(Handovers),
+}
 
 fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLength) -> Result<Happening, Problem> {
     let section = field.section(&schema::EVENT)?;
@@ -45,9 +67,16 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
     match (link, interface, address) {
         (Some(link), None, None) => {
             let link = topology.link(&link)?;
-            match section.given("trace") {
-                Some(trace) => Ok((followed(&section, &trace, at, link, traces, run)?, None)),
-                None => Ok((vec![link_event(&section, at, link, traces)?], None)),
+            match (section.given("trace"), section.given("handovers")) {
+                (Some(trace), None) => Ok(Happening::Links(followed(&section, &trace, at, link, traces, run)?, None)),
+                (None, Some(given)) => {
+                    alone(&section, "handovers", &given, &["direction"])?;
+                    handovers::read(&given, at, (link, &topology.links[link]), run).map(Happening::Handovers)
+                }
+                (None, None) => Ok(Happening::Links(vec![link_event(&section, at, link, traces)?], None)),
+                (Some(trace), Some(_)) => {
+                    Err(trace.problem("found a trace and handovers, expected one of them").label("one too many"))
+                }
             }
         }
         (None, Some(interface), None) => {
@@ -56,15 +85,15 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
             let (link, _) = topology.plugged.get(&Attachment::Interface(index)).expect("every interface is on a link");
             let change = || vec![if up { LinkChange::Up } else { LinkChange::Down }];
             let addresses = topology.hosts[index.host].interfaces[index.interface].addresses.clone();
-            Ok((
-                vec![LinkEvent { at, link: *link, up: change(), down: change() }],
+            Ok(Happening::Links(
+                vec![LinkEvent { at, link: *link, up: change(), down: change(), is_drawn: false }],
                 Some(HostEvent { at, host: index.host, addresses, present: up }),
             ))
         }
         (None, None, Some(address)) => {
             let (InterfaceIndex { host, .. }, found) = topology.address(&address)?;
             let present = comes_back(&section, &address)?;
-            Ok((Vec::new(), Some(HostEvent { at, host, addresses: vec![found], present })))
+            Ok(Happening::Links(Vec::new(), Some(HostEvent { at, host, addresses: vec![found], present })))
         }
         (None, None, None) => Err(field
             .problem("link is missing, expected one of link, interface and address")
@@ -78,7 +107,7 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
 
 /// Whether an interface or address becomes available (`up`) or unavailable (`down`), the only events that these have.
 fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem> {
-    let of_links = ["direction", "rate", "delay", "loss", "trace"];
+    let of_links = ["direction", "rate", "delay", "loss", "trace", "handovers"];
     if let Some(stray) = of_links.into_iter().find_map(|key| section.given(key)) {
         return Err(stray.problem("only links have this").label("not for an interface or address"));
     }
@@ -87,6 +116,19 @@ fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem>
         (Some(_), None) => Ok(false),
         (None, Some(_)) => Ok(true),
         (None, None) => Err(named.problem("nothing changes, expected down = true or up = true")),
+    }
+}
+
+/// Rejects any other change beside `what`, and the `further` keys.
+fn alone(section: &Section<'_>, what: &str, given: &Field<'_>, further: &[&'static str]) -> Result<(), Problem> {
+    let others = ["rate", "delay", "loss", "down", "up"];
+    match others.into_iter().chain(further.iter().copied()).find_map(|key| section.given(key)) {
+        None => Ok(()),
+        Some(stray) => Err(stray
+            .problem(format!("found {what} and another change, expected one of them"))
+            .label("one too many")
+            .also(given.place(), "beside this")
+            .help("write two events")),
     }
 }
 
@@ -99,12 +141,7 @@ fn followed(
     traces: &Traces,
     run: &RunLength,
 ) -> Result<Vec<LinkEvent>, Problem> {
-    if let Some(stray) = ["rate", "delay", "loss", "down", "up"].into_iter().find_map(|key| section.given(key)) {
-        return Err(stray
-            .problem("found a trace and another change, expected one of them")
-            .label("one too many")
-            .help("write two events"));
-    }
+    alone(section, "a trace", trace, &[])?;
     let [up, down] = section.value("direction").choice("a direction", &EVENT_DIRECTIONS)?;
     let conditions = traces.conditions(trace)?;
     let changes = conditions.changes.iter().map(|(after, changes)| (begin.saturating_add(*after), changes));
@@ -112,7 +149,7 @@ fn followed(
     Ok(changes
         .take_while(|(at, _)| *at < run.duration)
         .filter(|(_, changes)| !changes.is_empty())
-        .map(|(at, changes)| LinkEvent { at, link, up: of(up, changes), down: of(down, changes) })
+        .map(|(at, changes)| LinkEvent { at, link, up: of(up, changes), down: of(down, changes), is_drawn: false })
         .collect())
 }
 
@@ -142,13 +179,13 @@ fn link_event(section: &Section<'_>, at: Duration, link: usize, traces: &Traces)
     }
     let [up, down] = changes;
     if up.is_empty() && down.is_empty() {
-        let what = list(["down = true", "up = true", "rate", "delay", "loss", "trace"]);
+        let what = list(["down = true", "up = true", "rate", "delay", "loss", "trace", "handovers"]);
         return Err(section
             .field()
             .problem(format!("nothing changes, expected one of {what}"))
             .label("this event does nothing"));
     }
-    Ok(LinkEvent { at, link, up, down })
+    Ok(LinkEvent { at, link, up, down, is_drawn: false })
 }
 
 /// `down = true` or `up = true`.

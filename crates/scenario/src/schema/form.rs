@@ -105,6 +105,8 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a list of tables", &[Tables]),
     ("a list of words, or a line for the shell", &[Texts(1, MOST), Text]),
     ("a list of rates", &[Texts(1, MOST)]),
+    ("a list of two durations", &[Texts(2, 2)]),
+    ("a list of two rates, one or { up, down }", &[Texts(2, 2)]),
     ("a list of sizes for each quality", &[TextLists]),
     ("a list of two sizes", &[Texts(2, 2)]),
     ("a list of two ends, each \"host.interface\" or a router's name", &[Texts(2, 2)]),

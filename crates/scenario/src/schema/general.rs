@@ -170,6 +170,38 @@ pub(crate) static EVENT: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
              rate_mbit_s, delay_ms and loss_percent, unless a table names others; an empty field changes nothing, and \
              the last values stay",
         ),
+        optional(
+            "handovers",
+            "a table",
+            "none",
+            "regular handovers of a satellite link, from `at` on, each with another rate and delay",
+        ),
+    ],
+});
+
+/// `handovers = { … }`.
+pub(crate) static HANDOVERS: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+    path: "handovers = { … }",
+    doc: "Handovers of a link, the first one `at` the time of the event. At each of them packets wait for the outage, and the \
+          link has another rate and another delay afterwards, or one of both, which are drawn in each run: all values of a \
+          range are equally probable. The defaults are those of Starlink, whose links are reconfigured every 15 s at the \
+          same time everywhere (Mohan et al., WWW 2024), with spikes of the latency for about 140 ms at the beginning of \
+          each interval (arXiv:2601.08439).",
+    fields: vec![
+        value("every", "a duration above zero", "'15 s'", "the time from one handover to the next"),
+        value("outage", "a duration", "'140 ms'", "for how long packets wait at a handover, less than `every`"),
+        optional(
+            "rate",
+            "a list of two rates, one or { up, down }",
+            "it stays",
+            "the lowest and the highest rate; the rate of a direction is drawn on its own",
+        ),
+        optional(
+            "delay",
+            "a list of two durations",
+            "it stays",
+            "the shortest and the longest delay; both directions have the same one",
+        ),
     ],
 });
 

@@ -6,10 +6,10 @@ use subflow_quantity::{Bdp, Duration, EnergyPerBit, Packets, Power, Probability,
 
 use super::form::{Form, forms};
 use super::{
-    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, ENERGY, EVENT, EXCHANGE, FLOW, FieldSchema, HOST, INTERFACE,
-    JITTER, LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER, REQUESTS, ROOT,
-    ROUTER, ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema, VIDEO, WRITE,
-    reference,
+    AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, ENERGY, EVENT, EXCHANGE, FLOW, FieldSchema, HANDOVERS, HOST,
+    INTERFACE, JITTER, LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER,
+    REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema,
+    VIDEO, WRITE, reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
@@ -67,6 +67,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("sctp", &sctp::TABLE),
         ("quic", &quic::TABLE),
         ("timeline", &EVENT),
+        ("handovers", &HANDOVERS),
         ("design", &DESIGN),
         ("axes", &AXIS),
     ]
@@ -122,7 +123,7 @@ fn property(schema: &TableSchema, field: &FieldSchema) -> Value {
     let directed = match schema.path {
         path if path == LINK.path => DIRECTED.contains(&field.key),
         path if path == TOPOLOGY.path => link.is_some(),
-        path if path == EVENT.path => field.takes().contains("{ up, down }"),
+        path if [EVENT.path, HANDOVERS.path].contains(&path) => field.takes().contains("{ up, down }"),
         _ => false,
     };
     let mut value = match directed {

@@ -26,7 +26,7 @@ pub(crate) use flows::{
 };
 pub use general::Sampling;
 pub(crate) use general::{
-    AXIS, DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, LOSS_UNITS, RATE_UNITS, ROOT, TIME_UNITS, TRACE,
+    AXIS, DESIGN, DESIGNS, EVENT, EVENT_DIRECTIONS, HANDOVERS, LOSS_UNITS, RATE_UNITS, ROOT, TIME_UNITS, TRACE,
 };
 pub use json::json_schema;
 pub(crate) use network::{
@@ -90,6 +90,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &quic::TABLE,
         &EVENT,
         &TRACE,
+        &HANDOVERS,
         &AXIS,
     ]
 });

@@ -97,6 +97,10 @@ rate = { up = "1 Mbit/s" }
 at = "2 s"
 link = "wifi"
 trace = "drive.csv"
+[[timeline]]
+at = "12 s"
+link = "lte"
+handovers = { outage = "0 s", rate = { up = ["1 Mbit/s", "2 Mbit/s"], down = ["3 Mbit/s", "9 Mbit/s"] } }
 [sweep]
 design = { name = "random", points = 3 }
 "links.wifi.loss" = ["0 %", "1 %"]
