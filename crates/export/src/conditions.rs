@@ -33,6 +33,10 @@ impl Conditions {
                 notes.add(named, format!("the burst of {} bytes is left out; the rate is constant", bucket.burst));
                 Some(bucket.rate)
             }
+            Service::Cellular(cellular) => {
+                notes.add(named, "the transport blocks are left out; the rate is that without errors, and constant");
+                Some(cellular.rate)
+            }
             Service::Trace(trace) => {
                 let rate = Rate::from_bits_per_second((trace.mean_bits_per_second() as u64).max(1));
                 notes.add(named, format!("instead of the trace it has the trace's mean rate, {rate}"));

@@ -104,7 +104,7 @@ pub use capacity_trace::{CapacityTrace, TraceError};
 pub use departures::Departure;
 pub use event_queue::longest_run;
 pub use ids::{HostId, InterfaceId, LinkId, PacketId, RouterId, TimerId};
-pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};
+pub use link::{CellularConfig, LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};
 pub use loss::{Bernoulli, GilbertElliott, LossModel, PacketLoss, Trace};
 pub use metrics::{LinkMetrics, NetworkMetrics};
 pub use middlebox::{

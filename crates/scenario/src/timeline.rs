@@ -69,6 +69,7 @@ fn text(change: &LinkChange) -> String {
     match change {
         LinkChange::Service(Service::Rate(OUTAGE)) => "outage".to_owned(),
         LinkChange::Service(Service::Rate(rate)) => format!("rate {rate}"),
+        LinkChange::Service(Service::Cellular(cellular)) => format!("rate {} in blocks", cellular.rate),
         LinkChange::Service(_) => "another rate".to_owned(),
         LinkChange::Delay(delay) => format!("delay {delay}"),
         LinkChange::Loss(_) => "another loss".to_owned(),

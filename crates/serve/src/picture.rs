@@ -104,6 +104,7 @@ impl Direction {
             Service::Rate(rate) => rate.to_string(),
             Service::Trace(_) => "trace".to_owned(),
             Service::TokenBucket(_) => "token bucket".to_owned(),
+            Service::Cellular(cellular) => format!("{}, cellular", cellular.rate),
         };
         Self { rate, delay: config.delay.to_string() }
     }

@@ -3,6 +3,7 @@
 mod addresses_and_paths;
 mod any_scenario;
 mod cake;
+mod cellular;
 mod comparison;
 mod congestion;
 mod custom_algorithms;

@@ -10,7 +10,7 @@ use crate::packet_pool::PacketPool;
 #[derive(Clone, Debug)]
 pub enum LinkChange {
     /// Another rate. The transmitted part of the current packet stays transmitted; the rest is sent at the new rate.
-    /// (When changing to or from a capacity trace or a token bucket, the whole packet is sent again.)
+    /// (When changing to or from a capacity trace, a token bucket or a cellular service, the whole packet is sent again.)
     Service(Service),
     /// Another propagation delay for packets that have not left yet. No packet overtakes an earlier one: after a
     /// decrease they arrive no earlier than the last packet with the old delay.
@@ -47,7 +47,10 @@ impl Link {
     }
 
     fn change_service(&mut self, now: Instant, service: &Service) {
-        let before = core::mem::replace(&mut self.transmitter, Transmitter::new(service));
+        let before = {
+            let new = Transmitter::new(service, &mut self.extras.service_random);
+            core::mem::replace(&mut self.transmitter, new)
+        };
         let last_departure = self.last_departure;
         let mut turn = now;
         for number in self.held_numbers() {
@@ -98,6 +101,7 @@ impl Link {
             self.last_start = now;
         }
         self.clear_backlog(now, packets);
+        self.transmitter.clear(now);
         self.ring.truncate(self.departed);
         self.held_bytes = 0;
         self.recompute_arrivals(now);

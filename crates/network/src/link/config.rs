@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use subflow_quantity::{Duration, Rate};
 
-use super::TokenBucketConfig;
+use super::{CellularConfig, TokenBucketConfig};
 use crate::netem::{Jitter, Overtaking};
 use crate::{CapacityTrace, LossModel, Probability, QueueConfig};
 
@@ -21,6 +21,8 @@ pub enum Service {
     Trace(Arc<CapacityTrace>),
     /// A token bucket: bursts are sent at once, and the rate is limited in the long run.
     TokenBucket(TokenBucketConfig),
+    /// Transport blocks in transmission time intervals, with hybrid ARQ, as LTE and 5G have them.
+    Cellular(CellularConfig),
 }
 
 /// Where random loss occurs.

@@ -6,10 +6,10 @@
 //! a packet finds does not depend on the order of events.
 
 use subflow_policy::queue::{Codepoint, Head, QueueDiscipline, Verdict};
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 use super::extras::{Extras, QueueState};
-use super::{Link, Parcel};
+use super::{Link, Parcel, Transmitter};
 use crate::departures::{Departure, Departures};
 use crate::packet_pool::PacketPool;
 
@@ -75,7 +75,7 @@ impl Link {
                 self.schedule(departed.came, ready, departed.packet, first);
                 self.report(self.last_departure, departed.packet, packets);
             }
-            let next = if is_last { Instant::MAX } else { self.transmitter.takes_next_at(self.last_departure) };
+            let next = if is_last { Instant::MAX } else { self.transmitter.takes_next_at(ready, self.last_departure) };
             self.extras.backlog.iter_mut().for_each(|backlog| backlog.next_start = next);
         }
     }
@@ -137,7 +137,7 @@ impl Link {
         }
         if backlog.is_empty() {
             backlog.ready = now;
-            backlog.next_start = self.transmitter.takes_next_at(now.max(self.last_departure));
+            backlog.next_start = self.transmitter.takes_next_at(now, now.max(self.last_departure));
         }
         let marks = verdict == Verdict::Mark;
         let ecn = if marks { Codepoint::Ce } else { arrival.ecn };
@@ -174,7 +174,18 @@ impl Link {
         // With a trace, packets may have waited for the next opportunity while nothing was transmitted.
         self.times.count_busy(backlog.ready.max(self.last_departure), now);
         backlog.ready = now;
-        backlog.next_start = self.transmitter.takes_next_at(now.max(self.last_departure));
+        backlog.next_start = self.transmitter.takes_next_at(now, now.max(self.last_departure));
+    }
+
+    /// For how long packets in a backlog have waited for a block of a cellular link while nothing else was transmitted,
+    /// which is not counted before they are taken.
+    pub(super) fn waits_for_a_block(&self, now: Instant) -> Duration {
+        match (&self.transmitter, &self.extras.backlog) {
+            (Transmitter::Cellular(_), Some(backlog)) if !backlog.is_empty() => {
+                now.since(backlog.ready.max(self.last_departure))
+            }
+            _ => Duration::ZERO,
+        }
     }
 
     /// Drops all waiting packets because the link is down.

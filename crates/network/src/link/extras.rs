@@ -30,6 +30,8 @@ pub(crate) struct Extras {
     pub(super) departures: Option<Box<Departures>>,
     loss: Option<LossModel>,
     loss_random: Pcg64Mcg,
+    /// Of transmitters, each of which has a stream of its own from it.
+    pub(super) service_random: Pcg64Mcg,
     loss_before_queue: bool,
     pub(crate) disturbance: Option<Disturbance>,
     pub(super) dropped: Dropped,
@@ -62,6 +64,7 @@ impl Extras {
             discipline,
             loss: config.loss.clone().filter(may_lose),
             loss_random: streams.loss,
+            service_random: streams.service,
             loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
             disturbance: Disturbance::new(config, streams.disturbance),
             dropped: Dropped::default(),

@@ -11,6 +11,7 @@ mod radio;
 mod ring;
 mod token_bucket;
 mod transmitter;
+mod transport_blocks;
 
 use core::hint::select_unpredictable;
 
@@ -26,6 +27,7 @@ pub(crate) use ring::Parcel;
 use ring::{Descriptor, Ring};
 pub use token_bucket::{Peak, TokenBucketConfig};
 use transmitter::Transmitter;
+pub use transport_blocks::CellularConfig;
 
 use crate::host_table::FarEnd;
 use crate::metrics::{Arrived, QueueTimes};
@@ -133,11 +135,14 @@ pub(crate) struct LinkStreams {
     pub(crate) queue: Pcg64Mcg,
     pub(crate) loss: Pcg64Mcg,
     pub(crate) disturbance: Pcg64Mcg,
+    /// Of the transmitter.
+    pub(crate) service: Pcg64Mcg,
 }
 
 impl Link {
     pub(crate) fn new(config: &LinkConfig, far_end: FarEnd, streams: LinkStreams) -> Self {
-        let extras = Box::new(Extras::new(config, streams));
+        let mut extras = Box::new(Extras::new(config, streams));
+        let transmitter = Transmitter::new(&config.service, &mut extras.service_random);
         // Varying delays are added at the far end.
         let delay = if extras.delays_differ() { Duration::ZERO } else { config.delay };
         Self {
@@ -157,7 +162,7 @@ impl Link {
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
             delay,
-            transmitter: Transmitter::new(&config.service),
+            transmitter,
             times: QueueTimes::default(),
             limit: DropTail::new(config.queue.limit),
             last_start: Instant::ZERO,
@@ -351,7 +356,7 @@ impl Link {
 
     /// Whether every packet takes more than zero time on this link.
     pub(crate) fn takes_time(&self) -> bool {
-        !self.delay.is_zero() || matches!(self.transmitter, Transmitter::Rate(_))
+        !self.delay.is_zero() || matches!(self.transmitter, Transmitter::Rate(_) | Transmitter::Cellular(_))
     }
 
     /// The counters at `now`, to which the link has been updated.
@@ -362,7 +367,8 @@ impl Link {
         let arrived = Arrived { packets: self.arrived_packets, bytes: self.arrived_bytes };
         let counters = (arrived, self.extras.dropped, &self.times);
         let waited = self.extras.backlog.as_ref().map_or(0, |backlog| backlog.waited(now));
-        LinkMetrics::new(now, counters, unfinished, to_wait, waited)
+        let metrics = LinkMetrics::new(now, counters, unfinished, to_wait, waited);
+        LinkMetrics { busy: metrics.busy + self.waits_for_a_block(now), ..metrics }
     }
 
     /// Packets that left the link at its far end.

@@ -2,11 +2,14 @@
 
 use core::hint::select_unpredictable;
 
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
 use subflow_policy::queue::Speed;
 use subflow_quantity::{Duration, Instant, Rate};
 
 use super::Service;
 use super::token_bucket::TokenBucket;
+use super::transport_blocks::TransportBlocks;
 use crate::capacity_trace::TraceCursor;
 
 /// The transmitter of a link: computes departures from packet sizes and start times.
@@ -16,15 +19,18 @@ pub(crate) enum Transmitter {
     Rate(ConstantRate),
     Trace(Box<TraceCursor>),
     TokenBucket(Box<TokenBucket>),
+    Cellular(Box<TransportBlocks>),
 }
 
 impl Transmitter {
-    pub(crate) fn new(service: &Service) -> Self {
+    /// `random` is for those that draw.
+    pub(crate) fn new(service: &Service, random: &mut Pcg64Mcg) -> Self {
         match service {
             Service::Unlimited => Self::Unlimited,
             Service::Rate(rate) => Self::Rate(ConstantRate::new(*rate)),
             Service::Trace(trace) => Self::Trace(Box::new(TraceCursor::new(trace.clone()))),
             Service::TokenBucket(config) => Self::TokenBucket(Box::new(TokenBucket::new(*config))),
+            Service::Cellular(config) => Self::Cellular(Box::new(TransportBlocks::new(*config, random.next_u64()))),
         }
     }
 
@@ -35,27 +41,31 @@ impl Transmitter {
         let start = now.max(before);
         match self {
             Self::Rate(rate) => start.saturating_add(rate.occupy(now < before, bytes)),
-            other => other.departure_without_rate(start, bytes),
+            other => other.departure_without_rate(now, start, bytes),
         }
     }
 
-    /// The departure of a packet that is taken at `start`, where there is no constant rate.
+    /// The departure of a packet that comes at `now` and is taken at `start`, where there is no constant rate. A cellular
+    /// link takes packets while those before are sent again.
     #[inline(never)]
-    fn departure_without_rate(&mut self, start: Instant, bytes: u32) -> Instant {
+    fn departure_without_rate(&mut self, now: Instant, start: Instant, bytes: u32) -> Instant {
         match self {
             Self::Unlimited | Self::Rate(_) => start,
             Self::Trace(cursor) => cursor.departure(start, bytes),
             Self::TokenBucket(bucket) => bucket.departure(start, bytes),
+            Self::Cellular(blocks) => blocks.delivery(now, bytes),
         }
     }
 
     /// When the transmitter, which is free from `from` on, takes the next packet: at once, but with a capacity trace at
     /// the next opportunity. A token bucket takes a packet and then waits for its tokens, as `tbf_dequeue` of Linux does
-    /// with another discipline below it.
-    pub(crate) fn takes_next_at(&mut self, from: Instant) -> Instant {
+    /// with another discipline below it. A cellular link takes it when a block begins, for a packet that comes, or has
+    /// waited since, `waiting`.
+    pub(crate) fn takes_next_at(&mut self, waiting: Instant, from: Instant) -> Instant {
         match self {
             Self::Unlimited | Self::Rate(_) | Self::TokenBucket(_) => from,
             Self::Trace(cursor) => cursor.next_opportunity(from),
+            Self::Cellular(blocks) => blocks.next_free(waiting),
         }
     }
 
@@ -64,8 +74,16 @@ impl Transmitter {
         match self {
             Self::Unlimited => Speed::Unlimited,
             Self::Rate(rate) => Speed::Rate(rate.rate),
+            Self::Cellular(blocks) => Speed::Rate(blocks.rate()),
             Self::TokenBucket(bucket) => Speed::Rate(bucket.rate()),
             Self::Trace(cursor) => Speed::Mean(cursor.trace().mean_bits_per_second()),
+        }
+    }
+
+    /// All packets that have not left by `now` were dropped.
+    pub(crate) fn clear(&mut self, now: Instant) {
+        if let Self::Cellular(blocks) = self {
+            blocks.clear(now);
         }
     }
 

@@ -77,6 +77,7 @@ impl TopologyBuilder {
                 let peak = bucket.peak.map_or(bucket.rate, |peak| peak.rate);
                 bucket.rate.bits_per_second() == 0 || peak.bits_per_second() == 0
             }
+            Service::Cellular(cellular) => cellular.block_bytes() == 0,
             Service::Unlimited | Service::Trace(_) => false,
         };
         match self.links.iter().find(|link| link.directions.iter().any(|direction| zero(&direction.service))) {
@@ -274,8 +275,12 @@ impl TopologyBuilder {
             for (direction, config) in link.directions.iter().enumerate() {
                 let way = ["forward", "backward"][direction];
                 let random = |component| stream(seed, &format!("link/{}/{way}/{component}", link.name));
-                let streams =
-                    LinkStreams { queue: random("red"), loss: random("loss"), disturbance: random("disturbance") };
+                let streams = LinkStreams {
+                    queue: random("red"),
+                    loss: random("loss"),
+                    disturbance: random("disturbance"),
+                    service: random("service"),
+                };
                 let far_end = match link.ends[1 - direction] {
                     Attachment::Interface(id) => FarEnd::Interface(id),
                     Attachment::Router(id) => FarEnd::Router(id.0),

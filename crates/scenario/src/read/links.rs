@@ -9,7 +9,7 @@ use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{References, loss, middleboxes, queue};
+use super::{References, cellular, loss, middleboxes, queue};
 use crate::file::{Field, Place, Problem, Section, Value};
 use crate::schema::DISTRIBUTIONS;
 use crate::{Link, schema};
@@ -160,9 +160,10 @@ fn is_directions(field: &Field<'_>) -> bool {
     matches!(field.value(), Value::Table(entries) if entries.iter().any(|e| e.key == "up" || e.key == "down"))
 }
 
-/// A rate, "unlimited", a token bucket, or the path of a capacity trace. Rates begin with a digit, paths do not.
+/// A rate, "unlimited", a token bucket, a cellular link, or the path of a capacity trace. Rates begin with a digit, paths do not.
 pub(super) fn service(field: &Field<'_>, traces: &Traces) -> Result<Service, Problem> {
     match field.value() {
+        Value::Table(_) if cellular::is_meant(field) => cellular::read(field).map(Service::Cellular),
         Value::Table(_) => token_bucket(field).map(Service::TokenBucket),
         Value::String(text) if text == "unlimited" => Ok(Service::Unlimited),
         Value::String(text)
@@ -190,9 +191,14 @@ pub(super) fn delay(field: &Field<'_>) -> Result<Duration, Problem> {
 const BUCKET: RangeInclusive<u64> = 1500..=1 << 30;
 
 fn token_bucket(field: &Field<'_>) -> Result<TokenBucketConfig, Problem> {
-    let section = field.section(&schema::TOKEN_BUCKET)?;
+    let section = field.section(&schema::RATE)?;
     let rate = section.required("rate")?.rate()?;
-    let burst = section.required("burst")?.size(BUCKET)? as u32;
+    let burst = section.given("burst").ok_or_else(|| {
+        let help =
+            "burst makes it a token bucket, tti a cellular link, and text such as \"50 Mbit/s\" is a constant rate";
+        field.problem("neither burst nor tti is given, expected one of them").label("no burst and no tti").help(help)
+    })?;
+    let burst = burst.size(BUCKET)? as u32;
     let peak = match section.given("peak_rate") {
         Some(peak) if peak.rate()? <= rate => return Err(peak.expected(&format!("more than the rate, {rate}"))),
         Some(peak) => Some(Peak { rate: peak.rate()?, burst: section.value("mtu").size(BUCKET)? as u32 }),

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod axes;
+mod cellular;
 mod effect;
 mod ends;
 mod energy;

@@ -126,7 +126,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a rate above the rate", &[Rate]),
     ("a rate above zero", &[Rate]),
     (
-        "a rate such as \"50 Mbit/s\", \"unlimited\", a table (token bucket), or the path of a mahimahi trace",
+        "a rate such as \"50 Mbit/s\", \"unlimited\", a table, or the path of a mahimahi trace",
         &[Rate, Word("unlimited"), TracePath, Table],
     ),
     ("a rate, a trace or \"unlimited\", one or { up, down }", &[Rate, Word("unlimited"), TracePath, Table]),

@@ -7,9 +7,9 @@ use subflow_quantity::{Bdp, Duration, EnergyPerBit, Packets, Power, Probability,
 use super::form::{Form, forms};
 use super::{
     AFTER, AXIS, BOTTLENECK, CONGESTION, DESIGN, Default, ENERGY, EVENT, EXCHANGE, FLOW, FieldSchema, HANDOVERS, HOST,
-    INTERFACE, JITTER, LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, READ, REORDER,
-    REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOKEN_BUCKET, TOPOLOGY, TRACE, TableSchema,
-    VIDEO, WRITE, reference,
+    INTERFACE, JITTER, LINK, LOSS, MIDDLEBOX, ON_OFF, PATH_MANAGER, PAUSE, PERIOD, PROGRAM, QUEUE, RATE, READ, REORDER,
+    REQUESTS, ROOT, ROUTER, ROUTING, SCHEDULER, SIZES, STREAM, SUBFLOW, TOPOLOGY, TRACE, TableSchema, VIDEO, WRITE,
+    reference,
 };
 use crate::file::Node;
 use crate::switches::{acknowledgments, buffers, mptcp, quic, sctp, tcp};
@@ -27,7 +27,7 @@ fn by_key() -> Vec<(&'static str, &'static TableSchema)> {
         ("routing", &ROUTING),
         ("routers", &ROUTER),
         ("links", &LINK),
-        ("rate", &TOKEN_BUCKET),
+        ("rate", &RATE),
         ("queue", &QUEUE),
         ("loss", &LOSS),
         ("jitter", &JITTER),

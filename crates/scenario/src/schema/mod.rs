@@ -36,7 +36,7 @@ pub(crate) use programs::{AFTER, PROGRAM};
 pub use reference::reference;
 pub(crate) use topology::{
     DIRECTIONS, DISTRIBUTIONS, HOST, HOST_STACKS, INTERFACE, JITTER, LINK, LOSS, LOSS_POSITIONS, MIDDLEBOX, QUEUE,
-    REORDER, TOKEN_BUCKET,
+    RATE, REORDER,
 };
 
 pub(crate) use traffic::{
@@ -56,7 +56,7 @@ pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {
         &ROUTER,
         &LINK,
         &DIRECTIONS,
-        &TOKEN_BUCKET,
+        &RATE,
         &QUEUE,
         &LOSS,
         &JITTER,

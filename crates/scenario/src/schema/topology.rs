@@ -96,7 +96,7 @@ pub(crate) static LINK: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
         ),
         required(
             "rate",
-            "a rate such as \"50 Mbit/s\", \"unlimited\", a table (token bucket), or the path of a mahimahi trace",
+            "a rate such as \"50 Mbit/s\", \"unlimited\", a table, or the path of a mahimahi trace",
             "the rate; a trace has one line per 1500 bytes with the millisecond at which they may leave, and repeats",
         ),
         value("delay", "a duration such as \"10 ms\"", "'0 ms'", "the propagation delay of one direction"),
@@ -216,19 +216,46 @@ pub(crate) static MIDDLEBOX: LazyLock<TableSchema> = LazyLock::new(|| {
 });
 
 /// `rate = { … }`.
-pub(crate) static TOKEN_BUCKET: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
+pub(crate) static RATE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
     path: "links.NAME.rate = { … }",
-    doc: "A token bucket, as `tc tbf`: after a pause a burst leaves at once, and the long-term rate is limited. The \
-          link's queue is tbf's `limit`.",
+    doc: "With `burst` a token bucket, as `tc tbf`: after a pause a burst leaves at once, and the long-term rate is limited. \
+          The link's queue is tbf's `limit`. With `tti` a cellular link: a transport block in each transmission time \
+          interval, which is sent again one HARQ round trip later if it was not decoded, in place of a new one, while what \
+          follows waits. The defaults are those of LTE in FDD: HARQ after eight intervals of 1 ms (3GPP TS 36.321), and one \
+          block in ten that is not decoded, which is what link adaptation aims at.",
     fields: vec![
-        required("rate", "a rate above zero", "the token rate"),
-        required("burst", "a size of at least 1500 bytes", "the amount that may leave at once after a pause"),
+        required("rate", "a rate above zero", "the token rate; of a cellular link, the rate without errors"),
+        optional(
+            "burst",
+            "a size of at least 1500 bytes",
+            "no token bucket",
+            "the amount that may leave at once after a pause",
+        ),
         optional("peak_rate", "a rate above the rate", "bursts leave at once", "the rate limit of a burst"),
         value(
             "mtu",
             "a size of at least 1500 bytes",
             "'1500 bytes'",
             "the amount that may leave at once at the peak rate",
+        ),
+        optional("tti", "a duration above zero", "no cellular link", "the transmission time interval: 1 ms in LTE"),
+        value(
+            "block_error_rate",
+            "a probability",
+            "'10 %'",
+            "the probability that a transmission of a block is not decoded, at most 90 %",
+        ),
+        value(
+            "harq_rtt",
+            "a duration above zero",
+            "'8 ms'",
+            "the time from a transmission of a block to the next one, a whole number of intervals",
+        ),
+        value(
+            "grant_delay",
+            "a duration",
+            "'0 ms'",
+            "the time for which what comes to an idle link waits for a grant, before the next interval may be its own",
         ),
     ],
 });

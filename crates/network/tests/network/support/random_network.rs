@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use subflow_network::{
-    Attachment, Bernoulli, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit, LinkChange,
-    LinkConfig, LinkId, LinkMetrics, LossModel, LossPosition, Network, NetworkMetrics, Overtaking, Partition, Peak,
-    Probability, QueueConfig, RadioPower, Reordering, RouteMetric, RouterMode, RoutingConfig, Service,
+    Attachment, Bernoulli, CellularConfig, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit,
+    LinkChange, LinkConfig, LinkId, LinkMetrics, LossModel, LossPosition, Network, NetworkMetrics, Overtaking,
+    Partition, Peak, Probability, QueueConfig, RadioPower, Reordering, RouteMetric, RouterMode, RoutingConfig, Service,
     TokenBucketConfig, TopologyBuilder,
 };
 use subflow_policy::catalogue::Catalogue;
@@ -214,6 +214,20 @@ fn service() -> impl Strategy<Value = Service> {
     ]
 }
 
+/// Of links that do not change: what counts as in transmission on a cellular link is another number with a backlog.
+fn first_service() -> impl Strategy<Value = Service> {
+    prop_oneof![
+        6 => service(),
+        1 => (0u32..3, 0u64..3).prop_map(|(tenths, grant_delay)| Service::Cellular(CellularConfig {
+            rate: Rate::from_mbit(10),
+            tti: Duration::from_micros(1000),
+            block_error_rate: Probability::new(f64::from(tenths) / 10.0).expect("a probability"),
+            harq_intervals: 8,
+            grant_delay: Duration::from_millis(grant_delay),
+        })),
+    ]
+}
+
 fn loss() -> impl Strategy<Value = Option<LossModel>> {
     let p = |value: f64| Probability::new(value).expect("a probability");
     prop_oneof![
@@ -278,7 +292,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         1 => Just((None, Some(Overtaking { probability: half, correlation: half, gap: 2 }))),
     ];
     let flags = (any::<bool>(), any::<bool>());
-    (service(), delay(), queue(), loss(), flags, disturbance, netem).prop_map(
+    (first_service(), delay(), queue(), loss(), flags, disturbance, netem).prop_map(
         |(
             service,
             delay,
@@ -288,9 +302,12 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             (duplication, reordering),
             (jitter, overtaking),
         )| LinkConfig {
-            service,
             delay,
-            queue,
+            queue: QueueConfig {
+                counts_transmitting: queue.counts_transmitting || matches!(service, Service::Cellular(_)),
+                ..queue
+            },
+            service,
             loss,
             loss_position: if before { LossPosition::BeforeQueue } else { LossPosition::AfterQueue },
             duplication,
