@@ -79,7 +79,8 @@ pub(crate) enum Source<'py> {
 ///     What is compared with it.
 /// metrics : list of str, optional
 ///     What to compare: ``goodput``, ``completion``, ``exchange``, ``exchange-p95``, ``retransmissions``,
-///     ``timeouts``, ``reinjected``, ``completion-p99``, ``total-goodput`` or ``fairness``. Default: the first three,
+///     ``timeouts``, ``reinjected``, ``completion-p99``, ``total-goodput``, ``fairness``, ``energy`` or
+///     ``energy-per-mb``. Default: the first three,
 ///     where flows have them.
 /// bounds : list of str, optional
 ///     How much worse the mean of a metric may be, such as ``"goodput 5 %"``.
