@@ -55,20 +55,11 @@ impl World<'_> {
         let ip = loaded.packet.ip;
         let (client, server) = path_of(from, &ip);
         let delay = self.case.setup.delay(client, server);
-        let (source, destination) = ports(&loaded.packet);
-        let ends = (SocketAddr::new(ip.source, source), SocketAddr::new(ip.destination, destination));
-        // Further subflows have ends of their own, and replies belong to no endpoint.
-        let connection = match id {
-            Some(id) => Some(self.ledger.owner(from, id)),
-            None => self.ledger.between(ends.0, ends.1),
-        };
         // A SYN is sent half as often as other segments before the connection is given up, and a stranger's SYN may hold
         // the server's place for some of these times.
         let is_syn = matches!(&loaded.packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN));
         let weight = 1 + u32::from(is_syn);
-        if let Some(connection) = connection.filter(|_| is_syn && id.is_none()) {
-            self.ledger.connections[connection].has_cookie = true;
-        }
+        let connection = self.connection_of(from, id, &loaded.packet, is_syn);
         let lose = |world: &mut Self, packets: u32| {
             if let Some(connection) = connection {
                 world.ledger.connections[connection].lose(packets * weight);
@@ -128,6 +119,21 @@ impl World<'_> {
                 self.arrive(1 - from, &loaded, delay);
             }
         }
+    }
+
+    /// The connection of a packet. One whose SYN/ACK belongs to no endpoint was answered with a cookie.
+    fn connection_of(&mut self, from: usize, id: Option<EndpointId>, packet: &Packet, is_syn: bool) -> Option<usize> {
+        // Further subflows have ends of their own, and replies belong to no endpoint.
+        if let Some(id) = id {
+            return Some(self.ledger.owner(from, id));
+        }
+        let (source, destination) = ports(packet);
+        let local = SocketAddr::new(packet.ip.source, source);
+        let connection = self.ledger.between(local, SocketAddr::new(packet.ip.destination, destination))?;
+        if is_syn {
+            self.ledger.connections[connection].has_cookie = true;
+        }
+        Some(connection)
     }
 
     /// The packet gets there after `delay`.
