@@ -5,7 +5,7 @@ use subflow_wire::tcp::mptcp::{Capable, CapableFlags, DataAck, Dss, Join, Mappin
 use subflow_wire::tcp::{TcpFlags, TcpOptions, TcpSegment};
 use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes};
 
-use crate::support::pcap;
+use super::support::pcap;
 
 /// A key with its token, and one with its initial data sequence number: the ends of `sha1sum` of their bytes.
 const SERVER: (u64, u32) = (0x0123_4567_89ab_cdef, 0x0ca2_eadb);
