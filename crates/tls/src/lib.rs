@@ -1,7 +1,7 @@
 //! Cryptography of QUIC: [rustls](https://docs.rs/rustls) behind the interface of the sans-IO stack.
 //!
-//! The stack (`subflow-transport`) knows what it needs of TLS 1.3 as [`Tls`](subflow_transport::quic::tls::Tls), and has a
-//! null suite for simulations. What this crate makes of a configuration of rustls speaks to other implementations:
+//! The stack (`subflow-transport`) knows what it needs of TLS 1.3 as [`Tls`], and has a null suite for simulations. What
+//! this crate makes of a configuration of rustls speaks to other implementations:
 //!
 //! ```
 //! use std::sync::Arc;
