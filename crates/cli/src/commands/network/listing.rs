@@ -179,8 +179,8 @@ mod tests {
             changes: vec!["links.lte.rate = 5 Mbit/s".into()],
         };
         let expected = "home: At home; up for 2 h 2 min, process 17\n  1000 packets at links (0 a second), 0 % of a \
-                        core, tun devices; late by at most 40 us (99 %), 300 us (all)\n  2 packets that links do not \
-                        carry were dropped\n  not as in the scenario: the devices dropped 1 outgoing and 0 incoming \
+                        core, tun devices; late by at most 40 us (99 %), 300 us (all)\n  dropped: 2 packets that links do \
+                        not carry\n  not as in the scenario: the devices dropped 1 outgoing and 0 incoming \
                         packets\n  down: wifi\n  changed: links.lte.rate = 5 Mbit/s\n  phone: wifi 10.0.1.1\n        \
                         4711    1 min  sleep 1000\n";
         assert_eq!(described(&network), expected);
