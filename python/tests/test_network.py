@@ -52,9 +52,9 @@ def test_programs_run_in_hosts_and_links_change(scenario: subflow.Scenario) -> N
         with pytest.raises(ValueError, match="links.LINK.rate"):
             net.set("links.slow.queue", "5 packets")
         with pytest.raises(TypeError, match="links.slow.rate: found 5, expected a str as in a scenario"):
-            net.set("links.slow.rate", 5)
+            net.set("links.slow.rate", 5)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="path: found 5, expected a str"):
-            net.set(5, "5 Mbit/s")
+            net.set(5, "5 Mbit/s")  # type: ignore[arg-type]
         with pytest.raises(KeyError, match="expected one of fast, slow"):
             net.link("slwo")
         with pytest.raises(KeyError, match="expected one of client, server"):
