@@ -96,7 +96,7 @@ fn keys_with_names() -> impl Iterator<Item = (&'static TableSchema, &'static Fie
 }
 
 /// The width at which lines are wrapped, with room for the indentation of the whole list.
-const WIDTH: usize = 98;
+const WIDTH: usize = 96;
 
 /// Each entry's name with its summary beside it; its source and other names below.
 fn described(entries: &[Description]) -> String {
