@@ -189,7 +189,7 @@ fn a_store_of_another_version_and_a_folder_of_others_are_refused() {
     let parquet = format!(r#"{{"format":3,"version":"{}"}}"#, env!("CARGO_PKG_VERSION"));
     std::fs::write(path("old/subflow-store.json"), parquet).expect("written");
     let message = Store::open(path("old")).expect_err("another format").to_string();
-    assert!(message.contains("format 3 (Parquet files)") && message.contains("reads format 5"), "{message}");
+    assert!(message.contains("format 3 (Parquet files)") && message.contains("reads format 6"), "{message}");
     std::fs::write(path("old/subflow-store.json"), "{").expect("written");
     assert!(matches!(Store::open(path("old")), Err(StoreError::DamagedMarker { .. })));
     std::fs::remove_file(path("old/subflow-store.json")).expect("removed");
@@ -211,7 +211,7 @@ fn a_store_of_another_build_is_refused_and_a_journal_of_one_may_begin_anew() {
     let stores = ["kept", "kept.runs"].map(|name| folder.path().join(name));
     filled(&plan, &Store::open(&stores[0]).expect("it can be created"));
     filled(&plan, &Store::open_journal(&stores[1]).expect("it can be created"));
-    let other = r#"{"format":5,"version":"VERSION","build":"commit 0123","journal":JOURNAL}"#;
+    let other = r#"{"format":6,"version":"VERSION","build":"commit 0123","journal":JOURNAL}"#;
     for (store, journal) in stores.iter().zip(["false", "true"]) {
         let marker = store.join("subflow-store.json");
         let before = std::fs::read_to_string(&marker).expect("a file");
