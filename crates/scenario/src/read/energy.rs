@@ -126,7 +126,7 @@ mod tests {
             ("{ model = \"lte-huang2012\", tail_time = \"50 ms\" }", "the tail ends after 50 ms"),
             ("{ inactivity_time = \"1 s\" }", "the tail ends after 0 s"),
             ("{ model = \"lte-huang2012\", paging_time = \"2 s\" }", "it listens for 2 s in each cycle of 1280 ms"),
-            ("\"lte\"", "there are: \"lte-huang2012\""),
+            ("\"lte\"", "there are: lte-huang2012 and wifi-huang2012"),
         ] {
             let problem = energy(value).expect_err(value);
             assert!(problem.contains(said), "{problem}");
