@@ -31,7 +31,14 @@ impl Connection {
         let accepted = match verdict {
             Verdict::Acceptable(offsets) => {
                 // A SYN takes a sequence number and is not a byte of the stream.
-                self.take_in(index, ip, segment, verdict, offsets.start.saturating_sub(1), now)
+                let offset = offsets.start.checked_sub(1);
+                if offset.is_none() && segment.payload.length > 0 && !segment.flags.contains(TcpFlags::SYN) {
+                    // Its first byte has the number of the SYN: no mapping can place that.
+                    self.subflows[index].tcp.request_ack();
+                    false
+                } else {
+                    self.take_in(index, ip, segment, verdict, offset.unwrap_or(0), now)
+                }
             }
             Verdict::Reset | Verdict::Unacceptable(_) => {
                 self.refuse_segment(index, ip, segment, verdict, now);

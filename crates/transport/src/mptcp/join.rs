@@ -140,6 +140,7 @@ impl Connection {
                     return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
                 }
                 self.subflows[index].pre_establish(now);
+                self.phase.on_join_offered();
             }
             (true, Stage::PreEstablished(_), None) => self.on_join_established(index, now),
             (false, Stage::Joining, Some(Join::Ack { .. })) => {

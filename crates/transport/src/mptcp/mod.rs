@@ -245,7 +245,7 @@ impl Connection {
         }
         if self.data_timer.deadline() <= now {
             match self.config.stale_loss_count {
-                _ if self.phase.has_sole_carrier() => self.ask_for_data_ack(now),
+                _ if !self.phase.has_joined() => self.ask_for_data_ack(now),
                 0 => self.repeat_dropped_data(),
                 _ => self.judge_deliveries(now),
             }
@@ -269,7 +269,7 @@ impl Connection {
 
     /// Updates the connection after a segment or timer of a subflow.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
-        if self.config.stale_loss_count == 0 || self.phase.has_sole_carrier() {
+        if self.config.stale_loss_count == 0 || !self.phase.has_joined() {
             self.reinject_after_timeout(index);
             self.watch_for_dropped_data(now);
         }

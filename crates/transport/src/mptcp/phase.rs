@@ -39,9 +39,22 @@ pub(super) struct Multipath {
 #[derive(Clone, Copy, Debug)]
 enum Confirmation {
     /// `keys_sent`: a client has sent its third ACK with both keys.
-    Pending { keys_sent: bool },
-    /// `joined`: a further subflow has been established, and may have carried data.
-    Given { joined: bool },
+    Pending {
+        keys_sent: bool,
+    },
+    Given(Joined),
+}
+
+/// How far the most advanced join has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Joined {
+    /// Nothing can have been carried by another subflow than the initial one.
+    No,
+    /// This side has sent the third ACK of a join: the peer may send data on it as soon as that arrives, this side must
+    /// not (RFC 8684, section 3.2).
+    Offered,
+    /// A further subflow has been established, and may have carried data in both directions.
+    Established,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +100,7 @@ impl Phase {
     /// Whether the peer has shown that it has both keys, and the connection has not fallen back since.
     #[inline]
     pub(super) fn is_confirmed(&self) -> bool {
-        matches!(self.mode, Mode::Multipath(Multipath { confirmation: Confirmation::Given { .. }, .. }))
+        matches!(self.mode, Mode::Multipath(Multipath { confirmation: Confirmation::Given(_), .. }))
     }
 
     /// Whether further subflows are possible.
@@ -95,14 +108,26 @@ impl Phase {
         self.is_confirmed() && self.ended().is_none()
     }
 
-    /// Whether only the initial subflow can ever have carried data: the bytes of its stream are then the data, in
-    /// order. In this case neither side repeats data on it.
+    /// Whether only the initial subflow can ever have carried data, in either direction: the bytes of its stream are
+    /// then the data, in order. In this case neither side repeats data on it. Linux: `allow_infinite_fallback`.
     #[inline]
     pub(super) fn has_sole_carrier(&self) -> bool {
         match &self.mode {
-            Mode::Multipath(Multipath { confirmation: Confirmation::Given { joined }, .. }) => !joined,
+            Mode::Multipath(Multipath { confirmation: Confirmation::Given(joined), .. }) => *joined == Joined::No,
             Mode::Infinite(infinite) => infinite.has_sole_carrier(),
             Mode::Opening | Mode::Plain | Mode::Multipath(_) => true,
+        }
+    }
+
+    /// Whether a further subflow has been established, so that this side may have sent data on it.
+    #[inline]
+    pub(super) fn has_joined(&self) -> bool {
+        match &self.mode {
+            Mode::Multipath(Multipath { confirmation: Confirmation::Given(joined), .. }) => {
+                *joined == Joined::Established
+            }
+            Mode::Infinite(infinite) => !infinite.has_sole_carrier(),
+            Mode::Opening | Mode::Plain | Mode::Multipath(_) => false,
         }
     }
 
@@ -152,17 +177,26 @@ impl Phase {
     pub(super) fn confirm(&mut self) -> bool {
         match &mut self.mode {
             Mode::Multipath(Multipath { confirmation: confirmation @ Confirmation::Pending { .. }, .. }) => {
-                *confirmation = Confirmation::Given { joined: false };
+                *confirmation = Confirmation::Given(Joined::No);
                 true
             }
             _ => false,
         }
     }
 
+    /// The third ACK of a join is sent.
+    pub(super) fn on_join_offered(&mut self) {
+        self.on_join_progress(Joined::Offered);
+    }
+
     /// A further subflow is established.
     pub(super) fn on_join(&mut self) {
-        if let Mode::Multipath(Multipath { confirmation: Confirmation::Given { joined }, .. }) = &mut self.mode {
-            *joined = true;
+        self.on_join_progress(Joined::Established);
+    }
+
+    fn on_join_progress(&mut self, to: Joined) {
+        if let Mode::Multipath(Multipath { confirmation: Confirmation::Given(joined), .. }) = &mut self.mode {
+            *joined = to.max(*joined);
         }
     }
 
@@ -271,8 +305,10 @@ mod tests {
         phase.on_join();
         assert!(phase.has_sole_carrier(), "nothing can have joined");
         phase.confirm();
+        phase.on_join_offered();
+        assert!(!phase.has_sole_carrier() && !phase.has_joined(), "only the peer may have sent data on it");
         phase.on_join();
-        assert!(!phase.has_sole_carrier());
+        assert!(!phase.has_sole_carrier() && phase.has_joined());
         phase.send_without_mappings(1, 0, 0);
         assert!(!phase.has_sole_carrier() && phase.has_fallen_back() && !phase.is_confirmed());
         assert_eq!(phase.remote_key(), Some(&Key::new(1)), "an infinite mapping has data sequence numbers");

@@ -19,7 +19,7 @@ impl Connection {
         let live = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_established());
         let others = live.filter(|&(i, _)| i != index).fold(0u64, |set, (i, _)| set | 1 << i);
         // A join that came to nothing has carried nothing.
-        let came_to_nothing = index > 0 && self.phase.has_sole_carrier();
+        let came_to_nothing = index > 0 && !self.phase.has_joined();
         if came_to_nothing || others == 0 && !self.subflows[index].is_closed() {
             return;
         }

@@ -72,7 +72,7 @@ impl Connection {
 
     /// Keeps the data-level timer running while data is outstanding.
     pub(super) fn watch_deliveries(&mut self, now: Instant) {
-        if self.config.stale_loss_count == 0 || self.phase.has_sole_carrier() {
+        if self.config.stale_loss_count == 0 || !self.phase.has_joined() {
             return;
         }
         if !self.phase.is_multipath() || self.send.outstanding().is_empty() {
