@@ -26,12 +26,7 @@ impl World<'_> {
             Action::Lure(greeting) => self.lure(greeting),
             Action::Intrude(greeting) => self.intrude(greeting),
             Action::Apply { connection, side, call } => self.apply(*connection, usize::from(side % 2), call),
-            &Action::Wait { ms } => {
-                self.run_for(Duration::from_millis(ms), limits::STEPS_PER_WAIT);
-                if self.case.stack.has_idle_timeout() && self.elapsed() > IDLE_TIMEOUT / 2 {
-                    self.excuse_all();
-                }
-            }
+            &Action::Wait { ms } => self.run_for(Duration::from_millis(ms), limits::STEPS_PER_WAIT),
             &Action::Path { client, server, up } => self.set_path(client, server, up),
             &Action::Address { side, index, present } => self.set_address(usize::from(side % 2), index, present),
             Action::Interfere { from, packets, how } => {
@@ -39,6 +34,10 @@ impl World<'_> {
             }
             &Action::Replay { age } => self.replay(age.into()),
             Action::Forge(forge) => self.forge(forge),
+        }
+        // Waiting takes time, and so do forgeries one after another.
+        if self.case.stack.has_idle_timeout() && self.elapsed() > IDLE_TIMEOUT / 2 {
+            self.excuse_all();
         }
     }
 

@@ -10,6 +10,10 @@ use crate::setup::{CLIENT, SERVER};
 
 /// A path that fails for longer may end a connection.
 const LONG_FAILURE: Duration = Duration::from_secs(30);
+/// An end of QUIC is in its closing state for three PTO (RFC 9000, section 10.2). Where the first packet is repeated by
+/// an attacker as late as the idle timeout allows, its answer is an RTT sample of 600 s, and a PTO 1800 s (RFC 9002,
+/// section 5.3: half of the sample is its variation, four times).
+const LONGEST_CLOSING: Duration = Duration::from_secs(3 * 1800);
 /// The time in which every connection closes.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2 * 86_400);
 /// So long timestamps tell old from new (RFC 7323, section 5.5). A connection that is idle for longer takes any; a packet
@@ -187,6 +191,9 @@ impl World<'_> {
                 }
             }
             self.run_for(Duration::from_secs(300), STEPS_AT_REST);
+        }
+        if self.case.stack.has_idle_timeout() && self.endpoints() > 0 {
+            self.run_for(LONGEST_CLOSING, STEPS_AT_REST);
         }
         for host in [CLIENT, SERVER] {
             let (endpoints, held) = (self.hosts[host].endpoints(), self.hosts[host].held());
