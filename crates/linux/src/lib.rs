@@ -183,7 +183,7 @@ pub use real_time::{Interrupt, Priority, WallClock, lock_memory, process_cpu_sec
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
 pub use sctp_traffic::{SctpCarried, SctpTraffic};
 pub use socket::{Stream, StreamOptions, listen, udp};
-pub use socket_info::{ConnectionInfo, SubflowInfo, Transport};
+pub use socket_info::{ConnectionInfo, DataCounters, SubflowInfo, Transport};
 pub use socket_owners::SocketOwner;
 pub use stack_host::StackHost;
 pub use state_folder::{NamespaceId, STATE_FOLDER, in_state_folder, is_current, remove_empty_state_folder};

@@ -74,6 +74,8 @@ pub struct SubflowInfo {
     pub bytes_received: u64,
     /// Bytes sent and acknowledged.
     pub bytes_acknowledged: u64,
+    /// Payload bytes written to it, each once: sent, or waiting to be (since Linux 4.19).
+    pub bytes_written: u64,
     /// Smoothed round-trip time.
     pub srtt: Duration,
     /// Congestion window in packets.
@@ -86,6 +88,31 @@ pub struct SubflowInfo {
     pub flight_size: u64,
 }
 
+/// What MPTCP has written to the subflows of a connection. Zero before Linux 6.5.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataCounters {
+    /// Bytes of data, each once (`mptcpi_bytes_sent`).
+    pub bytes_sent: u64,
+    /// Bytes written again by the timer of the data level (`mptcpi_bytes_retrans`). Those written again because a
+    /// subflow has become stale or has ended are in neither counter.
+    pub bytes_retransmitted: u64,
+}
+
+impl DataCounters {
+    /// Bytes that were written again, most of them to another subflow; `written` is the sum of
+    /// [`bytes_written`](SubflowInfo::bytes_written) over all subflows that the connection has or had, read before these
+    /// counters. The result is too small where figures of a subflow that has ended are missing or old.
+    pub fn reinjected_bytes(self, written: u64) -> u64 {
+        let again = if self.bytes_sent > 0 { written.saturating_sub(self.bytes_sent) } else { 0 };
+        again.max(self.bytes_retransmitted)
+    }
+
+    /// From struct mptcp_info, of at least 64 bytes.
+    pub(crate) fn parse(info: &[u8]) -> Self {
+        Self { bytes_sent: u64_at(info, 56), bytes_retransmitted: u64_at(info, 48) }
+    }
+}
+
 /// State and counters of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionInfo {
@@ -95,8 +122,8 @@ pub struct ConnectionInfo {
     pub token: Option<u32>,
     /// Whether the connection of an MPTCP socket has fallen back to TCP.
     pub fallback: bool,
-    /// Bytes that MPTCP sent again on another subflow (since Linux 6.5).
-    pub reinjected_bytes: u64,
+    /// What MPTCP has written to the subflows.
+    pub data: DataCounters,
     /// Whether DSS checksums are used.
     pub checksum: bool,
 }
@@ -127,6 +154,8 @@ impl ConnectionInfo {
     }
 
     fn of_mptcp(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        // Before the counters of the whole, so that these have all that the subflows were given.
+        let subflows = subflows(fd);
         let mut bytes = [0; 128];
         match sys::socket_option(fd, SOL_MPTCP, MPTCP_INFO, &mut bytes) {
             Ok(_) => {}
@@ -137,10 +166,10 @@ impl ConnectionInfo {
             Err(error) => return Err(error),
         }
         Ok(Self {
-            subflows: subflows(fd)?,
+            subflows: subflows?,
             token: Some(u32_at(&bytes, 12)),
             fallback: u32_at(&bytes, 8) & INFO_FLAG_FALLBACK != 0,
-            reinjected_bytes: u64_at(&bytes, 48),
+            data: DataCounters::parse(&bytes),
             checksum: bytes[42] != 0,
         })
     }
@@ -197,6 +226,7 @@ impl SubflowInfo {
             timeouts: u64::from(u16::from_ne_bytes([info[240], info[241]])),
             bytes_received: u64_at(info, 128),
             bytes_acknowledged: u64_at(info, 120),
+            bytes_written: u64_at(info, 200).saturating_sub(u64_at(info, 208)) + u32_of(144),
             srtt: Duration::from_micros(u32_of(68)),
             cwnd: u32_at(info, 80),
             ssthresh: Some(u32_at(info, 76)).filter(|&threshold| threshold < NO_THRESHOLD),

@@ -41,6 +41,11 @@ struct Watched {
     /// By number; `None` where there is no subflow any more.
     paths: Vec<Option<Path>>,
     detectors: Detectors,
+    /// Bytes that MPTCP has sent again on another subflow.
+    reinjected_bytes: u64,
+    /// Bytes that were written to all subflows, and to those of them that have ended, at the last look.
+    written: u64,
+    written_to_ended: u64,
 }
 
 /// A subflow.
@@ -102,6 +107,9 @@ impl Observer {
                 found: found.clone(),
                 paths: Vec::new(),
                 detectors: Detectors::new(self.interval, self.capture.is_some()),
+                reinjected_bytes: 0,
+                written: 0,
+                written_to_ended: 0,
             });
             watched.update(found, now);
         }
@@ -156,8 +164,8 @@ impl Watched {
 
     fn update(&mut self, found: Found, now: Instant) {
         for path in &mut self.paths {
-            if path.as_ref().is_some_and(|path| !found.subflows.iter().any(|subflow| path.is(subflow))) {
-                *path = None;
+            if let Some(ended) = path.take_if(|path| !found.subflows.iter().any(|subflow| path.is(subflow))) {
+                self.written_to_ended += ended.latest.info.bytes_written;
             }
         }
         for subflow in &found.subflows {
@@ -177,6 +185,10 @@ impl Watched {
                 }
             }
         }
+        // The subflows were listed after their connection: what they had at the last look is surely among its counters.
+        self.reinjected_bytes = self.reinjected_bytes.max(found.socket.data.reinjected_bytes(self.written));
+        let open = found.subflows.iter().map(|subflow| subflow.info.bytes_written);
+        self.written = self.written_to_ended + open.sum::<u64>();
         self.found = found;
     }
 
@@ -212,7 +224,7 @@ impl Watched {
             local: socket.local.to_string(),
             remote: socket.remote.to_string(),
             client: self.found.client,
-            reinjected_bytes: socket.reinjected_bytes,
+            reinjected_bytes: self.reinjected_bytes,
             subflows,
             shared_bottlenecks: self.detectors.report(&numbers),
         }

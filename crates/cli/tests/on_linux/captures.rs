@@ -43,7 +43,9 @@ macro_rules! link {
     };
 }
 
-const CASES: [Case; 22] = [
+const FAILS: &str = "a path that fails";
+
+const CASES: [Case; 23] = [
     Case { name: "two paths", replaced: &[], added: "", refused: 0 },
     Case { name: "loss on one path", replaced: &[link!("wifi", "loss = \"1 %\"")], added: "", refused: 0 },
     Case {
@@ -91,9 +93,16 @@ const CASES: [Case; 22] = [
         refused: 0,
     },
     Case {
-        name: "a path that fails",
+        name: FAILS,
         replaced: &[LONGER],
         added: "[[timeline]]\nat = \"400 ms\"\nlink = \"wifi\"\ndown = true\n",
+        refused: 0,
+    },
+    Case {
+        name: "a path that fails for a while",
+        replaced: &[LONGER],
+        added: "[[timeline]]\nat = \"150 ms\"\nlink = \"wifi\"\ndown = true\n\
+                [[timeline]]\nat = \"1500 ms\"\nlink = \"wifi\"\nup = true\n",
         refused: 0,
     },
     Case {
@@ -254,6 +263,13 @@ impl Compared {
         let rows = analysis["subflows"].as_array().expect("rows");
         self.exact("subflows", listed.len() as u64 + refused, rows.len() as u64);
         self.exact("retransmissions", count(&flow["retransmissions"]), count(&row["retransmissions"]));
+        let [given, sent] = [flow, row].map(|it| it["reinjected_bytes"].as_f64().unwrap_or(0.0));
+        if self.case == FAILS {
+            // What the first subflow was given waits there for ever.
+            self.exact("a bound of the reinjected bytes", 1, u64::from(sent <= given));
+        } else if row["protocol"] == "mptcp" {
+            self.within_one_percent("reinjected_bytes", given, sent);
+        }
         self.exact("timeouts", count(&flow["timeouts"]), count(&row["timeouts"]));
         for (own, row) in listed.iter().zip(rows) {
             let name = own["name"].as_str().unwrap_or_default();

@@ -65,7 +65,8 @@ impl Record {
             let reopens = same().filter(|known| !known.open).count() > same().filter(|known| known.reopens).count();
             self.subflows.push(Seen { info, open: true, reopens });
         }
-        self.reinjected_bytes = self.reinjected_bytes.max(info.reinjected_bytes);
+        let written = self.subflows.iter().map(|known| known.info.bytes_written).sum();
+        self.reinjected_bytes = self.reinjected_bytes.max(info.data.reinjected_bytes(written));
         self.fallback |= info.fallback;
     }
 }
@@ -224,6 +225,7 @@ mod tests {
             timeouts: 0,
             bytes_received: 0,
             bytes_acknowledged: 0,
+            bytes_written: 0,
             srtt: subflow_quantity::Duration::ZERO,
             cwnd,
             ssthresh: None,

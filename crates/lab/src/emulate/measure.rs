@@ -1,5 +1,6 @@
 //! Computes the figures of a run from the ends of its flows, on kernels and in our stacks.
 
+use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
@@ -14,7 +15,7 @@ use super::kernel_end::{KernelEnd, original_ends, with_original_ends};
 use super::kernel_flow::KernelFlow;
 use super::sctp::sctp_of_programs;
 use super::settings::Plan;
-use super::unopened::{opened, unopened};
+use super::unopened::{established, unestablished, unopened};
 use super::userspace::RealWorld;
 use super::{is_ours, is_sent_by_kernel};
 use crate::RunError;
@@ -222,8 +223,15 @@ fn real_time(
     notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
     notes.extend(other_schedulers(scenario));
     notes.extend(other_constants(scenario));
-    let ends = flows.iter().enumerate().flat_map(|(index, flow)| figures(scenario, emulator, index, flow));
-    let addresses = ends.flatten().flat_map(|end| opened(&end).collect::<Vec<_>>()).collect();
+    let mut addresses = BTreeSet::new();
+    for (index, (flow, kernel)) in scenario.flows.iter().zip(flows).enumerate() {
+        let ends: Vec<Figures> = figures(scenario, emulator, index, kernel).into_iter().flatten().collect();
+        addresses.extend(ends.iter().flat_map(established).flatten());
+        if flow.protocol.mptcp().is_some() {
+            let hosts = [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]);
+            notes.extend(unestablished(flow.key(), hosts, &ends));
+        }
+    }
     notes.extend(unopened(scenario, &addresses));
     notes.extend(sctp_of_programs(scenario, emulator.sctp_traffic()));
     // Once for all flows of a group.

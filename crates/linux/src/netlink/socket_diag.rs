@@ -9,7 +9,7 @@ use super::message::{DUMP, attribute, u32_at};
 use super::{Message, Netlink, Request};
 use crate::SubflowInfo;
 use crate::error::Result;
-use crate::socket_info::{TCP_INFO_SIZE, unmapped};
+use crate::socket_info::{DataCounters, TCP_INFO_SIZE, unmapped};
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_REQ_PROTOCOL: u16 = 3;
@@ -58,8 +58,8 @@ pub struct MptcpSocket {
     pub fallback: bool,
     /// Subflows in addition to the initial one.
     pub extra_subflows: u8,
-    /// Bytes that MPTCP sent again on another subflow (since Linux 6.5).
-    pub reinjected_bytes: u64,
+    /// What MPTCP has written to the subflows.
+    pub data: DataCounters,
     /// Bytes received, without copies (since Linux 6.5).
     pub bytes_received: u64,
     /// The inode of the socket, 0 if no process has it any more.
@@ -176,7 +176,7 @@ fn connection(message: &Message) -> Option<MptcpSocket> {
         remote,
         fallback: u32_at(&info, 8)? & INFO_FLAG_FALLBACK != 0,
         extra_subflows: info[0],
-        reinjected_bytes: u64_at(&info, 48),
+        data: DataCounters::parse(&info),
         bytes_received: u64_at(&info, 64),
         inode: u32_at(message.bytes(), 68)?,
     })

@@ -119,9 +119,9 @@ fn adopt_orphans(found: &mut [(Found, Option<u32>)], subflows: &[SubflowSocket])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SubflowInfo;
     use crate::netlink::Tokens;
     use crate::socket_info::TCP_INFO_SIZE;
+    use crate::{DataCounters, SubflowInfo};
 
     fn socket(token: u32, local: &str) -> MptcpSocket {
         let (local, remote) = (local.parse().expect("an address"), "10.9.0.1:80".parse().expect("an address"));
@@ -132,7 +132,7 @@ mod tests {
             remote,
             fallback: false,
             extra_subflows: 0,
-            reinjected_bytes: 0,
+            data: DataCounters::default(),
             bytes_received: 0,
             inode: 1,
         }

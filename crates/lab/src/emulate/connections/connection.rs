@@ -115,7 +115,7 @@ impl Connection {
     fn delivered(&self, direction: Direction) -> [u64; 2] {
         let [sender, receiver] = self.sender_and_receiver(direction);
         // Data beyond a missing piece counts as surplus, too, until that has arrived.
-        let repeated = sender.and_then(|end| end.mptcp.as_ref()).map_or(u64::MAX, |whole| whole.reinjected_bytes);
+        let repeated = sender.filter(|end| end.mptcp.is_some()).map_or(u64::MAX, |end| end.reinjected_bytes);
         let duplicates = receiver.map_or(0, End::surplus).min(repeated);
         let subflows = self.delivered_by_subflow(direction);
         let sum = |index: usize| subflows.iter().map(|(_, bytes)| bytes[index]).sum::<u64>();
@@ -241,7 +241,7 @@ impl Connection {
             goodput_mbps: goodput_mbps(bytes_delivered - before, span),
             bytes_delivered,
             completion_s: self.ended.and(last).map(|last| last.since(self.started).as_secs_f64()),
-            reinjected_bytes: sender.and_then(|end| end.mptcp.as_ref()).map_or(0, |whole| whole.reinjected_bytes),
+            reinjected_bytes: sender.map_or(0, |end| end.reinjected_bytes),
             fallback: self.ends.iter().filter_map(|end| end.mptcp.as_ref()).any(|whole| whole.fallback),
             connection: Some(Box::new(connection.clone())),
             ..FlowResult::default()

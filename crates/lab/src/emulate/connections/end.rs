@@ -22,6 +22,8 @@ pub(super) struct End {
     pub(super) subflows: Vec<Subflow>,
     /// The whole MPTCP connection at the last look, if it is one.
     pub(super) mptcp: Option<MptcpSocket>,
+    /// Bytes that MPTCP has sent again on another subflow.
+    pub(super) reinjected_bytes: u64,
     /// By how much subflows had received more at that look than the connection.
     surplus: u64,
     /// With several subflows: which share a bottleneck. A path has the number of its subflow.
@@ -75,8 +77,8 @@ impl Subflow {
 
 impl End {
     pub(super) fn new(host: usize, listened: bool) -> Self {
-        let (owner, is_program, subflows, mptcp, surplus, detectors) = Default::default();
-        Self { host, listened, owner, is_program, subflows, mptcp, surplus, detectors }
+        let (owner, is_program, subflows, mptcp, reinjected_bytes, surplus, detectors) = Default::default();
+        Self { host, listened, owner, is_program, subflows, mptcp, reinjected_bytes, surplus, detectors }
     }
 
     /// Takes the counters of a socket that was listed, or has ended. `interval` is that of looks.
@@ -107,6 +109,8 @@ impl End {
         if whole.bytes_received > 0 && surplus > self.subflows.len() as u64 {
             self.surplus = surplus;
         }
+        let written = self.subflows.iter().map(|subflow| subflow.socket.info.bytes_written).sum();
+        self.reinjected_bytes = self.reinjected_bytes.max(whole.data.reinjected_bytes(written));
         self.mptcp = Some(whole);
     }
 
