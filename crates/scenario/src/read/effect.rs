@@ -39,6 +39,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario, traces: &Traces) 
     }
     section.each("hosts", "host", |name, host| {
         found.extend(usage.idle_interfaces(host, name));
+        found.extend(usage.idle_backups(host, name));
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
             let prefix = format!("hosts.{name}.");

@@ -1,4 +1,5 @@
-//! Interfaces that can never carry anything: no flow can have a path over them, and no program can use them.
+//! Interfaces that can never carry anything: no flow can have a path over them, and no program can use them. And backups
+//! that are none: no flow of their host has a protocol with backups.
 
 use std::collections::BTreeSet;
 
@@ -48,6 +49,21 @@ impl<'a> Usage<'a> {
             found.push(if why == NO_PATH { problem.help(self.remedy(index)) } else { problem });
         }
         found
+    }
+
+    /// The interfaces of the host `name` that are called backups in vain.
+    pub(super) fn idle_backups(&self, host: &Field<'_>, name: &str) -> Vec<Problem> {
+        let Some(index) = self.scenario.hosts.iter().position(|host| host.name == name) else { return Vec::new() };
+        let mut of_host = self.flows().filter(|flow| flow.peer_of(index).is_some()).peekable();
+        let may_have_others = self.is_changed || !self.scenario.programs.is_empty() || of_host.peek().is_none();
+        if may_have_others || of_host.any(|flow| flow.protocol.path_manager().is_some()) {
+            return Vec::new();
+        }
+        let backups = self.interfaces(index).filter(|(_, interface)| interface.backup);
+        let why = "no flow of this host has MPTCP or multipath QUIC, which alone have backups";
+        backups
+            .map(|(_, backup)| host.without_effect(&format!("hosts.{name}: backup of {}", backup.name), why))
+            .collect()
     }
 
     fn flows(&self) -> impl Iterator<Item = &'a Flow> {

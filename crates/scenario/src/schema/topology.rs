@@ -70,7 +70,12 @@ pub(crate) static INTERFACE: LazyLock<TableSchema> = LazyLock::new(|| TableSchem
             "the routers that packets from and to its addresses pass, as with a loose source route over relays; \
              path_manager = \"binder\" opens a subflow through each",
         ),
-        value("backup", "true or false", "false", "whether MPTCP subflows over it are used only if no other works"),
+        value(
+            "backup",
+            "true or false",
+            "false",
+            "whether paths of MPTCP and multipath QUIC over it are used only if no other works",
+        ),
         named(
             "energy",
             "the name of an energy model, or a table",

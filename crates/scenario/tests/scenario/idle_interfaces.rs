@@ -105,6 +105,26 @@ fn programs_may_use_all_interfaces() {
 }
 
 #[test]
+fn a_backup_is_told_where_no_flow_has_a_protocol_with_backups() {
+    let of = |flow: &str, swept: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nhosts.phone = [\"wifi\", {{ name = \"lte\", backup = true }}]\nhosts.server = [\"eth\"]\n\
+             routers.r = {{}}\n[links]\nwifi = {{ between = [\"phone.wifi\", \"r\"], rate = \"1 Gbit/s\" }}\n\
+             lte = {{ between = [\"phone.lte\", \"r\"], rate = \"1 Gbit/s\" }}\n\
+             eth = {{ between = [\"r\", \"server\"], rate = \"1 Gbit/s\" }}\n\
+             [flows.f]\nfrom = \"phone\"\nto = \"server\"\n{flow}\n{swept}"
+        );
+        warnings(text, &[])
+    };
+    let told = "hosts.phone: backup of lte has no effect: no flow of this host has MPTCP or multipath QUIC, which alone \
+                have backups";
+    assert_eq!(of("protocol = \"sctp\"", ""), [told]);
+    assert_eq!(of("protocol = \"mptcp\"\npath_manager = \"full-mesh\"", ""), NONE);
+    assert_eq!(of("protocol = \"mpquic\"\npath_manager = \"full-mesh\"", ""), NONE);
+    assert_eq!(of("protocol = \"sctp\"", "[sweep]\nflows.f.protocol = [\"sctp\", \"mptcp\"]"), NONE);
+}
+
+#[test]
 fn a_host_without_flows_is_told_once() {
     let text = |flow: &str| {
         format!(
