@@ -82,7 +82,8 @@ impl Access {
 pub(crate) async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let refusal = access.refusal(request.method(), request.uri(), request.headers());
     let mut response = match refusal {
-        Some(reason) => (StatusCode::FORBIDDEN, format!("{reason}\n")).into_response(),
+        // Who is refused does not keep its connection, of which there are so many only.
+        Some(reason) => (StatusCode::FORBIDDEN, [(header::CONNECTION, "close")], format!("{reason}\n")).into_response(),
         None => next.run(request).await,
     };
     let headers = response.headers_mut();

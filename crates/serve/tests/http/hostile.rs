@@ -173,3 +173,14 @@ fn silent_and_slow_clients_do_not_keep_the_page_from_its_reader() {
     assert!(lines.last().expect("lines")["result"].is_object());
     drop((silent, slow));
 }
+
+#[test]
+fn strangers_whose_requests_were_refused_do_not_keep_their_connections() {
+    let limits = Limits { connections: 8, silence: Duration::from_secs(600), ..Limits::default() };
+    let served = Served::start(Source::Example, limits);
+    // They would be kept for ten minutes.
+    let refused = format!("GET /wrong/ HTTP/1.1\r\nHost: {}\r\n\r\n", served.host());
+    let strangers: Vec<TcpStream> = (0..20).map(|_| served.connect(&refused)).collect();
+    assert_eq!(served.get("start.json").status, 200);
+    drop(strangers);
+}
