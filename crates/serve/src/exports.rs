@@ -22,12 +22,10 @@ impl Finished {
             // A text for the frame: as a page of our origin it would be one with our rights.
             "content" => Some(in_text(content_of_experiment(plan, experiment))),
             "report.html" => Some(saved(name, "text/html; charset=utf-8", self.report())),
-            "series.json" => Some(in_json(&Moments::of(experiment))),
-            "packets.json" => Some(in_json(&Packets::of(experiment))),
             "results.csv" => Some(saved(name, "text/csv; charset=utf-8", to_csv(experiment))),
             "results.json" => Some(saved(name, "application/json", pretty(experiment))),
             "scenario.toml" => Some(saved(name, "application/toml; charset=utf-8", plan.document.text())),
-            _ => self.measured(name).or_else(|| self.parquet(name)),
+            _ => self.of_run(name).or_else(|| self.measured(name)).or_else(|| self.parquet(name)),
         }
     }
 
@@ -44,6 +42,18 @@ impl Finished {
         let request = request.as_ref().map_or_else(of_store, |request| serde_json::json!(request));
         let enclosed = vec![("subflow-request", request.to_string()), ("subflow-results", plain(experiment))];
         of_experiment_enclosing(plan, experiment, &scenarios, enclosed)
+    }
+
+    /// A run over time, or its packets: `series.json` and `packets.json` are of the first run, `series-b.json` of the first one
+    /// of the variant B, and `series-7.json` of the run with this number.
+    fn of_run(&self, name: &str) -> Option<Response> {
+        let name = name.strip_suffix(".json")?;
+        let (kind, which) = name.split_once('-').unwrap_or((name, ""));
+        match kind {
+            "series" => Some(in_json(&Moments::of(&self.experiment, which))),
+            "packets" => Some(in_json(&Packets::of(&self.experiment, which))),
+            _ => None,
+        }
     }
 
     /// What `lesson-NAME.json` measures in them.

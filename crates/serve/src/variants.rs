@@ -110,6 +110,11 @@ pub(crate) fn add_differences(experiment: &mut Experiment) {
     experiment.baseline = Some(baseline);
 }
 
+/// The variant that a point is of; `None` where there is one only.
+pub(crate) fn variant_of(parameters: &Parameters) -> Option<&str> {
+    parameters.get(VARIANT)?.as_str()
+}
+
 /// Whether two points differ at most by their variants.
 pub(crate) fn is_counterpart(a: &Parameters, b: &Parameters) -> bool {
     let others = |of: &Parameters| {

@@ -64,6 +64,7 @@ function changed(isSliding) {
   page.isSliding = isSliding;
   remember();
   results.outdated();
+  moment.outdated();
 }
 
 /** What the page needs to show the same elsewhere, or after a reload: texts, name, pins and the number of seeds. */
@@ -88,7 +89,9 @@ function assignments() {
 function variantChanged(how) {
   editor.show(variants.text);
   undo.begin(variants.text);
-  if (how === "shown") later.request(0); else renew(0);
+  if (how !== "shown") return renew(0);
+  moment.load(page.number, { variant: variants.active, isSeen: isPictureSeen(), isCurrent: !results.isOutdated });
+  return later.request(0);
 }
 
 const draft = (text) => ({ text, set: assignments(), name: page.name });
@@ -136,6 +139,8 @@ async function checkAndRun(isAsked = false) {
       + "its new address; “Share” has a command that contains this text.");
   }
 }
+
+const isPictureSeen = () => !find("view-picture").hidden;
 
 function show(checked) {
   if (checked.problems.length) say("not run: the scenario has problems", "");
@@ -190,7 +195,7 @@ function folderShown({ title, number, flows, status }) {
   running.cancel();
   later.stop();
   page.number = number ?? null;
-  moment.load(page.number, !find("view-picture").hidden);
+  moment.load(page.number, { isSeen: isPictureSeen() });
   say(status, flows ? headlineOf(flows) : "");
   results.current();
 }
@@ -199,7 +204,7 @@ function done({ number, runs: count, flows }, texts, ms, isCurrent) {
   page.number = number;
   folder.leave();
   results.load(number, isCurrent).catch((error) => fail(error.message));
-  moment.load(number, !find("view-picture").hidden);
+  moment.load(number, { variant: texts.b === null ? "" : variants.active, isSeen: isPictureSeen(), isCurrent });
   lessons.note(number, texts.a);
   const headline = headlineOf(flows);
   say(`${count} ${count === 1 ? "run" : "runs"} in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`,

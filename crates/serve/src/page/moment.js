@@ -53,38 +53,97 @@ export class Moment {
     this.place = find("moment");
     this.data = null;
     this.number = null;
+    // The variant that is in sight, and the run that the reader has chosen, if any.
+    this.variant = "";
+    this.chosen = null;
+    this.isOld = false;
     this.playing = null;
     this.range = make("input", { type: "range", min: 0, max: STEPS, value: FIRST, id: "instant", "aria-label": "Instant" });
     this.range.addEventListener("input", () => { this.stop(); this.paint(); });
     this.play = button("play", () => (this.playing ? this.stop() : this.start()), { id: "play" });
     this.time = make("output", { htmlFor: "instant" });
+    this.run = make("select", { id: "instant-run" });
+    this.run.addEventListener("change", () => this.choose(+this.run.value));
+    this.ofRun = make("div", { className: "row", hidden: true }, make("label", { htmlFor: "instant-run" }, "of the run"), this.run);
     this.table = make("table", {});
+    this.rest = make("p", { className: "quiet", hidden: true });
     const around = make("div", { id: "packets" });
     this.packets = new Packets(around);
     const note = make("p", { className: "quiet" }, "Goodput of a subflow counts its data when it is in order in the stream of the "
       + "connection: what waited for the other subflows counts at once then, so it may be above the rate of the link.");
-    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.table, note, around);
+    this.place.append(make("div", { className: "row" }, this.play, this.range, this.time), this.ofRun, this.table, this.rest,
+      note, around);
     this.place.hidden = true;
   }
 
-  /** Takes the number of other results, and loads what they have over time if that is to be seen now. */
-  load(number, isSeen) {
+  /**
+   * Takes the number of results, and which variant of them is in sight (`""` if they have one only), and loads what they
+   * have over time if that is to be seen. `isCurrent` says whether they are of the text.
+   */
+  load(number, { variant = "", isSeen, isCurrent = true }) {
     this.number = number;
     this.data = null;
-    this.packets.forget();
-    if (number === null) this.place.hidden = true;
+    if (variant !== this.variant) this.chosen = null;
+    this.variant = variant;
+    this.isOld = !isCurrent;
+    if (number === null) this.clear();
     if (isSeen) this.show();
+  }
+
+  /** Marks the instant as that of an earlier text. */
+  outdated() {
+    this.isOld = true;
+    this.place.classList.add("old");
+  }
+
+  // Nothing stays in sight that the results do not have.
+  clear() {
+    this.stop();
+    this.place.hidden = true;
+    this.packets.forget();
+    for (const of of document.querySelectorAll("#picture .queue, #picture .gauge")) of.remove();
+    for (const path of document.querySelectorAll("#picture .line path")) path.style.strokeWidth = "";
   }
 
   async show() {
     const { number } = this;
     if (this.data || number === null) return;
-    const data = await series(resultsFile(number, "series.json")).catch(() => null);
-    if (number !== this.number || !data?.series.length) return;
+    const data = await this.ask();
+    if (number !== this.number) return;
+    if (!data?.series.length) { this.clear(); return; }
     this.data = data;
     this.place.hidden = false;
+    this.place.classList.toggle("old", this.isOld);
+    this.offer(data);
+    this.packets.forget();
     this.paint();
-    if (await this.packets.load(number) && number === this.number) this.paint();
+    if (await this.packets.load(number, data.run) && number === this.number && data === this.data) this.paint();
+  }
+
+  // The series of the run that was chosen, if the results have it, or else of the first one of the variant in sight.
+  async ask() {
+    const of = (which) => series(resultsFile(this.number, `series${which && `-${which}`}.json`)).catch(() => null);
+    const { chosen } = this;
+    const found = chosen && await of(String(chosen.run));
+    // Its number may be that of another one now.
+    this.chosen = found?.runs.find(({ name }) => name === chosen.name) ?? null;
+    if (this.chosen) return this.chosen.run === found.run ? found : of(String(this.chosen.run));
+    return of(this.variant);
+  }
+
+  choose(run) {
+    this.chosen = this.data.runs.find((one) => one.run === run) ?? null;
+    this.data = null;
+    this.show();
+  }
+
+  // The runs that can be shown, where there are several, and what is not shown of this one.
+  offer({ run, runs, left_out: leftOut }) {
+    this.ofRun.hidden = runs.length < 2;
+    this.run.replaceChildren(...runs.map(({ run: number, name }) => new Option(name, number)));
+    this.run.value = run;
+    this.rest.hidden = !leftOut;
+    this.rest.textContent = `${leftOut} further flows and subflows are in the report.`;
   }
 
   /** Shows an instant, in seconds. */
@@ -137,7 +196,8 @@ export class Moment {
     this.packets.paint(time, this.data.end_s, this.data.names);
     const row = ([of, name]) => make("tr", {}, make("td", {}, choose(of, name)),
       ...COLUMNS.map(([metric]) => make("td", { className: "n" }, shown(at(of, metric)?.value))));
-    this.table.replaceChildren(make("thead", {}, make("tr", {}, make("th", {}, "subflow"),
-      ...COLUMNS.map(([, title]) => make("th", {}, title)))), make("tbody", {}, ...Object.entries(this.data.names).map(row)));
+    const names = Object.entries(this.data.names);
+    this.table.replaceChildren(make("thead", {}, make("tr", {}, make("th", {}, names.some(([of]) => of.includes("/")) ? "subflow" : "flow"),
+      ...COLUMNS.map(([, title]) => make("th", {}, title)))), make("tbody", {}, ...names.map(row)));
   }
 }

@@ -57,9 +57,9 @@ export class Packets {
     this.place.replaceChildren();
   }
 
-  /** Loads the packets of results. Returns whether there are some. */
-  async load(number) {
-    const found = await packets(number).catch(() => null);
+  /** Loads the packets of a run. Returns whether there are some. */
+  async load(number, run) {
+    const found = await packets(number, run).catch(() => null);
     this.sequences = found?.sequences ?? null;
     this.waits = found?.waits ?? [];
     return Boolean(this.sequences?.length);

@@ -28,7 +28,7 @@ export async function changed(draft) {
   return response.text();
 }
 
-/** The series of the first run over time. */
+/** The series of a run over time. */
 export const series = async (address) => json(await fetch(address));
 
 /** The address of a file of results. */
@@ -41,8 +41,8 @@ export async function report(number, signal) {
   return response.text();
 }
 
-/** What packets did in the first run. */
-export const packets = async (number) => json(await fetch(resultsFile(number, "packets.json")));
+/** What packets did in a run. */
+export const packets = async (number, run) => json(await fetch(resultsFile(number, `packets-${run}.json`)));
 
 /**
  * Checks and runs one or two drafts. `begun` gets the number by which the runs are followed and cancelled; `heard` gets

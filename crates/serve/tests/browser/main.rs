@@ -14,6 +14,7 @@ mod folder;
 mod keyboard;
 mod lessons;
 mod looks;
+mod moment;
 mod picture;
 mod running;
 mod sharing;
