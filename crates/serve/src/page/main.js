@@ -16,7 +16,7 @@ import { Running } from "./running.js";
 import { Schema } from "./schema.js";
 import * as server from "./server.js";
 import { repeatIn } from "./opened.js";
-import { fromFragment, openShare } from "./share.js";
+import { fromFragment, isMeant, openShare } from "./share.js";
 import { Variants } from "./variants.js";
 
 // How long a pause in typing is.
@@ -28,7 +28,7 @@ const REPEATS = [["as in the text", ""], ["1", 1], ["5", 5], ["10", 10], ["20", 
 
 const TABS = ["text", "picture", "folder"];
 
-const page = { checking: null, name: "scenario", number: null, cards: [], parquet: [], asked: 0, isFresh: true, isSliding: false };
+const page = { checking: null, name: "scenario", number: null, cards: [], parquet: [], asked: 0, isFresh: true, isSliding: false, notice: "" };
 const variants = new Variants(variantChanged);
 const undo = new Undo((text) => { variants.text = text; editor.show(text); renew(TYPING_MS); });
 const editor = new Editor(find("view-text"), undo, (kind) => {
@@ -62,6 +62,7 @@ function follow() {
 
 function changed(isSliding) {
   page.isSliding = isSliding;
+  page.notice = "";
   remember();
   results.outdated();
   moment.outdated();
@@ -221,7 +222,16 @@ function say(status, headline) {
   find("status").textContent = status;
   find("headline").textContent = headline;
   find("headline").title = headline;
-  find("message").hidden = true;
+  find("message").textContent = page.notice;
+  find("message").hidden = !page.notice;
+}
+
+// A link without a scenario is no reason to show another one as if it were that of the link.
+function noticeDamage() {
+  if (!isMeant(location.hash)) return;
+  page.notice = "This link has no scenario that can be read: it was cut or changed, or is too long. The page shows another one.";
+  find("message").textContent = page.notice;
+  find("message").hidden = false;
 }
 
 function fail(message) {
@@ -285,7 +295,7 @@ function listen() {
   addEventListener("pagehide", remember);
   addEventListener("hashchange", async () => {
     const shared = await fromFragment(location.hash);
-    if (shared) open(shared);
+    if (shared) open(shared); else noticeDamage();
   });
 }
 
@@ -302,6 +312,7 @@ async function begin() {
   page.name = begun.name;
   lessons.load(begun.lessons, !shared && before !== null);
   open(shared ?? before ?? { a: begun.text });
+  if (!shared) noticeDamage();
   if (begun.folder === null) return;
   find("tab-folder").hidden = false;
   if (shared || before) return folder.begin(begun.folder, false);

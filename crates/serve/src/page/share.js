@@ -48,6 +48,9 @@ export async function fromFragment(fragment) {
   }
 }
 
+/** Whether a fragment is meant to contain a scenario. */
+export const isMeant = (fragment) => fragment.includes(PREFIX);
+
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The commands that give the same results as the page. */

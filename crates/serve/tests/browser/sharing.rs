@@ -135,3 +135,20 @@ fn what_a_hostile_link_contains_is_text_and_each_key_is_pinned_once() {
     assert_eq!(other.evaluate("document.querySelectorAll('img').length"), 0);
     assert_eq!((other.complaints().len(), page.complaints().len()), (0, 0));
 }
+
+#[test]
+fn a_damaged_link_is_said_to_be_one_until_the_text_is_changed() {
+    let Some(mut browser) = browser() else { return };
+    let served = Served::start();
+    let mut page = open(&mut browser, &format!("{}#s=q1Yq", served.address));
+    let said = "(document.getElementById('message').hidden ? '' : document.getElementById('message').textContent)";
+    wait(&mut page, "document.getElementById('status').textContent.startsWith('1 run')");
+    let told = page.evaluate(said);
+    assert!(told.as_str().is_some_and(|told| told.contains("no scenario that can be read")), "{told}");
+    choose(&mut page, "repeat", "5", "change");
+    wait(&mut page, "document.getElementById('status').textContent.startsWith('5 runs')");
+    assert_eq!(page.evaluate(said), "");
+    page.evaluate("{ location.hash = '#s=%%%' }");
+    wait(&mut page, &format!("{said} !== ''"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
