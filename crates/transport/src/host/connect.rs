@@ -1,5 +1,6 @@
 //! Connections that this host opens, and the choice of their local ports.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -123,11 +124,21 @@ impl Host {
                 Ok(asked)
             };
         }
+        if let Some(port) = self.ports.of_socket(protocol, local.ip()) {
+            return self.free_ends(protocol, SocketAddr::new(local.ip(), port), remote);
+        }
         let mut ports = core::mem::take(&mut self.ports);
         let offset = self.random.port_offset(local.ip(), remote);
         let port = ports.choose(offset, |port| !self.is_in_use(protocol, with_port(port)));
         self.ports = ports;
         port.map(with_port).ok_or(ConnectError::NoFreePort { local: local.ip(), remote })
+    }
+
+    /// What this host opens from the address of `socket` over UDP leaves from its port from now on, unless another one is
+    /// asked for: that of a socket of the operating system, which carries the datagrams. It replaces an earlier one of the
+    /// same address.
+    pub fn set_udp_socket(&mut self, socket: SocketAddr) {
+        self.ports.sockets.insert(socket.ip(), socket.port());
     }
 
     /// Requests a further subflow of an MPTCP endpoint, in addition to those of its path manager. Drain the endpoint
@@ -179,9 +190,16 @@ const PORT_COUNT: u16 = 16_384;
 pub(super) struct Ports {
     /// Number of ports tried so far, modulo [`PORT_COUNT`] (`next_ephemeral`).
     next: u16,
+    /// The ports of UDP that exist, by address; all of an address that is not among them.
+    sockets: BTreeMap<IpAddr, u16>,
 }
 
 impl Ports {
+    /// The only port of an address, if it has one only.
+    fn of_socket(&self, protocol: Protocol, local: IpAddr) -> Option<u16> {
+        if protocol == PROTOCOL_UDP { self.sockets.get(&local).copied() } else { None }
+    }
+
     /// A free port. The search starts at `offset` plus the number of ports tried before; `None` if no port is free.
     pub(super) fn choose(&mut self, offset: u32, is_free: impl Fn(u16) -> bool) -> Option<u16> {
         let offset = (offset % u32::from(PORT_COUNT)) as u16;

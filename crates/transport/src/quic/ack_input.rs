@@ -139,6 +139,7 @@ impl Connection {
                 SentFrame::MaxStreams => (self.streams.owes_streams, self.streams.owes_news) = (true, true),
                 SentFrame::MaxStreamData(stream) => self.streams.tell_again(Some(stream), false),
                 SentFrame::ResetStream(stream) => self.streams.tell_again(Some(stream), true),
+                SentFrame::StopSending(stream) => self.streams.ask_to_stop_again(stream),
                 SentFrame::HandshakeDone => self.owes_handshake_done = true,
                 frame => self.send_path_frame_again(id.path(), frame),
             }
@@ -151,7 +152,14 @@ impl Connection {
                 SentFrame::Stream { stream, start, end, fin } => {
                     let acknowledge =
                         |send: &mut SendStream| (send.on_acknowledged(start..end, fin), send.acknowledged());
-                    match self.streams.change_send(stream, acknowledge) {
+                    let grown = self.streams.change_send(stream, acknowledge);
+                    if let Some((growth, acknowledged)) = grown
+                        && self.application.is_some()
+                    {
+                        self.on_acknowledged_to_application(stream, growth, acknowledged);
+                        continue;
+                    }
+                    match grown {
                         Some((1.., acknowledged)) if stream == MAIN_STREAM => self.stream.on_acknowledged(acknowledged),
                         Some((growth, _)) if stream != MAIN_STREAM => self.on_further_acknowledged(stream, growth),
                         _ => {}

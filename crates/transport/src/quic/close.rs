@@ -16,6 +16,21 @@ const CLOSING_TIMEOUTS: u64 = 3;
 /// The error with which an application closes a connection that has done its work.
 const NO_ERROR: u64 = 0;
 
+/// The largest error code (section 16), and the longest reason that is told: it fits into every packet.
+const MOST_ERROR_CODE: u64 = (1 << 62) - 1;
+const LONGEST_REASON: usize = 500;
+
+/// Why a connection ends, where that is more than [`Closed`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndCause {
+    /// This end has closed it because of a mistake of the peer, or because TLS refuses the handshake.
+    Failed(TransportError),
+    /// The peer has closed it.
+    ClosedByPeer(CloseFrame),
+    /// The server supports these versions only.
+    Versions(Vec<u32>),
+}
+
 /// The idle timeout (section 10.1).
 #[derive(Clone, Debug)]
 pub(super) struct Idle {
@@ -77,8 +92,18 @@ impl Connection {
         self.begin_closing(application_close(NO_ERROR + 1), Closed::Aborted);
     }
 
+    /// The application closes the connection: the peer is told `error_code` and `reason`, of which it gets up to 500 bytes. What
+    /// was not acknowledged is not sent again.
+    pub fn close(&mut self, error_code: u64, reason: &str) {
+        let reason = reason.as_bytes();
+        let reason = reason[..reason.len().min(LONGEST_REASON)].into();
+        let frame = CloseFrame { reason, ..application_close(error_code.min(MOST_ERROR_CODE)) };
+        self.begin_closing(frame, Closed::Gracefully);
+    }
+
     /// The peer has made a mistake.
     pub(super) fn fail(&mut self, error: TransportError) {
+        self.note_cause(EndCause::Failed(error));
         self.begin_closing(error.to_frame(), Closed::Aborted);
     }
 
@@ -136,8 +161,19 @@ impl Connection {
         self.begin_closing(CloseFrame { cause, reason: Box::default() }, Closed::Aborted);
     }
 
+    /// Why it ends, once that is known and more than [`ended`](Self::ended) says.
+    pub fn end_cause(&self) -> Option<&EndCause> {
+        self.end_cause.as_deref()
+    }
+
+    /// The first cause counts: others follow from it.
+    pub(super) fn note_cause(&mut self, cause: EndCause) {
+        self.end_cause.get_or_insert_with(|| Box::new(cause));
+    }
+
     /// The peer has closed the connection.
     pub(super) fn on_close(&mut self, close: &CloseFrame) {
+        self.note_cause(EndCause::ClosedByPeer(close.clone()));
         let how = match close.cause {
             CloseCause::Application { error_code: NO_ERROR } if self.has_done_its_work() => Closed::Gracefully,
             CloseCause::Transport { error_code, .. } if error_code == TransportError::ConnectionRefused.code() => {

@@ -51,6 +51,13 @@ pub struct Config {
     pub streams: u64,
     /// Most bytes written and not acknowledged; `None` for no bound.
     pub send_buffer: Option<u64>,
+    /// Whether the application opens, reads and ends each stream by itself and closes the connection, as
+    /// [`StreamEvent`](super::StreamEvent) describes. Otherwise the connection has a main stream, data of all others is read
+    /// as it arrives, and it is closed when all streams are over.
+    pub application_streams: bool,
+    /// How much earlier than the pacing rate has it a packet may leave, for timers that are not exact: packets of that time
+    /// may leave together (RFC 9002, section 7.7).
+    pub pacing_burst: Duration,
     /// Bytes of the messages of the handshake with the null suite.
     pub handshake: HandshakeLengths,
     /// What protects packets, and what the handshake is done with; `None` for the null suite, which protects nothing.
@@ -121,6 +128,8 @@ impl Default for Config {
             stream_window: 6_000_000,
             streams: 100,
             send_buffer: None,
+            application_streams: false,
+            pacing_burst: Duration::ZERO,
             handshake: HandshakeLengths::default(),
             tls: None,
             multipath: None,

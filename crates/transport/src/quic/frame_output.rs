@@ -70,6 +70,7 @@ impl Connection {
                 Frame::MaxStreams { .. } => Some(SentFrame::MaxStreams),
                 Frame::MaxStreamData { stream, .. } => Some(SentFrame::MaxStreamData(*stream)),
                 Frame::ResetStream { stream, .. } => Some(SentFrame::ResetStream(*stream)),
+                Frame::StopSending { stream, .. } => Some(SentFrame::StopSending(*stream)),
                 Frame::NewConnectionId(new) => {
                     Some(SentFrame::NewConnectionId { path: new.path.unwrap_or(0), sequence: new.sequence })
                 }

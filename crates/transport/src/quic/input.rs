@@ -13,7 +13,7 @@ use super::path::{LEAST_INITIAL, Path};
 use super::phase::Phase;
 use super::received::AckPolicy;
 use super::space_id::SpaceId;
-use super::{Connection, MAIN_STREAM, Taken};
+use super::{Connection, EndCause, MAIN_STREAM, StreamEvent, Taken};
 use crate::tcp::{Closed, Ends};
 
 /// A datagram that has arrived.
@@ -210,6 +210,7 @@ impl Connection {
         let nothing_arrived = self.space(SpaceId::Initial).received.largest().is_none();
         let is_for_this = !self.is_server && self.ids().is_own(destination, false);
         if is_for_this && nothing_arrived && !self.phase.is_established() && !versions.contains(&VERSION_1) {
+            self.note_cause(EndCause::Versions(versions.to_vec()));
             self.end(Closed::Refused);
         }
     }
@@ -240,8 +241,18 @@ impl Connection {
     fn on_data_frame(&mut self, place: usize, frame: &Frame, now: Instant) -> Result<(), TransportError> {
         match frame {
             Frame::Stream(stream) => self.on_stream(place, stream)?,
-            Frame::ResetStream { stream, final_size, .. } => self.streams.on_reset(*stream, *final_size)?,
-            Frame::StopSending { stream, error_code } => self.streams.on_stop_sending(*stream, *error_code)?,
+            Frame::ResetStream { stream, error_code, final_size } => {
+                let was_complete = self.received_on(*stream).is_none_or(|(_, is_complete)| is_complete);
+                self.streams.on_reset(*stream, *final_size)?;
+                if !was_complete {
+                    self.note_stream_event(StreamEvent::Reset { stream: *stream, error_code: *error_code });
+                }
+            }
+            Frame::StopSending { stream, error_code } => {
+                if self.streams.on_stop_sending(*stream, *error_code)? {
+                    self.note_stream_event(StreamEvent::Stopped { stream: *stream, error_code: *error_code });
+                }
+            }
             Frame::MaxData(maximum) => self.streams.allow(*maximum),
             Frame::MaxStreamData { stream, maximum } => self.streams.allow_on(*stream, *maximum)?,
             Frame::MaxStreams { direction: Direction::Bidirectional, maximum } => self.streams.allow_streams(*maximum),
@@ -277,6 +288,10 @@ impl Connection {
             self.paths[place].counters.bytes_received += range.end - range.start;
             let place = frame.payload.stream_offset + (range.start - frame.offset);
             self.taken.push(Taken { stream, range, place });
+        }
+        if self.application.is_some() {
+            self.on_arrival_for_application(stream, accepted.readable);
+            return Ok(());
         }
         if stream != MAIN_STREAM {
             self.on_further_readable(stream, accepted.readable, was_complete);

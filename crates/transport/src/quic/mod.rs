@@ -19,7 +19,8 @@
 //! | paths: their state, opening and end, frames | `path.rs`, `path_control.rs`, `path_frames.rs`; `multipath.rs` |
 //! | the path of a packet, shared bottlenecks | `path_choice.rs`, `observation.rs` |
 //! | streams and flow control (2 to 4) | `streams.rs`, `stream_input.rs`, `send_stream.rs`, `receive_stream.rs`, `window.rs` |
-//! | streams beyond the first one, as an application uses them; priorities (RFC 9218) | `further_streams.rs`; one order of all data: `placement.rs` |
+//! | streams beyond the first one, as a simulated application uses them; priorities (RFC 9218) | `further_streams.rs`; one order of all data: `placement.rs` |
+//! | streams that an application opens, reads and ends one by one | `application.rs` |
 //! | what was sent again on another path | `carriers.rs` |
 //! | idle timeout, closing and errors (10, 20.1) | `close.rs`, `error.rs` |
 //! | what all endpoints can do | `socket.rs` |
@@ -29,6 +30,7 @@
 //! MTU discovery (the path carries [`Config::mtu`]).
 
 mod ack_input;
+mod application;
 mod carriers;
 mod close;
 pub mod config;
@@ -74,7 +76,9 @@ use subflow_policy::congestion::{Controller, Rules};
 use subflow_quantity::Instant;
 use subflow_wire::quic::{ConnectionId, StreamId, TransportParameters};
 
+pub use application::StreamEvent;
 pub use carriers::Carriers;
+pub use close::EndCause;
 pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig};
 pub use error::TransportError;
 pub use further_streams::{Priority, Taken};
@@ -87,6 +91,7 @@ use crate::notes::SctpNotes;
 use crate::stream::Stream;
 use crate::tcp::{Closed, Ends};
 use crate::{Event, RandomSource};
+use application::Application;
 use close::Idle;
 use connection_ids::{ConnectionIds, random_id};
 use further_streams::Further;
@@ -133,6 +138,10 @@ pub struct Connection {
     owes_handshake_done: bool,
     /// What the application has done on streams beyond the main one.
     further: Further,
+    /// What is reported of streams to an application that uses each by itself.
+    application: Option<Box<Application>>,
+    /// Why it ends, where that is more than the phase tells.
+    end_cause: Option<Box<EndCause>>,
     /// The data that the latest datagram has brought.
     taken: Vec<Taken>,
     /// What loss recovery did, if that is noted.
@@ -186,7 +195,9 @@ impl Connection {
         let original = random_id(&mut random);
         let mut connection = Self::new(config, (ends, addresses), [original; 2], random, now);
         connection.paths[0].amplification.is_validated = true;
-        connection.streams.open(Priority::TURNS);
+        if connection.application.is_none() {
+            connection.streams.open(Priority::TURNS);
+        }
         connection.begin_handshake();
         connection
     }
@@ -240,6 +251,8 @@ impl Connection {
             unopened: (0, false),
             owes_handshake_done: false,
             further: Further::default(),
+            application: config.application_streams.then(Box::default),
+            end_cause: None,
             taken: Vec::new(),
             notes: None,
             scratch: Vec::new(),
@@ -294,6 +307,9 @@ impl Connection {
 
     /// Reports that both ends have sent and received everything, and closes the connection then.
     fn report_progress(&mut self) {
+        if self.application.is_some() {
+            return;
+        }
         if self.unopened != (0, false) && self.streams.send(MAIN_STREAM).is_some() {
             let (bytes, is_all) = core::mem::take(&mut self.unopened);
             self.write_on(MAIN_STREAM, bytes);

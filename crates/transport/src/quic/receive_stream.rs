@@ -84,11 +84,13 @@ impl ReceiveStream {
     }
 
     /// The peer ends the stream at `final_size`, without the data that has not arrived. Returns by how much the end of
-    /// the data has grown.
-    pub(super) fn on_reset(&mut self, final_size: u64) -> Result<u64, TransportError> {
+    /// the data has grown, and how many bytes are never read.
+    pub(super) fn on_reset(&mut self, final_size: u64) -> Result<(u64, u64), TransportError> {
         let growth = self.extend(final_size, true)?;
         self.is_reset = true;
-        Ok(growth)
+        let unread = final_size - self.read;
+        self.read = final_size;
+        Ok((growth, unread))
     }
 
     /// Data reaches to `end`, where the stream ends if `fin` is set.
@@ -122,10 +124,15 @@ impl ReceiveStream {
         self.is_reset || self.final_size == Some(self.next)
     }
 
+    /// Whether the application has read all of it, or never will.
+    pub(super) fn is_read(&self) -> bool {
+        self.final_size == Some(self.read)
+    }
+
     /// The application has read `total` bytes from the start. Returns by how much that has grown.
     pub(super) fn set_read(&mut self, total: u64) -> u64 {
         let before = self.read;
-        self.read = total.clamp(before, self.next);
+        self.read = total.clamp(before, self.next.max(before));
         self.read - before
     }
 
@@ -176,7 +183,7 @@ mod tests {
         assert_eq!(stream.accept(500..600, true), accepted(100, 100, Some(500..600)));
         assert_eq!(stream.accept(600..601, false), Err(TransportError::FinalSize));
         assert_eq!(stream.on_reset(601), Err(TransportError::FinalSize));
-        assert_eq!(stream.on_reset(600), Ok(0));
+        assert_eq!((stream.set_read(100), stream.on_reset(600), stream.on_reset(600)), (100, Ok((0, 500)), Ok((0, 0))));
     }
 
     #[test]

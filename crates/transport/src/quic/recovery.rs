@@ -21,6 +21,7 @@ pub(super) struct Recovery {
     /// The path's index in the controller.
     path: usize,
     pub(super) pacer: Pacer,
+    pacing_burst: Duration,
     in_flight: u32,
     /// When the latest reduction of the window began: losses of packets sent before cause no further one.
     began_at: Option<Instant>,
@@ -60,6 +61,7 @@ impl Recovery {
         Self {
             path,
             pacer: Pacer::OFF,
+            pacing_burst: config.pacing_burst,
             in_flight: 0,
             began_at: None,
             is_application_limited: true,
@@ -107,7 +109,7 @@ impl Recovery {
         if !has_room && self.rate.is_some() {
             self.note_held_back(controller);
         }
-        let admits = has_room && self.pacer.admits(now);
+        let admits = has_room && self.pacer.admits(now + self.pacing_burst);
         self.is_application_limited &= admits;
         admits
     }

@@ -27,6 +27,8 @@ pub(super) enum SentFrame {
     MaxStreamData(StreamId),
     /// The end of a stream that is not completed.
     ResetStream(StreamId),
+    /// That nobody reads a stream any more.
+    StopSending(StreamId),
     /// The confirmation of the handshake.
     HandshakeDone,
     /// A connection identifier of a path.

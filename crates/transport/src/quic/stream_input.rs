@@ -24,24 +24,39 @@ impl Streams {
     /// The peer has ended a stream without its data.
     pub(super) fn on_reset(&mut self, id: StreamId, final_size: u64) -> Result<(), TransportError> {
         let Some(stream) = self.of_peer(id)? else { return Ok(()) };
-        let growth = stream.receive.on_reset(final_size)?;
+        let (growth, unread) = stream.receive.on_reset(final_size)?;
         self.window.count(growth)?;
         // What is never read must not fill the window.
-        self.owes_news |= self.window.on_read(growth);
+        self.owes_news |= self.window.on_read(unread);
         self.retire(id);
         Ok(())
     }
 
-    /// The peer does not read a stream any more: its sending part is ended (section 3.5).
-    pub(super) fn on_stop_sending(&mut self, id: StreamId, error_code: u64) -> Result<(), TransportError> {
+    /// The peer does not read a stream any more: its sending part is ended (section 3.5). Returns whether there was
+    /// anything to end.
+    pub(super) fn on_stop_sending(&mut self, id: StreamId, error_code: u64) -> Result<bool, TransportError> {
         self.of_peer(id)?;
-        if self.change_send(id, |send| send.reset(error_code)) == Some(true)
-            && let Some(stream) = self.all.get_mut(&id)
-        {
+        Ok(self.reset(id, error_code))
+    }
+
+    /// Ends the sending part of a stream with an error. Returns whether there was anything to end.
+    pub(super) fn reset(&mut self, id: StreamId, error_code: u64) -> bool {
+        let is_reset = self.change_send(id, |send| send.reset(error_code)) == Some(true);
+        if let Some(stream) = self.all.get_mut(&id).filter(|_| is_reset) {
             stream.owes_reset = true;
             self.owes_news = true;
         }
-        Ok(())
+        is_reset
+    }
+
+    /// The application does not read a stream any more: the peer is asked not to send more of it (section 3.5), and what
+    /// arrives does not fill the windows.
+    pub(super) fn stop_reading(&mut self, id: StreamId, error_code: u64) {
+        let Some(stream) = self.all.get_mut(&id).filter(|stream| stream.stopped.is_none()) else { return };
+        stream.stopped = Some(error_code);
+        stream.owes_stop = !stream.receive.is_complete();
+        self.owes_news |= stream.owes_stop;
+        self.set_read(id, u64::MAX);
     }
 
     /// The peer would send more on a stream than it may.
@@ -78,11 +93,25 @@ impl Streams {
         Ok(self.all.get_mut(&id))
     }
 
+    /// Whether the application does not read a stream any more.
+    pub(super) fn is_stopped(&self, id: StreamId) -> bool {
+        self.all.get(&id).is_some_and(|stream| stream.stopped.is_some())
+    }
+
+    /// What asked the peer not to send more of a stream is lost.
+    pub(super) fn ask_to_stop_again(&mut self, id: StreamId) {
+        if let Some(stream) = self.all.get_mut(&id).filter(|stream| !stream.receive.is_complete()) {
+            stream.owes_stop = true;
+            self.owes_news = true;
+        }
+    }
+
     /// The application has read the first `total` bytes of a stream.
     pub(super) fn set_read(&mut self, id: StreamId, total: u64) {
         let Some(stream) = self.all.get_mut(&id) else { return };
         let growth = stream.receive.set_read(total);
-        stream.owes_maximum |= stream.receive.owes_window();
+        // Of a stream that nobody reads the peer is to send no more.
+        stream.owes_maximum |= stream.stopped.is_none() && stream.receive.owes_window();
         self.owes_news |= stream.owes_maximum;
         self.owes_news |= self.window.on_read(growth);
     }
@@ -117,6 +146,11 @@ impl Streams {
                 && let Some((error_code, final_size)) = state.send.reset_with()
             {
                 return Some(Frame::ResetStream { stream, error_code, final_size });
+            }
+            if core::mem::take(&mut state.owes_stop)
+                && let Some(error_code) = state.stopped
+            {
+                return Some(Frame::StopSending { stream, error_code });
             }
         }
         self.owes_news = false;
@@ -174,9 +208,24 @@ mod tests {
     fn a_peer_that_stops_reading_gets_a_reset() {
         let (mut streams, _) = server(&[(0, 0, 1)]);
         streams.learn_limits(&TransportParameters { initial_max_data: 100, ..TransportParameters::default() });
-        assert_eq!(streams.on_stop_sending(StreamId(0), 5), Ok(()));
+        assert_eq!(streams.on_stop_sending(StreamId(0), 5), Ok(true));
         let reset = Frame::ResetStream { stream: StreamId(0), error_code: 5, final_size: 0 };
         assert_eq!((streams.take_news(), streams.take_news()), (Some(reset), None));
+    }
+
+    #[test]
+    fn what_is_not_read_any_more_fills_no_window_and_the_peer_is_asked_to_stop() {
+        let (mut streams, _) = server(&[(1, 0, 300), (2, 0, 400)]);
+        let [first, second] = [1, 2].map(|index| StreamId::new(index, false, Direction::Bidirectional));
+        streams.stop_reading(first, 9);
+        assert_eq!(streams.take_news(), Some(Frame::MaxData(1300)));
+        let stop = Some(Frame::StopSending { stream: first, error_code: 9 });
+        assert_eq!((streams.take_news(), streams.take_news()), (stop.clone(), None));
+        streams.ask_to_stop_again(first);
+        assert_eq!((streams.take_news(), streams.take_news()), (stop, None));
+        // A reset gives back what had arrived and was not read as well.
+        assert_eq!(streams.on_reset(second, 500), Ok(()));
+        assert_eq!(streams.take_news(), Some(Frame::MaxData(1800)));
     }
 
     #[test]

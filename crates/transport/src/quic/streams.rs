@@ -24,6 +24,9 @@ pub(super) struct Stream {
     pub(super) owes_maximum: bool,
     /// The peer is to be told that the stream is reset.
     pub(super) owes_reset: bool,
+    /// The error with which the application has stopped to read it, and whether the peer is to be asked to stop.
+    pub(super) stopped: Option<u64>,
+    pub(super) owes_stop: bool,
 }
 
 impl Stream {
@@ -40,10 +43,12 @@ struct Rank {
     id: StreamId,
 }
 
-/// All streams of a connection that are not over. The main stream stays.
+/// All streams of a connection that are not over. The main stream stays, if there is one.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     pub(super) is_server: bool,
+    /// Whether [`MAIN_STREAM`] is kept when it is over.
+    keeps_main: bool,
     pub(super) all: BTreeMap<StreamId, Stream>,
     /// Those with something to send as far as their own limits allow, in the order in which they send.
     ready: BTreeSet<Rank>,
@@ -76,6 +81,7 @@ impl Streams {
     pub(super) fn new(config: &Config, is_server: bool) -> Self {
         Self {
             is_server,
+            keeps_main: !config.application_streams,
             all: BTreeMap::new(),
             ready: BTreeSet::new(),
             stream_window: config.stream_window,
@@ -115,10 +121,16 @@ impl Streams {
         id
     }
 
+    /// Whether the peer's limit lets this end use one more.
+    pub(super) fn may_open(&self) -> bool {
+        self.opened < self.most_own
+    }
+
     pub(super) fn add(&mut self, id: StreamId, priority: Priority) {
         let maximum = self.maxima[usize::from(id.is_by_server() == self.is_server)];
         let (send, receive) = (SendStream::new(maximum), ReceiveStream::new(self.stream_window));
-        let stream = Stream { send, receive, priority, is_ready: false, owes_maximum: false, owes_reset: false };
+        let [is_ready, owes_maximum, owes_reset, owes_stop] = [false; 4];
+        let stream = Stream { send, receive, priority, is_ready, owes_maximum, owes_reset, stopped: None, owes_stop };
         self.all.insert(id, stream);
     }
 
@@ -163,9 +175,10 @@ impl Streams {
         self.all.values().all(Stream::is_over)
     }
 
-    /// Forgets a stream if it is over: the peer may open another one in its stead (section 4.6).
+    /// Forgets a stream if it is over and all of it was read: the peer may open another one in its stead (section 4.6).
     pub(super) fn retire(&mut self, id: StreamId) {
-        if id == MAIN_STREAM || !self.all.get(&id).is_some_and(Stream::is_over) {
+        let is_done = |stream: &Stream| stream.is_over() && stream.receive.is_read();
+        if id == MAIN_STREAM && self.keeps_main || !self.all.get(&id).is_some_and(is_done) {
             return;
         }
         if let Some(Stream { priority, .. }) = self.all.remove(&id) {
