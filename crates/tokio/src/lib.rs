@@ -1,5 +1,5 @@
 //! MPTCP for tokio: streams over [`subflow_transport`]'s stack, which runs in this process and needs no MPTCP in the
-//! kernel.
+//! kernel. With the feature `quic` also QUIC, over UDP sockets: see the module `quic`.
 //!
 //! This crate is internal to Subflow: its items may change in any release.
 //!
@@ -40,6 +40,7 @@
 //! | the task that receives packets and waits for timers | `driver.rs` |
 //! | one connection between its stream and the stack | `connection.rs`; its bytes: `stream_buffer.rs` |
 //! | everything behind the lock | `state.rs`; packets: `transmit.rs`, `segments.rs` |
+//! | QUIC over UDP sockets, with the feature `quic` | the table at the top of `quic/mod.rs` |
 //! | devices, paths | `device.rs`, `tun_device.rs`, `memory_device.rs` |
 //!
 //! Keys, nonces, ports and initial sequence numbers are the operating system's random numbers.
@@ -52,6 +53,8 @@ mod figures;
 mod listener;
 mod memory_device;
 mod options;
+#[cfg(feature = "quic")]
+pub mod quic;
 mod stack;
 mod state;
 mod stream;

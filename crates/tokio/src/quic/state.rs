@@ -1,0 +1,417 @@
+//! Everything behind the lock: the host, its connections, their timers, and the sockets.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use slab::Slab;
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::quic::{Config, Connection};
+use subflow_transport::tcp::Closed;
+use subflow_transport::{EndpointId, Event, Host, RandomSource};
+use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes, QuicDatagram, UdpDatagram};
+use tokio::net::UdpSocket;
+
+use super::connection_state::ConnectionState;
+use super::error::ConnectionError;
+use super::sockets::{AddressGone, Sockets};
+
+/// How long a connection that nobody holds waits until the peer has acknowledged what was written.
+const LINGER: Duration = Duration::from_secs(60);
+/// Established connections that may wait for `accept`; further ones are closed.
+const BACKLOG: usize = 1024;
+/// The error with which they are closed, and with which a connection is closed that has done its work.
+const NO_ERROR: u64 = 0;
+
+/// What an endpoint, its connections and its task share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    start: tokio::time::Instant,
+}
+
+impl Shared {
+    pub(super) fn new(stream_send_buffer: u64) -> io::Result<Self> {
+        let random = RandomSource::system().map_err(io::Error::other)?;
+        let state = State {
+            now: Instant::ZERO,
+            host: Host::new(Vec::new(), random),
+            stream_send_buffer,
+            sockets: Sockets::default(),
+            sockets_changed: true,
+            connections: Slab::new(),
+            keys: Vec::new(),
+            held: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            armed: Instant::MAX,
+            driver: None,
+            accepted: VecDeque::new(),
+            wakers: Vec::new(),
+            data: Vec::new(),
+            datagram: Vec::new(),
+        };
+        Ok(Self { state: Mutex::new(state), start: tokio::time::Instant::now() })
+    }
+
+    /// Locks the state and brings its clock up to date.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        // After a panic the state may be inconsistent, but a stream that is dropped must not panic again.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.now = state.now.max(Instant::from_nanos(self.start.elapsed().as_nanos() as u64));
+        state
+    }
+
+    /// The time of the stack's clock as tokio's.
+    pub(super) fn tokio_time(&self, at: Instant) -> tokio::time::Instant {
+        self.start + std::time::Duration::from_nanos(at.as_nanos())
+    }
+}
+
+/// The state of an endpoint. Connections have keys that stay theirs, unlike endpoints of the stack, until nobody holds them.
+#[derive(Debug)]
+pub(super) struct State {
+    now: Instant,
+    pub(super) host: Host,
+    pub(super) stream_send_buffer: u64,
+    pub(super) sockets: Sockets,
+    /// Whether the task has to look which sockets there are.
+    pub(super) sockets_changed: bool,
+    connections: Slab<ConnectionState>,
+    /// Keys by endpoint of the stack.
+    keys: Vec<Option<usize>>,
+    /// Connections that may have more to send, but for datagrams that wait for a socket.
+    held: BTreeSet<usize>,
+    timers: BTreeSet<(Instant, usize)>,
+    /// When the task wakes up by itself.
+    pub(super) armed: Instant,
+    pub(super) driver: Option<Waker>,
+    /// Established connections that nobody has accepted.
+    pub(super) accepted: VecDeque<usize>,
+    /// Wait for a connection to accept, or until all are over.
+    pub(super) wakers: Vec<Waker>,
+    /// Reused: the data of a datagram, and the datagram.
+    data: Vec<u8>,
+    datagram: Vec<u8>,
+}
+
+impl State {
+    pub(super) fn connection(&mut self, key: usize) -> &mut ConnectionState {
+        &mut self.connections[key]
+    }
+
+    /// The connection, and its part of the stack while there is one.
+    pub(super) fn parts(&mut self, key: usize) -> (&mut ConnectionState, Option<&mut Connection>) {
+        let state = &mut self.connections[key];
+        let connection = state.endpoint.and_then(|id| self.host.endpoint_mut(id).as_quic_mut());
+        (state, connection)
+    }
+
+    /// Whether no connection is left, not even one that waits for its last packets.
+    pub(super) fn is_idle(&self) -> bool {
+        self.connections.is_empty()
+    }
+
+    /// Opens a connection and returns its key.
+    pub(super) fn connect(&mut self, config: Config, ends: (SocketAddr, SocketAddr)) -> Option<usize> {
+        let id = self.host.connect_quic(Arc::new(config), ends.0, ends.1, self.now).ok()?;
+        let key = self.add(id);
+        self.drain(key);
+        Some(key)
+    }
+
+    fn add(&mut self, id: EndpointId) -> usize {
+        let key = self.connections.insert(ConnectionState::new(id, self.host.endpoint(id).ends()));
+        let index = id.0 as usize;
+        if self.keys.len() <= index {
+            self.keys.resize(index + 1, None);
+        }
+        self.keys[index] = Some(key);
+        key
+    }
+
+    fn key_of(&self, id: EndpointId) -> Option<usize> {
+        self.keys.get(id.0 as usize).copied().flatten()
+    }
+
+    /// Requests a path of a connection.
+    pub(super) fn open_path(&mut self, key: usize, local: IpAddr, remote: SocketAddr) {
+        if let Some(id) = self.connections[key].endpoint {
+            self.host.open_subflow(id, local, None, remote, false, self.now);
+            self.drain(key);
+        }
+    }
+
+    /// Processes a datagram that has arrived at `local`.
+    pub(super) fn receive(&mut self, from: SocketAddr, local: SocketAddr, bytes: &mut [u8]) {
+        let (source, destination) = (from.ip(), local.ip());
+        let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
+        let payload = Payload { length: bytes.len() as u32, ..Payload::default() };
+        let udp = UdpDatagram { source_port: from.port(), destination_port: local.port(), payload };
+        let handled = self.host.handle_protected(self.now, &Packet { ip, body: Body::Udp(udp) }, bytes);
+        while let Some(id) = self.host.poll_accept() {
+            let key = self.add(id);
+            self.connections[key].is_accepted = true;
+        }
+        while let Some(reply) = self.host.poll_reply() {
+            if let Body::Quic(datagram) = &reply.body {
+                self.reply(&reply, datagram);
+            }
+        }
+        let Some((id, opened)) = handled else { return };
+        let Some(key) = self.key_of(id) else { return };
+        let state = &mut self.connections[key];
+        state.count(local, from, 0, bytes.len());
+        if let Some(connection) = self.host.endpoint_mut(id).as_quic_mut() {
+            while let Some(event) = connection.poll_stream_event() {
+                state.on_stream_event(event);
+            }
+            state.keep(connection, &opened, bytes);
+        }
+        self.drain(key);
+    }
+
+    /// Sends a datagram of no connection.
+    fn reply(&mut self, packet: &Packet, datagram: &QuicDatagram) {
+        self.datagram.clear();
+        if datagram.emit(PayloadBytes::Bytes(&[]), &mut self.datagram).is_ok() {
+            let to = SocketAddr::new(packet.ip.destination, datagram.destination_port);
+            // Nobody answers from an address that is gone.
+            let _ = self.sockets.send(packet.ip.source, to, &self.datagram);
+        }
+    }
+
+    /// Sends what the connection has to send, passes its events on, and sets its timer. Called after everything that may have
+    /// changed it.
+    pub(super) fn drain(&mut self, key: usize) {
+        let Some(id) = self.connections[key].endpoint else { return };
+        loop {
+            let gone = self.transmit(key, id);
+            self.take_events(key, id);
+            if let Some(AddressGone(address)) = gone {
+                return self.remove_address(address);
+            }
+            if !self.close_if_done(key) {
+                break;
+            }
+        }
+        self.hand_over(key);
+        if self.host.endpoint(id).is_closed() { self.end(key, id) } else { self.set_timer(key, id) }
+    }
+
+    fn transmit(&mut self, key: usize, id: EndpointId) -> Option<AddressGone> {
+        while !self.sockets.are_full() {
+            let packet = self.host.poll_transmit(self.now, id)?;
+            let Body::Quic(datagram) = &packet.body else { continue };
+            self.connections[key].data_of(datagram, &mut self.data);
+            self.datagram.clear();
+            let is_written = datagram.emit(PayloadBytes::Bytes(&self.data), &mut self.datagram).is_ok();
+            let connection = self.host.endpoint_mut(id).as_quic_mut()?;
+            if !is_written || connection.protect(datagram, &mut self.datagram).is_err() {
+                continue;
+            }
+            let local = SocketAddr::new(packet.ip.source, datagram.source_port);
+            let remote = SocketAddr::new(packet.ip.destination, datagram.destination_port);
+            self.connections[key].count(local, remote, self.datagram.len(), 0);
+            if let Err(gone) = self.sockets.send(local.ip(), remote, &self.datagram) {
+                return Some(gone);
+            }
+        }
+        self.held.insert(key);
+        self.wake_driver();
+        None
+    }
+
+    fn take_events(&mut self, key: usize, id: EndpointId) {
+        let state = &mut self.connections[key];
+        while let Some(event) = self.host.poll_event(id) {
+            match event {
+                Event::Established => {
+                    state.is_established = true;
+                    state.wake();
+                }
+                Event::Closed(how) => {
+                    let cause = self.host.endpoint(id).as_quic().and_then(Connection::end_cause);
+                    state.end(ConnectionError::of(how, cause));
+                }
+                _ => {}
+            }
+        }
+        let Some(connection) = self.host.endpoint_mut(id).as_quic_mut() else { return };
+        while let Some(event) = connection.poll_stream_event() {
+            state.on_stream_event(event);
+        }
+        if connection.may_open_stream() {
+            // Who waits for that looks again.
+            state.wake();
+        }
+    }
+
+    /// Closes a connection that nobody holds once it has done its work. Returns whether it was closed just now.
+    fn close_if_done(&mut self, key: usize) -> bool {
+        let now = self.now;
+        let (state, connection) = self.parts(key);
+        let Some(connection) = connection.filter(|_| state.ended.is_none()) else { return false };
+        let Some(deadline) = state.abandoned else { return false };
+        state.refuse_incoming(connection);
+        if !state.is_established || state.is_all_sent() || deadline <= now {
+            connection.close(NO_ERROR, "");
+            state.end(ConnectionError::Closed);
+            return true;
+        }
+        false
+    }
+
+    /// Makes an established connection ready to be accepted.
+    fn hand_over(&mut self, key: usize) {
+        let state = &mut self.connections[key];
+        if !state.is_accepted || !state.is_established && state.ended.is_none() {
+            return;
+        }
+        state.is_accepted = false;
+        if state.ended.is_none() && self.accepted.len() < BACKLOG {
+            self.accepted.push_back(key);
+            self.wakers.drain(..).for_each(Waker::wake);
+        } else {
+            self.abandon(key);
+        }
+    }
+
+    /// Closes a connection.
+    pub(super) fn close(&mut self, key: usize, error_code: u64, reason: &str) {
+        let (state, connection) = self.parts(key);
+        if let Some(connection) = connection {
+            connection.close(error_code, reason);
+        }
+        state.end(ConnectionError::Closed);
+        self.drain(key);
+    }
+
+    /// Nobody holds the connection any more: what was written is still delivered.
+    pub(super) fn abandon(&mut self, key: usize) {
+        self.connections[key].abandoned = Some(self.now + LINGER);
+        if self.connections[key].endpoint.is_some() {
+            self.drain(key);
+        } else {
+            self.forget(key);
+        }
+    }
+
+    /// The connection is over for the stack.
+    fn end(&mut self, key: usize, id: EndpointId) {
+        let how = self.host.endpoint(id).ended().unwrap_or(Closed::Aborted);
+        let cause = self.host.endpoint(id).as_quic().and_then(Connection::end_cause);
+        self.connections[key].end(ConnectionError::of(how, cause));
+        self.host.remove(id);
+        self.keys[id.0 as usize] = None;
+        self.held.remove(&key);
+        let state = &mut self.connections[key];
+        state.endpoint = None;
+        if let Some(at) = state.timer.take() {
+            self.timers.remove(&(at, key));
+        }
+        if state.abandoned.is_some() {
+            self.forget(key);
+        }
+    }
+
+    fn forget(&mut self, key: usize) {
+        self.connections.remove(key);
+        if self.is_idle() {
+            self.wakers.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    fn set_timer(&mut self, key: usize, id: EndpointId) {
+        let state = &mut self.connections[key];
+        let linger = state.abandoned.filter(|_| state.ended.is_none());
+        let at = [self.host.poll_timeout(id), linger].into_iter().flatten().min();
+        if at == state.timer {
+            return;
+        }
+        if let Some(before) = core::mem::replace(&mut state.timer, at) {
+            self.timers.remove(&(before, key));
+        }
+        if let Some(at) = at {
+            self.timers.insert((at, key));
+            if at < self.armed {
+                self.wake_driver();
+            }
+        }
+    }
+
+    pub(super) fn wake_driver(&mut self) {
+        if let Some(waker) = self.driver.take() {
+            waker.wake();
+        }
+    }
+
+    /// Handles the timers that have expired, and returns when the next one does.
+    pub(super) fn handle_timers(&mut self) -> Instant {
+        while let Some(&(at, key)) = self.timers.first() {
+            if at > self.now {
+                return at;
+            }
+            self.timers.pop_first();
+            self.connections[key].timer = None;
+            let Some(id) = self.connections[key].endpoint else { continue };
+            self.host.handle_timeout(self.now, id);
+            self.drain(key);
+        }
+        Instant::MAX
+    }
+
+    /// Sockets take datagrams again: connections go on that had to wait.
+    pub(super) fn resume(&mut self) {
+        if !self.sockets.are_full() {
+            core::mem::take(&mut self.held).into_iter().for_each(|key| self.drain(key));
+        }
+    }
+
+    /// The endpoint has a socket more. Connections may use it.
+    pub(super) fn add_socket(&mut self, local: SocketAddr, socket: Arc<UdpSocket>) {
+        self.sockets.add(local, socket);
+        self.host.set_udp_socket(local);
+        self.host.add_address(local.ip(), self.now);
+        self.follow_sockets();
+    }
+
+    /// The endpoint has lost an address. Returns whether it had it.
+    pub(super) fn lose_address(&mut self, address: IpAddr) -> bool {
+        let had = self.sockets.remove(address);
+        if had {
+            self.remove_address(address);
+        }
+        had
+    }
+
+    fn remove_address(&mut self, address: IpAddr) {
+        self.sockets.remove(address);
+        self.host.remove_address(address, self.now);
+        self.follow_sockets();
+    }
+
+    /// All connections act on sockets that have come or gone, and the task too.
+    fn follow_sockets(&mut self) {
+        self.sockets_changed = true;
+        self.wake_driver();
+        let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            if self.connections.contains(key) {
+                self.drain(key);
+            }
+        }
+    }
+
+    /// Closes all connections.
+    pub(super) fn close_all(&mut self, error_code: u64, reason: &str) {
+        let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
+        for key in keys.into_iter().filter(|&key| self.connections.contains(key)).collect::<Vec<_>>() {
+            self.close(key, error_code, reason);
+        }
+        for key in core::mem::take(&mut self.accepted) {
+            self.abandon(key);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Endpoints of QUIC over sockets of loopback addresses, in real time.
+
+mod ends;
+mod failures;
+mod paths;
+mod streams;
+mod support;
