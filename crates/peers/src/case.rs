@@ -41,8 +41,8 @@ pub struct Case {
     pub paths: usize,
     /// Whether the client trusts the server's certificate, without which no connection comes about.
     pub trusts: bool,
-    /// Whether the other stack forgets the connection in the middle of a transfer, as after a crash. If nothing is on its way
-    /// to it then, nothing tells our stack before its idle timeout.
+    /// Whether the server forgets the connection in the middle of a transfer, as after a crash. If nothing is on its way to it
+    /// then, nothing tells the client before its idle timeout.
     pub forgets: bool,
     /// What decides everything else.
     pub seed: u64,
@@ -66,6 +66,9 @@ impl Case {
         let ecn = up_to(1) == 0;
         let retries = up_to(2) == 0;
         let now = Instant::from_nanos(1_000_000_000);
+        if self.serves && self.other != Stack::Ours {
+            conditions.iter_mut().for_each(|conditions| conditions.spares_retry = true);
+        }
         // Where there is one path only, losses after a failure may keep both ends from each other for the idle timeout.
         if self.paths > 1 && self.other != Stack::Quinn && up_to(2) == 0 {
             let from = now + Duration::from_millis(100 + u64::from(up_to(1000)));
@@ -80,7 +83,7 @@ impl Case {
             peer: ends.iter().map(|ends| ends[1 - side]).collect(),
             seed: self.seed << 1 | side as u64,
             updates_keys_after: updates[side],
-            forgets: self.forgets,
+            forgets: self.forgets && side == 1,
             retries,
             closes: other_closes,
         };
@@ -134,6 +137,7 @@ fn conditions(up_to: &mut impl FnMut(u32) -> u32) -> Conditions {
         marked: up_to(20),
         damaged: up_to(10),
         down: None,
+        spares_retry: false,
     }
 }
 

@@ -7,6 +7,9 @@ use subflow_wire::Ecn;
 
 use crate::application::Application;
 
+/// Bytes after which a host forgets the connection, if it does: in the middle of a transfer of many.
+pub(crate) const FORGOTTEN_AFTER: u64 = 20_000;
+
 /// A UDP datagram.
 #[derive(Clone, Debug)]
 pub(crate) struct Datagram {
@@ -45,6 +48,13 @@ pub(crate) enum End {
     Reset,
     /// Otherwise.
     Failed(String),
+}
+
+impl End {
+    /// The host knows nothing of the connection any more.
+    pub(crate) fn forgotten() -> Self {
+        Self::Failed("it has forgotten the connection".into())
+    }
 }
 
 /// A host. It is drained after each call: [`send`](Self::send) until `None`.

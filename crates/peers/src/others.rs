@@ -18,13 +18,10 @@ macro_rules! node_of {
 
         use crate::application::Application;
         use crate::certificate::SERVER_NAME;
-        use crate::node::{Datagram, End, Node, Role};
+        use crate::node::{Datagram, End, FORGOTTEN_AFTER, Node, Role};
 
         /// The error with which an application closes a connection that has done its work.
         const NO_ERROR: VarInt = VarInt::from_u32(0);
-
-        /// Bytes after which a host forgets the connection, if it does: in the middle of a transfer of many.
-        const FORGOTTEN_AFTER: u64 = 20_000;
 
         /// A host with its application.
         pub(crate) struct $name {
@@ -162,7 +159,7 @@ macro_rules! node_of {
                 if self.role.forgets && self.application.received() >= FORGOTTEN_AFTER {
                     // With the same key, which tells the tokens of stateless resets.
                     (self.endpoint, self.connection) = (endpoint(self.config.clone(), None), None);
-                    self.ended = Some(End::Failed("it has forgotten the connection".into()));
+                    self.ended = Some(End::forgotten());
                     return Ok(());
                 }
                 if self.ended.is_none() {

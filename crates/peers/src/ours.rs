@@ -5,26 +5,33 @@ use std::sync::Arc;
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
-use subflow_transport::quic::{Config, Opened, Priority};
+use subflow_transport::quic::{Config, Opened, Priority, ResetKey};
 use subflow_transport::tcp::Closed;
-use subflow_transport::{EndpointId, Event, Host};
+use subflow_transport::{EndpointId, Event, Host, StatelessReply};
 use subflow_wire::quic::Frame;
 
-use subflow_wire::{Body, IpHeader, Packet, Payload, PayloadBytes, QuicDatagram, UdpDatagram};
+use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, QuicDatagram, UdpDatagram};
 
 use crate::application::Application;
-use crate::node::{Datagram, End, Node, Role};
+use crate::node::{Datagram, End, FORGOTTEN_AFTER, Node, Role};
+
+/// The key of stateless resets, which a server still has that has forgotten its connections.
+const RESET_KEY: ResetKey = ResetKey([7; 32]);
 
 /// A host of our stack with its application. The first stream is ended last: when all streams are over, so is the
 /// connection.
 pub(crate) struct Ours {
     host: Host,
+    config: Arc<Config>,
     id: Option<EndpointId>,
     application: Application,
     role: Role,
     has_finished: bool,
+    is_forgotten: bool,
     ended: Option<Closed>,
     key_updates: u64,
+    /// Clients that it has asked for a token.
+    retried: u64,
     replies: Vec<Datagram>,
 }
 
@@ -32,19 +39,33 @@ impl Ours {
     pub(crate) fn new(config: Config, role: Role, application: Application, now: Instant) -> Self {
         let addresses = role.addresses.iter().map(|address| address.ip()).collect();
         let mut host = Host::new(addresses, Pcg64Mcg::seed_from_u64(role.seed));
-        let config = Arc::new(config);
+        let retry_from = role.retries.then_some(0);
+        let config = Arc::new(Config { retry_from, reset_key: Some(RESET_KEY), ..config });
         let id = match role.is_server {
             true => {
-                host.listen(role.addresses[0].port(), config.into());
+                host.listen(role.addresses[0].port(), config.clone().into());
                 None
             }
             false => {
-                let opened = host.connect_quic(config, role.addresses[0], role.peer[0], now);
+                let opened = host.connect_quic(config.clone(), role.addresses[0], role.peer[0], now);
                 Some(opened.expect("the port is free"))
             }
         };
         let (ended, replies) = (None, Vec::new());
-        let mut ours = Self { host, id, application, role, has_finished: false, ended, key_updates: 0, replies };
+        let (has_finished, is_forgotten, key_updates, retried) = (false, false, 0, 0);
+        let mut ours = Self {
+            host,
+            config,
+            id,
+            application,
+            role,
+            has_finished,
+            is_forgotten,
+            ended,
+            key_updates,
+            retried,
+            replies,
+        };
         ours.begin();
         ours
     }
@@ -96,7 +117,18 @@ impl Ours {
         Ok(())
     }
 
+    /// The host is another one now, which knows nothing of the connection.
+    fn forget(&mut self) {
+        let addresses = self.role.addresses.iter().map(|address| address.ip()).collect();
+        self.host = Host::new(addresses, Pcg64Mcg::seed_from_u64(!self.role.seed));
+        self.host.listen(self.role.addresses[0].port(), self.config.clone().into());
+        (self.id, self.role.forgets, self.is_forgotten) = (None, false, true);
+    }
+
     fn advance(&mut self) {
+        if self.role.forgets && self.application.received() >= FORGOTTEN_AFTER {
+            self.forget();
+        }
         let Some(id) = self.id else { return };
         while let Some(event) = self.host.poll_event(id) {
             match event {
@@ -148,7 +180,7 @@ impl Node for Ours {
         let packet = Packet { ip, body: Body::Udp(udp) };
         let handled = self.host.handle_protected(now, &packet, &mut bytes);
         while let Some(id) = self.host.poll_accept() {
-            if self.id.is_none() {
+            if self.id.is_none() && !self.is_forgotten {
                 self.id = Some(id);
                 self.begin();
             }
@@ -158,6 +190,11 @@ impl Node for Ours {
                 let reply = self.datagram(&reply, quic)?;
                 self.replies.push(reply);
             }
+        }
+        while let Some(StatelessReply { ends, bytes }) = self.host.poll_stateless_reply() {
+            // The first byte of a Retry packet has a form and a type; a reset looks like a short header.
+            self.retried += u64::from(bytes[0] & 0xf0 == 0xf0);
+            self.replies.push(Datagram { from: ends.local, to: ends.remote, ecn: Ecn::NotEct, bytes });
         }
         if let Some((id, opened)) = handled.filter(|(id, _)| self.id == Some(*id)) {
             self.take(id, &opened, &bytes)?;
@@ -199,6 +236,9 @@ impl Node for Ours {
     }
 
     fn ended(&self) -> Option<End> {
+        if self.is_forgotten {
+            return Some(End::forgotten());
+        }
         Some(match self.ended? {
             Closed::Gracefully => End::InOrder,
             Closed::TimedOut => End::TimedOut,
@@ -209,5 +249,9 @@ impl Node for Ours {
 
     fn key_updates(&self) -> u64 {
         self.key_updates
+    }
+
+    fn retried(&self) -> u64 {
+        self.retried
     }
 }

@@ -25,6 +25,9 @@ pub(crate) struct Conditions {
     pub(crate) damaged: u32,
     /// Between these times nothing passes.
     pub(crate) down: Option<(Instant, Instant)>,
+    /// Whether Retry packets are never damaged. Clients of quinn-proto and noq-proto take a damaged one for the server's first
+    /// packet, and no other after it (`total_authed_packets` in their `connection/mod.rs`).
+    pub(crate) spares_retry: bool,
 }
 
 /// The largest datagram that passes.
@@ -42,6 +45,9 @@ pub(crate) fn path_of(datagram: &Datagram) -> usize {
         IpAddr::V6(_) => usize::MAX,
     }
 }
+
+/// The form and the type of a Retry packet in its first byte.
+const RETRY: u8 = 0xf0;
 
 /// One direction of a path.
 #[derive(Clone, Debug)]
@@ -72,7 +78,8 @@ impl Direction {
 
     /// When a datagram arrives, maybe more than once, maybe never. It may be marked.
     pub(crate) fn pass(&mut self, datagram: &mut Datagram, now: Instant, fates: &mut Fates) -> Vec<Instant> {
-        let Conditions { delay, rate, queue, lost, twice, late, marked, damaged, down } = self.conditions.clone();
+        let Conditions { delay, rate, queue, lost, twice, late, marked, damaged, down, spares_retry } =
+            self.conditions.clone();
         fates.sent += 1;
         let begin = self.free_at.max(now);
         let is_down = down.is_some_and(|(from, until)| (from..until).contains(&now));
@@ -88,7 +95,9 @@ impl Direction {
         if self.happens(damaged) {
             fates.damaged += 1;
             let place = self.random.next_u32() as usize % datagram.bytes.len();
-            datagram.bytes[place] ^= 1 << (self.random.next_u32() % 8);
+            let bit = 1 << (self.random.next_u32() % 8);
+            let is_spared = spares_retry && datagram.bytes[0] & 0xf0 == RETRY;
+            datagram.bytes[place] ^= if is_spared { 0 } else { bit };
         }
         let mut arrivals = vec![self.free_at + delay];
         if self.happens(late) {

@@ -76,7 +76,7 @@ pub use change::Change;
 pub use endpoint::{Endpoint, blank_packet};
 pub use event::Event;
 pub use figures::{AbandonedMessages, Figures, PathFigures, PathState, RetransmissionsByReason};
-pub use host::{ConnectError, EndpointId, Host, Limits, Listener};
+pub use host::{ConnectError, EndpointId, Host, Limits, Listener, StatelessReply};
 pub use notes::{Note, Noted, Seen, Why};
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub use reach::Reach;

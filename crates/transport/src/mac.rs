@@ -32,7 +32,7 @@ pub(crate) fn bytes_of_ends(ends: Ends) -> [u8; 36] {
 }
 
 /// An address and a port as 18 bytes.
-fn bytes_of_end(end: SocketAddr) -> [u8; 18] {
+pub(crate) fn bytes_of_end(end: SocketAddr) -> [u8; 18] {
     let address = match end.ip() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped(),
         IpAddr::V6(v6) => v6,

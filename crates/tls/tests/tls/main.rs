@@ -2,4 +2,5 @@
 
 mod hosts;
 mod rfc9001;
+mod stateless;
 mod support;

@@ -5,7 +5,7 @@
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their source addresses: `sources.rs` |
 //! | what a listener answers with | `listener.rs` |
-//! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs`; datagrams of QUIC: `quic.rs` |
+//! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs`; datagrams of QUIC: `quic.rs`, `quic_stateless.rs` |
 //! | bounds on half-open state | `limits.rs` |
 //! | data in the queues of the host's interfaces | `own_queue.rs` |
 //! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
@@ -18,6 +18,7 @@ mod listener;
 mod look_ahead;
 mod own_queue;
 mod quic;
+mod quic_stateless;
 mod sctp;
 mod sources;
 mod stateless;
@@ -37,6 +38,7 @@ use subflow_wire::{Body, Packet};
 pub use connect::ConnectError;
 pub use limits::Limits;
 pub use listener::Listener;
+pub use quic_stateless::StatelessReply;
 
 use crate::sctp::Secret;
 use crate::tcp::Ends;
@@ -45,6 +47,7 @@ use connect::Ports;
 use demux::{Demux, Protocol};
 use limits::HalfOpen;
 use quic::ConnectionIdTable;
+use quic_stateless::Stateless;
 use tokens::Tokens;
 
 /// Identifies an endpoint of a host.
@@ -87,6 +90,8 @@ pub struct Host {
     connection_ids: ConnectionIdTable,
     accepted: VecDeque<EndpointId>,
     replies: VecDeque<Packet>,
+    /// What a server of QUIC answers without a connection, as bytes.
+    stateless: Stateless,
     limits: Limits,
     half_open: HalfOpen,
     /// The key with which cookies are signed.
@@ -115,6 +120,7 @@ impl Host {
             connection_ids: ConnectionIdTable::default(),
             accepted: VecDeque::new(),
             replies: VecDeque::new(),
+            stateless: Stateless::default(),
             limits: Limits::default(),
             half_open: HalfOpen::default(),
             secret: None,

@@ -11,6 +11,7 @@ use subflow_wire::quic::{
 use subflow_wire::{Body, PROTOCOL_UDP, Packet};
 
 use super::listen::is_unicast;
+use super::quic_stateless::RetryToken;
 use super::{ConnectError, EndpointId, Host};
 use crate::quic::{self, CONNECTION_ID_LENGTH, Connection, Opened, may_open};
 use crate::tcp::Ends;
@@ -38,8 +39,8 @@ impl Host {
     }
 
     /// Processes a datagram that belongs to no connection by its addresses: the first one of a path belongs to the
-    /// connection of its identifier, the first one of a client opens a connection. All others are ignored, since this
-    /// host sends no stateless resets.
+    /// connection of its identifier, the first one of a client opens a connection. All others are ignored: without
+    /// cryptography there are no stateless resets.
     pub(super) fn handle_unclaimed_quic(
         &mut self,
         now: Instant,
@@ -60,11 +61,11 @@ impl Host {
             self.replies.push_back(Packet { ip: ends.ip_header(), body: Body::Quic(answer) });
             return None;
         }
-        let identifiers = may_open(datagram)?;
+        let (destination, source) = may_open(datagram)?;
         if self.is_full(ends.local.port()) {
             return None;
         }
-        let random = self.random.fork();
+        let (random, identifiers) = (self.random.fork(), (destination, source, None));
         let mut connection = Connection::accept(config, (ends, &self.addresses), identifiers, random, now);
         connection.handle_datagram(now, &packet.ip, datagram);
         Some(self.admit(connection, ends))
@@ -124,14 +125,27 @@ impl Host {
             let answer = versions((destination, source), first.destination, first.source);
             self.replies.push_back(Packet { ip: ends.ip_header(), body: Body::Quic(answer) });
         }
+        if first.kind == PacketKind::OneRtt {
+            self.reset_unknown(&config, ends, (first.destination, bytes.len()), now);
+        }
         let opens = first.kind == PacketKind::Initial
             && is_long_enough
             && first.destination.length() as usize >= CONNECTION_ID_LENGTH;
         if !opens || self.is_full(ends.local.port()) {
             return None;
         }
-        let (random, identifiers) = (self.random.fork(), (first.destination, first.source));
+        let token = self.read_retry_token(ends, &first, bytes, now);
+        let half_open = self.half_open.connections(ends.local.port());
+        if token == RetryToken::None && config.retry_from.is_some_and(|from| half_open >= from) {
+            self.ask_for_token(&config, ends, &first, now);
+            return None;
+        }
+        let original = if let RetryToken::Valid(original) = token { Some(original) } else { None };
+        let (random, identifiers) = (self.random.fork(), (first.destination, first.source, original));
         let mut connection = Connection::accept(config, (ends, &self.addresses), identifiers, random, now);
+        if token == RetryToken::Expired {
+            connection.refuse_token(bytes.len());
+        }
         let opened = connection.handle_protected(now, &packet.ip, (source, destination), bytes);
         if opened.datagram.packets.is_empty() {
             return None;
@@ -164,6 +178,11 @@ impl ConnectionIdTable {
             PacketHeader::OneRtt { destination, .. } => self.0.get(&destination).copied(),
             _ => None,
         }
+    }
+
+    /// Whether a connection has issued one for a further path.
+    pub(super) fn contains(&self, id: ConnectionId) -> bool {
+        self.0.contains_key(&id)
     }
 
     /// Connection `id` has issued some (`true`), and does not take packets of others any more.

@@ -7,9 +7,10 @@ use subflow_policy::congestion::{Algorithm, Reno};
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
-use subflow_wire::quic::TransportParameters;
+use subflow_wire::quic::{ConnectionId, STATELESS_RESET_TOKEN_LENGTH, TransportParameters};
 
 use super::tls::Tls;
+use crate::mac::hmac_sha256;
 use crate::mptcp::Bottleneck;
 
 /// The exponent of two by which delays in acknowledgments are divided (RFC 9000, section 18.2: the default).
@@ -18,6 +19,24 @@ pub(super) const ACK_DELAY_EXPONENT: u32 = 3;
 pub const CONNECTION_ID_LENGTH: usize = 8;
 /// Connection identifiers of the peer that an end keeps.
 pub(super) const ACTIVE_CONNECTION_IDS: u64 = 4;
+
+/// The key of tokens in stateless resets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ResetKey(pub [u8; 32]);
+
+impl core::fmt::Debug for ResetKey {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("ResetKey")
+    }
+}
+
+impl ResetKey {
+    /// The token of a connection identifier.
+    pub(crate) fn token(&self, id: &ConnectionId) -> [u8; STATELESS_RESET_TOKEN_LENGTH] {
+        let [token @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = hmac_sha256(&self.0, &[id.as_bytes()]);
+        token
+    }
+}
 
 /// The configuration of one end.
 #[derive(Clone, Debug)]
@@ -62,6 +81,14 @@ pub struct Config {
     pub handshake: HandshakeLengths,
     /// What protects packets, and what the handshake is done with; `None` for the null suite, which protects nothing.
     pub tls: Option<Arc<dyn Tls>>,
+    /// Half-open connections to a port from which number on clients have to prove their address first, with the token of a
+    /// Retry packet (RFC 9000, section 8.1.2), which takes a round trip; 0: always. `None`: never. Only of a server with
+    /// [`tls`](Self::tls).
+    pub retry_from: Option<usize>,
+    /// The key of the tokens in stateless resets (RFC 9000, section 10.3), with which a server answers packets of connections
+    /// that it does not know; `None`: it does not. It is a secret, which all servers at an address share. Only of a server
+    /// with [`tls`](Self::tls).
+    pub reset_key: Option<ResetKey>,
     /// Several paths at the same time (draft-ietf-quic-multipath), if the peer supports them as well; `None` for one path.
     pub multipath: Option<Multipath>,
 }
@@ -132,6 +159,8 @@ impl Default for Config {
             pacing_burst: Duration::ZERO,
             handshake: HandshakeLengths::default(),
             tls: None,
+            retry_from: None,
+            reset_key: None,
             multipath: None,
         }
     }

@@ -6,7 +6,7 @@ use rand_core::RngCore;
 use subflow_wire::quic::{ConnectionId, Frame, NewConnectionIdFrame, STATELESS_RESET_TOKEN_LENGTH};
 use subtle::ConstantTimeEq;
 
-use super::config::CONNECTION_ID_LENGTH;
+use super::config::{CONNECTION_ID_LENGTH, ResetKey};
 use super::error::TransportError;
 use crate::RandomSource;
 
@@ -24,7 +24,9 @@ pub(super) struct ConnectionIds {
     path: Option<u64>,
     /// Issued by this end, with their numbers.
     own: BTreeMap<u64, ConnectionId>,
-    /// What stateless resets of them would contain, which are never sent; drawn when the first one is issued.
+    /// What stateless resets of them contain, if they are sent.
+    reset_key: Option<ResetKey>,
+    /// Otherwise what they would contain; drawn when the first one is issued.
     token: Option<[u8; STATELESS_RESET_TOKEN_LENGTH]>,
     issued: u64,
     /// Numbers of own identifiers of which the peer is to be told.
@@ -58,6 +60,7 @@ impl ConnectionIds {
             original,
             path: None,
             own: [(0, own)].into(),
+            reset_key: None,
             token: None,
             issued: 1,
             to_tell: Vec::new(),
@@ -79,6 +82,16 @@ impl ConnectionIds {
             of_peer: BTreeMap::new(),
             ..Self::new(ConnectionId::EMPTY, ConnectionId::EMPTY, ConnectionId::EMPTY, limit)
         }
+    }
+
+    /// Stateless resets are sent, with tokens of this key.
+    pub(super) fn set_reset_key(&mut self, key: Option<&ResetKey>) {
+        self.reset_key = key.cloned();
+    }
+
+    /// What a stateless reset of an own identifier contains, if they are sent.
+    pub(super) fn reset_token(&self, id: &ConnectionId) -> Option<[u8; STATELESS_RESET_TOKEN_LENGTH]> {
+        self.reset_key.as_ref().map(|key| key.token(id))
     }
 
     /// The identifiers of this end.
@@ -243,7 +256,7 @@ impl ConnectionIds {
                     sequence,
                     retire_prior_to: 0,
                     connection_id,
-                    stateless_reset_token: self.token.unwrap_or_default(),
+                    stateless_reset_token: self.reset_token(&connection_id).or(self.token).unwrap_or_default(),
                 };
                 return Some(Frame::NewConnectionId(Box::new(frame)));
             }

@@ -21,6 +21,8 @@ pub enum TransportError {
     TransportParameter,
     /// More connection identifiers than allowed.
     ConnectionIdLimit,
+    /// A token of this server that does not count any more, or not for this client.
+    InvalidToken,
     /// Another mistake.
     ProtocolViolation,
     /// More data of the handshake than is kept.
@@ -47,6 +49,7 @@ impl TransportError {
             Self::TransportParameter => 0x08,
             Self::ConnectionIdLimit => 0x09,
             Self::ProtocolViolation => 0x0a,
+            Self::InvalidToken => 0x0b,
             Self::CryptoBufferExceeded => 0x0d,
             Self::AeadLimit => 0x0f,
             Self::UnexpectedMessage => 0x010a,

@@ -50,9 +50,13 @@ fn parameters_in(body: &[u8]) -> Result<TransportParameters, TransportError> {
 impl Connection {
     /// What this end says about itself.
     pub(super) fn own_parameters(&self) -> TransportParameters {
+        let (original, own) = (self.ids().original(), self.ids().source());
+        let stateless_reset_token = if self.is_server { self.ids().reset_token(&own) } else { None };
         TransportParameters {
-            original_destination_connection_id: Some(self.ids().original()).filter(|_| self.is_server),
-            initial_source_connection_id: Some(self.ids().source()),
+            original_destination_connection_id: Some(self.before_retry.unwrap_or(original)).filter(|_| self.is_server),
+            retry_source_connection_id: self.before_retry.map(|_| original),
+            stateless_reset_token,
+            initial_source_connection_id: Some(own),
             ..self.config.transport_parameters()
         }
     }

@@ -26,7 +26,7 @@
 //! | what all endpoints can do | `socket.rs` |
 //!
 //! Windows count packets: an algorithm of [`subflow_policy::congestion`] sees a packet as TCP's segment, under the rules of
-//! RFC 9002. Not supported: 0-RTT, Retry and stateless resets of our own, migration, DATAGRAM, unidirectional streams, path
+//! RFC 9002. Not supported: 0-RTT, migration, DATAGRAM, unidirectional streams, path
 //! MTU discovery (the path carries [`Config::mtu`]).
 
 mod ack_input;
@@ -79,7 +79,7 @@ use subflow_wire::quic::{ConnectionId, StreamId, TransportParameters};
 pub use application::StreamEvent;
 pub use carriers::Carriers;
 pub use close::EndCause;
-pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig};
+pub use config::{CONNECTION_ID_LENGTH, Config, HandshakeLengths, Multipath as MultipathConfig, ResetKey};
 pub use error::TransportError;
 pub use further_streams::{Priority, Taken};
 pub(crate) use handshake::may_open;
@@ -140,6 +140,8 @@ pub struct Connection {
     further: Further,
     /// What is reported of streams to an application that uses each by itself.
     application: Option<Box<Application>>,
+    /// The destination of a client's very first packet, which this server has answered with Retry.
+    before_retry: Option<ConnectionId>,
     /// Why it ends, where that is more than the phase tells.
     end_cause: Option<Box<EndCause>>,
     /// The data that the latest datagram has brought.
@@ -202,18 +204,20 @@ impl Connection {
         connection
     }
 
-    /// Answers the first packet of a client, which has sent it to `original` and calls itself `source`. The host has the
-    /// addresses beside the ends.
+    /// Answers the first packet of a client, which has sent it to `destination` and calls itself `source`. If that is where a
+    /// Retry packet has sent the client, `first` is the destination of its very first packet, and its address is known to be
+    /// its own. The host has the addresses beside the ends.
     pub(crate) fn accept(
         config: Arc<Config>,
         ends: (Ends, &[IpAddr]),
-        (original, source): (ConnectionId, ConnectionId),
+        (destination, source, first): (ConnectionId, ConnectionId, Option<ConnectionId>),
         random: RandomSource,
         now: Instant,
     ) -> Self {
-        let connection = Self::new(config, ends, [original, source], random, now);
+        let connection = Self::new(config, ends, [destination, source], random, now);
         let streams = Streams::new(&connection.config, true);
-        let mut connection = Self { is_server: true, streams, ..connection };
+        let mut connection = Self { is_server: true, streams, before_retry: first, ..connection };
+        connection.paths[0].amplification.is_validated = first.is_some();
         connection.begin_handshake();
         connection
     }
@@ -232,8 +236,12 @@ impl Connection {
         let initial = Path::new((0, 0), ends, ids, &mut congestion, &config, now);
         let mut handshake_spaces: [Space; 2] = Default::default();
         handshake_spaces[SpaceId::Initial.index()].open();
-        let multipath =
-            config.multipath.as_ref().map(|multipath| Box::new(Multipath::new(multipath, ends.local.ip(), addresses)));
+        let reset_key = config.reset_key.clone().filter(|_| config.tls.is_some());
+        let multipath = config.multipath.as_ref().map(|multipath| {
+            let mut multipath = Multipath::new(multipath, ends.local.ip(), addresses);
+            multipath.reset_key = reset_key;
+            Box::new(multipath)
+        });
         Self {
             is_server: false,
             ends,
@@ -252,6 +260,7 @@ impl Connection {
             owes_handshake_done: false,
             further: Further::default(),
             application: config.application_streams.then(Box::default),
+            before_retry: None,
             end_cause: None,
             taken: Vec::new(),
             notes: None,

@@ -10,7 +10,7 @@ use subflow_policy::scheduler::{Scheduling, SubflowView};
 use subflow_quantity::Instant;
 use subflow_wire::quic::{ConnectionId, Frame};
 
-use super::config::{self, ACTIVE_CONNECTION_IDS};
+use super::config::{self, ACTIVE_CONNECTION_IDS, ResetKey};
 use super::connection_ids::ConnectionIds;
 use super::path::Status;
 use super::{Connection, Counters};
@@ -44,6 +44,8 @@ pub(super) struct Multipath {
     blocked_told: Option<u64>,
     /// The last path for which connection identifiers were issued.
     issued_through: u64,
+    /// The key of stateless resets, if they are sent.
+    pub(super) reset_key: Option<ResetKey>,
     /// The connection identifiers of paths that are not open.
     pub(super) reserved: BTreeMap<u64, ConnectionIds>,
     /// What the peer has said about paths that are not open.
@@ -76,6 +78,7 @@ impl Multipath {
             next_id: 1,
             blocked_told: None,
             issued_through: 0,
+            reset_key: None,
             reserved: BTreeMap::new(),
             early_status: BTreeMap::new(),
             news: VecDeque::new(),
@@ -91,7 +94,11 @@ impl Multipath {
 
     /// The identifiers of path `id`, which is not open.
     pub(super) fn reserve(&mut self, id: u64) -> &mut ConnectionIds {
-        self.reserved.entry(id).or_insert_with(|| ConnectionIds::of_path(id, ACTIVE_CONNECTION_IDS))
+        self.reserved.entry(id).or_insert_with(|| {
+            let mut ids = ConnectionIds::of_path(id, ACTIVE_CONNECTION_IDS);
+            ids.set_reset_key(self.reset_key.as_ref());
+            ids
+        })
     }
 
     /// Issues connection identifiers for all paths that both ends allow (section 3.2.1).

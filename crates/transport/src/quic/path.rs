@@ -134,6 +134,8 @@ impl Path {
         if is_further {
             space.open();
         }
+        let mut ids = ids;
+        ids.set_reset_key(config.reset_key.as_ref().filter(|_| config.tls.is_some()));
         let challenges = Challenges { is_due: is_further, ..Challenges::default() };
         let recovery = Recovery::new(place, controller, config, now);
         Self {

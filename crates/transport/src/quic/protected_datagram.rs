@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use subflow_quantity::Instant;
 use subflow_wire::IpHeader;
-use subflow_wire::quic::{PacketKind, ProtectedPacket, QuicDatagram, QuicPacket};
+use subflow_wire::quic::{ConnectionId, PacketKind, ProtectedPacket, QuicDatagram, QuicPacket};
 
 use super::error::TransportError;
 use super::path::Path;
@@ -147,6 +147,17 @@ impl Connection {
         }
         self.end_datagram(&arrival, now);
         opened
+    }
+
+    /// Refuses a client whose token does not count any more, with a datagram of `length` bytes.
+    pub(crate) fn refuse_token(&mut self, length: usize) {
+        self.paths[0].amplification.received += length as u64;
+        self.fail(TransportError::InvalidToken);
+    }
+
+    /// Whether this end has issued a connection identifier, and the peer has not retired it.
+    pub(crate) fn has_issued(&self, id: ConnectionId) -> bool {
+        self.paths.iter().any(|path| path.ids.is_own(id, self.is_server))
     }
 
     /// Whether a datagram is a stateless reset of the peer, unless it can be opened (RFC 9000, section 10.3.1).

@@ -130,6 +130,14 @@ impl ProtectedPacket {
         bytes.get(start..).and_then(|rest| rest.first_chunk().copied()).unwrap_or_default()
     }
 
+    /// The token of an Initial packet at the start of `bytes`; empty if it has none.
+    pub fn token<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        let mut reader = Reader::new(bytes);
+        let is_initial = self.kind == PacketKind::Initial && reader.u8().is_some();
+        let rest = if is_initial { LongStart::read(&mut reader) } else { None };
+        rest.and_then(|_| read_token_and_length(true, &mut reader)).map_or(&[], |(token, _)| token)
+    }
+
     /// The packet number, once header protection is removed from the start of `bytes`.
     pub fn number(&self, bytes: &[u8]) -> PacketNumber {
         let length = (bytes[0] & 0x03) + 1;
