@@ -46,7 +46,8 @@ impl Endpoint {
     /// As [`client`](Self::client); the TLS configuration does not fit QUIC.
     pub fn server(tls: ServerConfig, addresses: &[SocketAddr], options: &Options) -> io::Result<Self> {
         let unfit = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
-        let config = Arc::new(Config { tls: Some(subflow_tls::server(tls).map_err(unfit)?), ..options.config() });
+        let config =
+            Arc::new(Config { tls: Some(subflow_tls::server(tls).map_err(unfit)?), ..options.server_config()? });
         let listening = Arc::clone(&config);
         let running = start(addresses, options, |state, port| state.host.listen(port, Arc::clone(&listening).into()))?;
         Ok(Self { running, config, tls: None, is_listening: true })

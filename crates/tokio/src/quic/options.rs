@@ -1,13 +1,16 @@
 //! What the connections of an endpoint are made of.
 
+use std::io;
 use std::time::Duration;
 
+use rand_core::RngCore;
 use subflow_policy::bottleneck::RedCpi;
 use subflow_policy::congestion::{Algorithm, Lia};
 use subflow_policy::path_manager::{PathManagement, SingleMesh};
 use subflow_policy::scheduler::{LowestLatency, Scheduler, Scheduling};
+use subflow_transport::RandomSource;
 use subflow_transport::mptcp::Bottleneck;
-use subflow_transport::quic::{Config, MultipathConfig};
+use subflow_transport::quic::{Config, MultipathConfig, ResetKey};
 
 use crate::UnknownName;
 
@@ -36,6 +39,13 @@ pub struct Options {
     pub stream_send_buffer: u64,
     /// Streams that the peer may have open at a time. Default: 100.
     pub streams: u64,
+    /// Connections of a server that are not established from which number on clients have to prove their address with a token
+    /// first (Retry), which takes a round trip; 0: always, `None`: never. Default: 100.
+    pub retry_from: Option<usize>,
+    /// The key of a server's stateless resets, with which it answers packets of connections that it has forgotten, so that
+    /// peers need not wait for their idle timeout: a secret that the servers at an address share, also after a restart.
+    /// Default: random, for connections of this process.
+    pub reset_key: Option<[u8; 32]>,
 }
 
 impl Default for Options {
@@ -49,6 +59,8 @@ impl Default for Options {
             stream_receive_buffer: 4 << 20,
             stream_send_buffer: 4 << 20,
             streams: 100,
+            retry_from: Some(100),
+            reset_key: None,
         }
     }
 }
@@ -83,6 +95,19 @@ impl Options {
         let scheduler: Scheduling = LowestLatency.into();
         let options = Self::named(congestion, scheduler.name(), manager.name())?;
         Ok(Self { multipath: None, ..options })
+    }
+
+    /// The configuration of a server without TLS.
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no random numbers.
+    pub(super) fn server_config(&self) -> io::Result<Config> {
+        let mut key = self.reset_key.unwrap_or_default();
+        if self.reset_key.is_none() {
+            RandomSource::system().map_err(io::Error::other)?.fill_bytes(&mut key);
+        }
+        Ok(Config { retry_from: self.retry_from, reset_key: Some(ResetKey(key)), ..self.config() })
     }
 
     /// The configuration of the transport, without TLS.

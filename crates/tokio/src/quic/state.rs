@@ -11,7 +11,6 @@ use subflow_quantity::{Duration, Instant};
 use subflow_transport::quic::{Config, Connection};
 use subflow_transport::tcp::Closed;
 use subflow_transport::{EndpointId, Event, Host, RandomSource};
-use subflow_wire::{Body, Dscp, Ecn, IpHeader, Packet, Payload, PayloadBytes, QuicDatagram, UdpDatagram};
 use tokio::net::UdpSocket;
 
 use super::connection_state::ConnectionState;
@@ -72,7 +71,7 @@ impl Shared {
 /// The state of an endpoint. Connections have keys that stay theirs, unlike endpoints of the stack, until nobody holds them.
 #[derive(Debug)]
 pub(super) struct State {
-    now: Instant,
+    pub(super) now: Instant,
     pub(super) host: Host,
     pub(super) stream_send_buffer: u64,
     pub(super) sockets: Sockets,
@@ -82,7 +81,7 @@ pub(super) struct State {
     /// Keys by endpoint of the stack.
     keys: Vec<Option<usize>>,
     /// Connections that may have more to send, but for datagrams that wait for a socket.
-    held: BTreeSet<usize>,
+    pub(super) held: BTreeSet<usize>,
     timers: BTreeSet<(Instant, usize)>,
     /// When the task wakes up by itself.
     pub(super) armed: Instant,
@@ -92,8 +91,8 @@ pub(super) struct State {
     /// Wait for a connection to accept, or until all are over.
     pub(super) wakers: Vec<Waker>,
     /// Reused: the data of a datagram, and the datagram.
-    data: Vec<u8>,
-    datagram: Vec<u8>,
+    pub(super) data: Vec<u8>,
+    pub(super) datagram: Vec<u8>,
 }
 
 impl State {
@@ -121,7 +120,7 @@ impl State {
         Some(key)
     }
 
-    fn add(&mut self, id: EndpointId) -> usize {
+    pub(super) fn add(&mut self, id: EndpointId) -> usize {
         let key = self.connections.insert(ConnectionState::new(id, self.host.endpoint(id).ends()));
         let index = id.0 as usize;
         if self.keys.len() <= index {
@@ -131,7 +130,7 @@ impl State {
         key
     }
 
-    fn key_of(&self, id: EndpointId) -> Option<usize> {
+    pub(super) fn key_of(&self, id: EndpointId) -> Option<usize> {
         self.keys.get(id.0 as usize).copied().flatten()
     }
 
@@ -140,45 +139,6 @@ impl State {
         if let Some(id) = self.connections[key].endpoint {
             self.host.open_subflow(id, local, None, remote, false, self.now);
             self.drain(key);
-        }
-    }
-
-    /// Processes a datagram that has arrived at `local`.
-    pub(super) fn receive(&mut self, from: SocketAddr, local: SocketAddr, bytes: &mut [u8]) {
-        let (source, destination) = (from.ip(), local.ip());
-        let ip = IpHeader { source, destination, hop_limit: 64, dscp: Dscp::DEFAULT, ecn: Ecn::NotEct };
-        let payload = Payload { length: bytes.len() as u32, ..Payload::default() };
-        let udp = UdpDatagram { source_port: from.port(), destination_port: local.port(), payload };
-        let handled = self.host.handle_protected(self.now, &Packet { ip, body: Body::Udp(udp) }, bytes);
-        while let Some(id) = self.host.poll_accept() {
-            let key = self.add(id);
-            self.connections[key].is_accepted = true;
-        }
-        while let Some(reply) = self.host.poll_reply() {
-            if let Body::Quic(datagram) = &reply.body {
-                self.reply(&reply, datagram);
-            }
-        }
-        let Some((id, opened)) = handled else { return };
-        let Some(key) = self.key_of(id) else { return };
-        let state = &mut self.connections[key];
-        state.count(local, from, 0, bytes.len());
-        if let Some(connection) = self.host.endpoint_mut(id).as_quic_mut() {
-            while let Some(event) = connection.poll_stream_event() {
-                state.on_stream_event(event);
-            }
-            state.keep(connection, &opened, bytes);
-        }
-        self.drain(key);
-    }
-
-    /// Sends a datagram of no connection.
-    fn reply(&mut self, packet: &Packet, datagram: &QuicDatagram) {
-        self.datagram.clear();
-        if datagram.emit(PayloadBytes::Bytes(&[]), &mut self.datagram).is_ok() {
-            let to = SocketAddr::new(packet.ip.destination, datagram.destination_port);
-            // Nobody answers from an address that is gone.
-            let _ = self.sockets.send(packet.ip.source, to, &self.datagram);
         }
     }
 
@@ -198,29 +158,6 @@ impl State {
         }
         self.hand_over(key);
         if self.host.endpoint(id).is_closed() { self.end(key, id) } else { self.set_timer(key, id) }
-    }
-
-    fn transmit(&mut self, key: usize, id: EndpointId) -> Option<AddressGone> {
-        while !self.sockets.are_full() {
-            let packet = self.host.poll_transmit(self.now, id)?;
-            let Body::Quic(datagram) = &packet.body else { continue };
-            self.connections[key].data_of(datagram, &mut self.data);
-            self.datagram.clear();
-            let is_written = datagram.emit(PayloadBytes::Bytes(&self.data), &mut self.datagram).is_ok();
-            let connection = self.host.endpoint_mut(id).as_quic_mut()?;
-            if !is_written || connection.protect(datagram, &mut self.datagram).is_err() {
-                continue;
-            }
-            let local = SocketAddr::new(packet.ip.source, datagram.source_port);
-            let remote = SocketAddr::new(packet.ip.destination, datagram.destination_port);
-            self.connections[key].count(local, remote, self.datagram.len(), 0);
-            if let Err(gone) = self.sockets.send(local.ip(), remote, &self.datagram) {
-                return Some(gone);
-            }
-        }
-        self.held.insert(key);
-        self.wake_driver();
-        None
     }
 
     fn take_events(&mut self, key: usize, id: EndpointId) {

@@ -61,6 +61,20 @@ async fn a_peer_that_vanishes_ends_a_connection_after_the_idle_timeout() {
 }
 
 #[tokio::test]
+async fn a_server_that_was_restarted_tells_clients_that_it_knows_nothing_of_them() {
+    let options = Options { reset_key: Some([5; 32]), ..Options::default() };
+    let (before, after) = (server(&["127.0.0.1"], &options), server(&["127.0.0.2"], &options));
+    let client = before.client(&["127.0.0.1"], &Options::default());
+    let (ours, _theirs) = before.connected(&client).await;
+    // Another server takes its address, with the same key.
+    assert!(before.endpoint.remove_address(before.address.ip()));
+    assert_eq!(after.endpoint.add_address(before.address).expect("it is free"), before.address);
+    let (mut up, _down) = ours.open_bi().await.expect("the client knows nothing of that");
+    up.write_all(&[0; 5000]).await.expect("the client knows nothing of that");
+    assert_eq!(within(ours.closed()).await, ConnectionError::Reset);
+}
+
+#[tokio::test]
 async fn an_endpoint_closes_all_its_connections() {
     let server = server(&["127.0.0.1"], &Options::default());
     let clients = [0; 3].map(|_| server.client(&["127.0.0.1"], &Options::default()));
