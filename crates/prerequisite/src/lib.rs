@@ -31,6 +31,8 @@ pub enum Prerequisite {
     CCompiler,
     /// `programs`: programs of other packages that a test runs, as curl, nft or python3.
     Programs,
+    /// `aioquic`: a Python with the package of that name.
+    Aioquic,
     /// `bash`.
     Bash,
     /// `zsh`: Debian's package zsh.
@@ -40,7 +42,7 @@ pub enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Kernel,
         Self::Ebpf,
         Self::UserNamespaces,
@@ -49,6 +51,7 @@ impl Prerequisite {
         Self::Usrsctp,
         Self::CCompiler,
         Self::Programs,
+        Self::Aioquic,
         Self::Bash,
         Self::Zsh,
         Self::Fish,
@@ -64,6 +67,7 @@ impl Prerequisite {
             Self::Usrsctp => "usrsctp",
             Self::CCompiler => "cc",
             Self::Programs => "programs",
+            Self::Aioquic => "aioquic",
             Self::Bash => "bash",
             Self::Zsh => "zsh",
             Self::Fish => "fish",

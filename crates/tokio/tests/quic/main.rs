@@ -1,5 +1,6 @@
 //! Endpoints of QUIC over sockets of loopback addresses, in real time.
 
+mod aioquic;
 mod ends;
 mod failures;
 mod paths;

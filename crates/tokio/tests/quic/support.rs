@@ -32,9 +32,18 @@ pub(crate) fn locals(addresses: &[&str]) -> Vec<SocketAddr> {
 pub(crate) fn server(addresses: &[&str], options: &Options) -> Server {
     let signed = rcgen::generate_simple_self_signed([NAME.to_owned()]).expect("a name of DNS");
     let key = PrivatePkcs8KeyDer::from(signed.signing_key.serialize_der());
+    server_with(addresses, options, signed.cert.der().clone(), key)
+}
+
+/// A server with this certificate.
+pub(crate) fn server_with(
+    addresses: &[&str],
+    options: &Options,
+    certificate: CertificateDer<'static>,
+    key: PrivatePkcs8KeyDer<'static>,
+) -> Server {
     let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()));
     let builder = builder.with_safe_default_protocol_versions().expect("TLS 1.3").with_no_client_auth();
-    let certificate = signed.cert.der().clone();
     let mut tls = builder.with_single_cert(vec![certificate.clone()], key.into()).expect("key and certificate");
     tls.alpn_protocols = vec![b"test".to_vec()];
     let endpoint = Endpoint::server(tls, &locals(addresses), options).expect("loopback addresses");
