@@ -61,7 +61,11 @@ impl Connection {
     pub async fn open_bi(&self) -> Result<(SendStream, ReceiveStream), ConnectionError> {
         let open = |state: &mut State, key: usize| {
             let (connection, stack) = state.parts(key);
-            let stack = stack.filter(|stack| connection.ended.is_none() && stack.may_open_stream())?;
+            let stack = stack.filter(|_| connection.ended.is_none())?;
+            if !stack.may_open_stream() {
+                connection.lacks_stream = true;
+                return None;
+            }
             let id = stack.open_stream(Priority::TURNS);
             connection.streams.insert(id, StreamState::new());
             Some(id)

@@ -16,6 +16,8 @@ use super::stream_state::{RECEIVING, StreamState};
 
 /// The error with which streams are reset that nobody has taken.
 const NOBODY: u64 = 0;
+/// Pairs of addresses whose bytes are counted.
+const MOST_COUNTED: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct ConnectionState {
@@ -25,6 +27,8 @@ pub(super) struct ConnectionState {
     pub(super) streams: BTreeMap<StreamId, StreamState>,
     /// Streams of the peer that nobody has accepted.
     pub(super) incoming: VecDeque<StreamId>,
+    /// Whether someone waits until the peer takes one more stream.
+    pub(super) lacks_stream: bool,
     pub(super) is_established: bool,
     /// Why it is over for its application.
     pub(super) ended: Option<ConnectionError>,
@@ -45,6 +49,7 @@ impl ConnectionState {
             ends,
             streams: BTreeMap::new(),
             incoming: VecDeque::new(),
+            lacks_stream: false,
             is_established: false,
             ended: None,
             is_accepted: false,
@@ -127,6 +132,10 @@ impl ConnectionState {
 
     /// Counts the bytes of a datagram.
     pub(super) fn count(&mut self, local: SocketAddr, remote: SocketAddr, sent: usize, received: usize) {
+        // Whoever knows an identifier of a path may send from any address.
+        if self.bytes.len() >= MOST_COUNTED && !self.bytes.contains_key(&(local, remote)) {
+            return;
+        }
         let bytes = self.bytes.entry((local, remote)).or_default();
         bytes.sent += sent as u64;
         bytes.received += received as u64;

@@ -80,7 +80,7 @@ impl Endpoint {
             match state.accepted.pop_front() {
                 Some(key) => Poll::Ready(key),
                 None => {
-                    state.wakers.push(context.waker().clone());
+                    state.wait(context);
                     Poll::Pending
                 }
             }
@@ -109,8 +109,8 @@ impl Endpoint {
         Ok(local)
     }
 
-    /// Closes the socket of a local address. Connections with several paths go on over the others, and tell the peer. Returns
-    /// whether there was one.
+    /// Closes the socket of a local address, as soon as the endpoint's task runs. Connections with several paths go on over the
+    /// others, and tell the peer. Returns whether there was one.
     pub fn remove_address(&self, address: IpAddr) -> bool {
         self.running.shared.lock().lose_address(address)
     }
@@ -128,7 +128,7 @@ impl Endpoint {
             if state.is_idle() {
                 return Poll::Ready(());
             }
-            state.wakers.push(context.waker().clone());
+            state.wait(context);
             Poll::Pending
         })
         .await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Context, Waker};
 
 use slab::Slab;
 use subflow_quantity::{Duration, Instant};
@@ -89,7 +89,7 @@ pub(super) struct State {
     /// Established connections that nobody has accepted.
     pub(super) accepted: VecDeque<usize>,
     /// Wait for a connection to accept, or until all are over.
-    pub(super) wakers: Vec<Waker>,
+    wakers: Vec<Waker>,
     /// Reused: the data of a datagram, and the datagram.
     pub(super) data: Vec<u8>,
     pub(super) datagram: Vec<u8>,
@@ -105,6 +105,12 @@ impl State {
         let state = &mut self.connections[key];
         let connection = state.endpoint.and_then(|id| self.host.endpoint_mut(id).as_quic_mut());
         (state, connection)
+    }
+
+    /// Wakes whoever polls when there is a connection to accept, or none is left.
+    pub(super) fn wait(&mut self, context: &Context<'_>) {
+        self.wakers.retain(|waker| !waker.will_wake(context.waker()));
+        self.wakers.push(context.waker().clone());
     }
 
     /// Whether no connection is left, not even one that waits for its last packets.
@@ -179,8 +185,8 @@ impl State {
         while let Some(event) = connection.poll_stream_event() {
             state.on_stream_event(event);
         }
-        if connection.may_open_stream() {
-            // Who waits for that looks again.
+        if state.lacks_stream && connection.may_open_stream() {
+            state.lacks_stream = false;
             state.wake();
         }
     }

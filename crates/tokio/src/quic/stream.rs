@@ -70,7 +70,7 @@ impl SendStream {
         let mut state = self.connection.endpoint.shared.lock();
         let (connection, stack) = state.parts(self.connection.key);
         if let Some(stream) = connection.streams.get_mut(&self.id).filter(|stream| !stream.is_sent) {
-            stream.on_reset_sent();
+            stream.reset();
             if let Some(stack) = stack {
                 stack.reset_stream(self.id, error_code);
             }

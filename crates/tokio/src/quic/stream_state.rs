@@ -18,6 +18,8 @@ pub(super) struct StreamState {
     /// Whether this side's part has ended, and whether the peer has all of it or takes no more.
     pub(super) is_finished: bool,
     pub(super) is_sent: bool,
+    /// Whether this side has ended it with an error.
+    is_reset: bool,
     /// The error with which the peer reads no more.
     stopped: Option<u64>,
     pub(super) receive: StreamBuffer,
@@ -47,6 +49,7 @@ impl StreamState {
             acknowledged: 0,
             is_finished: false,
             is_sent: false,
+            is_reset: false,
             stopped: None,
             receive: StreamBuffer::default(),
             received: 0,
@@ -92,12 +95,12 @@ impl StreamState {
 
     pub(super) fn on_stopped(&mut self, error_code: u64) {
         self.stopped = Some(error_code);
-        self.on_reset_sent();
+        self.reset();
     }
 
     /// Nothing more is sent, and nothing again.
-    pub(super) fn on_reset_sent(&mut self) {
-        (self.is_finished, self.is_sent) = (true, true);
+    pub(super) fn reset(&mut self) {
+        (self.is_finished, self.is_sent, self.is_reset) = (true, true, true);
         self.send.clear();
         self.wake_writer();
     }
@@ -180,11 +183,14 @@ impl StreamState {
         context: &mut Context<'_>,
         ended: Option<&ConnectionError>,
     ) -> Poll<Result<(), StreamError>> {
-        if self.is_sent && self.stopped.is_none() {
+        if self.is_sent && !self.is_reset {
             return Poll::Ready(Ok(()));
         }
         if let Some(error) = self.cannot_send(ended) {
             return Poll::Ready(Err(error));
+        }
+        if self.is_reset {
+            return Poll::Ready(Err(StreamError::Finished));
         }
         self.writer = Some(context.waker().clone());
         Poll::Pending

@@ -84,6 +84,7 @@ async fn streams_are_reset_and_stopped_with_their_errors() {
     up.write_all(b"half of").await.expect("an open stream");
     let (mut back, mut there) = within(theirs.accept_bi()).await.expect("the stream");
     up.reset(17);
+    assert_eq!(within(up.acknowledged()).await, Err(StreamError::Finished));
     down.stop(23);
     let mut text = Vec::new();
     let error = within(there.read_to_end(&mut text)).await.expect_err("the stream has no end");
@@ -99,4 +100,23 @@ async fn streams_are_reset_and_stopped_with_their_errors() {
     });
     let (_, echoed, received) = within(async { tokio::join!(sent, echoed, receive(down, 4)) }).await;
     assert_eq!((echoed, received), (1000, 10));
+}
+
+#[tokio::test]
+async fn opening_waits_while_the_peer_has_as_many_streams_as_it_takes() {
+    let server = server(&["127.0.0.1"], &Options { streams: 2, ..Options::default() });
+    let client = server.client(&["127.0.0.1"], &Options::default());
+    let (ours, theirs) = server.connected(&client).await;
+    let first = ours.open_bi().await.expect("one");
+    let (second, _down) = ours.open_bi().await.expect("two");
+    let waiting = tokio::time::timeout(std::time::Duration::from_millis(200), ours.open_bi()).await;
+    assert!(waiting.is_err(), "a third one is too many");
+    let serving = async {
+        let (back, there) = theirs.accept_bi().await.expect("the first stream");
+        tokio::join!(send(back, 20, 2), receive(there, 1)).1
+    };
+    let asking = async { tokio::join!(send(first.0, 10, 1), receive(first.1, 2)).1 };
+    let (third, asked, answered) = within(async { tokio::join!(ours.open_bi(), serving, asking) }).await;
+    assert_eq!((third.expect("the first is over").0.id(), asked, answered), (8, 10, 20));
+    drop(second);
 }
