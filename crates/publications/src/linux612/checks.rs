@@ -77,13 +77,26 @@ impl<'o> Deviation<'o> {
         self.compared.map_or(f64::INFINITY, |(ours, kernel)| (ours - kernel).abs() / bound(claim, kernel))
     }
 
+    /// The unit of both figures.
+    fn unit(&self) -> &'static str {
+        match self.check {
+            NEAR if self.row.outcome.is("transfer") => "s",
+            NEAR => "Mbit/s",
+            SPLIT => "MB",
+            STALL | RETURN => "s",
+            DELAY if self.name.ends_with("_ms") => "ms",
+            _ => "packets",
+        }
+    }
+
     /// Both figures, and what they are of.
     fn text(&self) -> String {
         let row = self.row.name();
         let of = if self.name.is_empty() { row } else { format!("{row}, {}", self.name) };
         match self.compared.zip(self.percent()) {
             Some(((ours, kernel), percent)) => {
-                format!("{percent:+.2} %: ours {ours:.4}, Linux 6.12 {kernel:.4} ({of})")
+                let unit = self.unit();
+                format!("{percent:+.2} %: ours {ours:.4} {unit}, Linux 6.12 {kernel:.4} {unit} ({of})")
             }
             None => format!("{} ({of})", self.verdict()),
         }

@@ -111,18 +111,20 @@ impl<'a> Distribution<'a> {
 
     pub(super) fn finding(&self) -> Finding {
         let middle = |samples: &[f64]| quantile(samples, 0.5).unwrap_or(0.0);
+        let unit = if self.quantity.unit.is_empty() { String::new() } else { format!(" {}", self.quantity.unit) };
         Finding::new(
             format!("H: same distribution not rejected at 5 %: {}", self.name()),
             self.verdict(),
             format!(
-                "D = {:.3}, p = {:.2} ({:.2} by Holm), {} runs and {} of the kernel, medians {:.3} and {:.3}",
-                self.test.statistic,
+                "criterion: p of the two-sample Kolmogorov-Smirnov test at least {LEVEL}; p = {:.2} ({:.2} by Holm), D = {:.3}; \
+                 medians: ours {:.3}{unit} of {} runs, Linux 6.12 {:.3}{unit} of {}",
                 self.test.p_value,
                 self.holm,
-                self.ours.len(),
-                self.kernel.len(),
+                self.test.statistic,
                 middle(&self.ours),
+                self.ours.len(),
                 middle(&self.kernel),
+                self.kernel.len(),
             ),
         )
         .beyond()
