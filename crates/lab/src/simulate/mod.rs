@@ -32,7 +32,7 @@ use subflow_scenario::Scenario;
 use crate::capture::{Capture, CaptureFolder};
 use crate::event_log::{EventFolder, EventLog};
 use crate::program_output::{ProgramOutput, refuse_programs};
-use crate::results::{Engine, FlowResult, RunResult};
+use crate::results::{Engine, FlowResult, LinkResult, RunResult};
 use crate::{CpuTimer, RunError};
 
 pub use dialogue::ExchangeClock;
@@ -218,8 +218,8 @@ pub(crate) fn check_size(network: &Network, links: &[DuplexLink]) -> Result<(), 
     Err(RunError::TooLarge(format!("more than {} packets are in the network at once{longest}", Network::MOST_PACKETS)))
 }
 
-/// Runs `scenario` as [`simulate`] does, and passes the figures of its flows at each of `instants` to
-/// `look`. They are those of a run that ends then, so that one run serves for several durations. The instants rise from
+/// Runs `scenario` as [`simulate`] does, and passes the figures of its flows and links at each of `instants`
+/// to `look`. They are those of a run that ends then, so that one run serves for several durations. The instants rise from
 /// the scenario's `measure_from` to at most its duration. The run ends after the last of them, or as soon as `look`
 /// breaks: what happens after a transfer whose end is all that is asked for need not be simulated.
 ///
@@ -230,7 +230,7 @@ pub fn simulate_flows(
     scenario: &Scenario,
     seed: u64,
     instants: impl IntoIterator<Item = Duration>,
-    mut look: impl FnMut(Vec<FlowResult>) -> ControlFlow<()>,
+    mut look: impl FnMut(Vec<FlowResult>, Vec<LinkResult>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let scenario = &*scenario.drawn(seed);
     let mut parts = Parts::whole(scenario, Setup::of_seed(seed))?;
@@ -241,7 +241,10 @@ pub fn simulate_flows(
         let end = Instant::ZERO + at;
         parts.run_until(end)?;
         parts.first().world.nodes.check_flows()?;
-        if look(parts.gathered(|run| run.flows(scenario, &baseline, end, false))).is_break() {
+        let figures =
+            |run: &mut Run| (run.flows(scenario, &baseline, end, false), run.link_results(scenario, &baseline, end));
+        let (flows, links) = parts.gathered(figures);
+        if look(flows, links).is_break() {
             break;
         }
     }
@@ -312,34 +315,35 @@ mod tests {
         Scenario::read(&document).expect("a good scenario")
     }
 
-    fn flows(duration_s: u64) -> Vec<FlowResult> {
-        simulate(&file_and_datagrams(duration_s), 5, &RunOptions::default()).expect("it runs").flows
+    fn whole(duration_s: u64) -> RunResult {
+        simulate(&file_and_datagrams(duration_s), 5, &RunOptions::default()).expect("it runs")
     }
 
     #[test]
     fn figures_at_an_instant_are_those_of_a_run_that_ends_then() {
         let mut seen = Vec::new();
-        let look = |flows| {
-            seen.push(flows);
+        let look = |flows, links| {
+            seen.push((flows, links));
             ControlFlow::Continue(())
         };
         simulate_flows(&file_and_datagrams(9), 5, [1, 4, 9].map(Duration::from_secs), look).expect("it runs");
-        assert_eq!(seen, [1, 4, 9].map(flows));
-        assert!(seen[0][0].completion_s.is_none() && seen[1][0].completion_s.is_some());
+        assert_eq!(seen, [1, 4, 9].map(whole).map(|run| (run.flows, run.links)));
+        assert!(seen[0].0[0].completion_s.is_none() && seen[1].0[0].completion_s.is_some());
+        assert!(seen[0].1[0].packets > 0);
     }
 
     #[test]
     fn a_run_ends_when_its_figures_suffice() {
         let mut looks = 0;
         let mut file = None;
-        let look = |flows: Vec<FlowResult>| {
+        let look = |flows: Vec<FlowResult>, _| {
             looks += 1;
             file = flows.into_iter().find(|flow| flow.completion_s.is_some());
             if file.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         simulate_flows(&file_and_datagrams(9), 5, (1..=9).map(Duration::from_secs), look).expect("it runs");
         assert!((2..6).contains(&looks), "{looks} looks");
-        let (file, whole) = (file.expect("the file arrives"), flows(9).swap_remove(0));
+        let (file, whole) = (file.expect("the file arrives"), whole(9).flows.swap_remove(0));
         assert_eq!((file.goodput_mbps, file.completion_s), (whole.goodput_mbps, whole.completion_s));
     }
 }

@@ -5,7 +5,7 @@ use subflow_lab::statistics::{mean, standard_deviation};
 
 use super::{CONGESTED, SECONDS_ITEM};
 use crate::study::{
-    DELIVERED, DUPLICATE_ACKS as DUPLICATES, RETRANSMISSIONS as REPEATED, Row, SRTT, Sample, Slice, by_second,
+    DELIVERED, DUPLICATE_ACKS as DUPLICATES, LOST, RETRANSMISSIONS as REPEATED, Row, SRTT, Sample, Slice, by_second,
 };
 
 /// The places of metrics in a sample, as the paper's file lists them: goodput of the upload in Mbit/s, seconds of a transfer
@@ -19,13 +19,15 @@ const INTERFACES: usize = 5;
 const SHOWN: usize = 13;
 /// The interface that it is of by what it carries: that with 100 Mbit/s.
 const OF_FIGURE_9: &str = "upload/client.l5-";
+/// The link behind it.
+const LINK_OF_FIGURE_9: &str = "l5";
 /// The properties of section 2.3.6 follow the interfaces, and then the lists of figure 9.
 const LISTS: usize = INTERFACE + INTERFACES + 3;
 
 /// The lists of figure 9, by the metrics of their slices: on its interface payload in Mbit/s, segments sent again in the
-/// second, duplicate acknowledgments of the whole connection, and the mean of the subflows' smoothed RTTs at the end of the
-/// second in ms, with the own queue.
-const FIGURE_9: [&str; 4] = ["payload", "retransmissions", "duplicate_acks", "rtt_ms"];
+/// second, packets lost on its link or dropped by its queues, duplicate acknowledgments of the whole connection, and the
+/// mean of the subflows' smoothed RTTs at the end of the second in ms, with the own queue.
+const FIGURE_9: [&str; 5] = ["payload", "retransmissions", "losses", "duplicate_acks", "rtt_ms"];
 
 /// What stands beside cells: the interfaces, and of figure 9 each second and all together.
 pub(super) fn slices(row: &Row) -> Vec<Slice> {
@@ -62,6 +64,7 @@ fn of_all_seconds(row: &Row) -> Slice {
             ("share", row.runs.iter().map(share).collect()),
             (FIGURE_9[1], sums(1)),
             (FIGURE_9[2], sums(2)),
+            (FIGURE_9[3], sums(3)),
         ],
     }
 }
@@ -90,6 +93,7 @@ fn lists_of_figure_9(result: &RunResult) -> Vec<f64> {
     let lists = [
         counted(DELIVERED, &is_of_interface),
         counted(REPEATED, &is_of_interface),
+        counted(LOST, &|name| name == LINK_OF_FIGURE_9),
         counted(DUPLICATES, &|name| name == "upload"),
         rtts.map(|values| values.iter().sum::<f64>() / values.len() as f64).collect(),
     ];
@@ -150,7 +154,7 @@ mod tests {
     fn on_the_interface_of_figure_9_nothing_is_sent_again() {
         let request = Request { items: vec!["seconds".to_owned()], quick: true, ..Request::default() };
         let reproduction = LIMA2017.reproduce(&request, &|_| {}).expect("the runs succeed").reproduction;
-        assert_eq!(reproduction.figures.len(), 4);
+        assert_eq!(reproduction.figures.len(), 5);
         let of_interface = reproduction.findings.iter().find(|finding| finding.statement.contains("on that interface"));
         let of_interface = of_interface.expect("it is a claim");
         assert_eq!(of_interface.verdict.confirmed(), Some(true), "{}", of_interface.evidence);
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn each_interface_and_each_second_has_its_place() {
-        let run = |shift: f64| (0..66).map(|place| f64::from(place) + shift).collect::<Vec<f64>>();
+        let run = |shift: f64| (0..79).map(|place| f64::from(place) + shift).collect::<Vec<f64>>();
         let all = LIMA2017.invented(Effort::Full, |_| vec![run(0.0), run(2.0)]);
         let figures = LIMA2017.shown(&all).figures;
         let curves = |title: &str| {
@@ -192,7 +196,7 @@ mod tests {
         let at_no_loss: Vec<f64> = interfaces.iter().map(|curve| curve.points[0].y).collect();
         assert_eq!(at_no_loss, [7.0, 8.0, 9.0, 10.0, 11.0]);
         let rtts = curves("second by second: mean RTT (figure 9)");
-        assert_eq!((rtts.len(), rtts[0].points[12].y), (4, 66.0), "the last of all");
+        assert_eq!((rtts.len(), rtts[0].points[12].y), (4, 79.0), "the last of all");
         let payload = curves("second by second: payload (figure 9)");
         assert_eq!(payload.iter().filter(|curve| curve.published).count(), 1, "that of the thesis");
     }

@@ -1,15 +1,15 @@
-//! Figures of flows second by second, which a run has at its end alone, such as what was sent again so far.
+//! Figures of flows and links second by second, which a run has at its end alone, such as what was sent again so far.
 
 use std::ops::ControlFlow;
 
 use subflow_lab::RunError;
-use subflow_lab::results::{FlowResult, RunResult, Series};
+use subflow_lab::results::{FlowResult, LinkResult, RunResult, Series};
 use subflow_lab::simulate::simulate_flows;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
 /// How stores tell such runs from others.
-pub(super) const IDENTITY: &str = "figures of flows by second";
+pub(super) const IDENTITY: &str = "figures of flows and links by second";
 
 /// The series so far of a flow `NAME` and of its subflows `NAME/SUBFLOW`.
 pub(crate) const RETRANSMISSIONS: &str = "retransmissions";
@@ -19,12 +19,17 @@ pub(crate) const DUPLICATE_ACKS: &str = "duplicate-acks";
 pub(crate) const DELIVERED: &str = "delivered";
 /// The smoothed RTT of a subflow in ms, which is none so far but that of the second's end.
 pub(crate) const SRTT: &str = "srtt";
+/// Packets that a link has lost so far, and that its queues have dropped, in both directions.
+pub(crate) const LOST: &str = "lost";
 
-/// Runs a scenario and notes the figures of its flows at the end of each second.
+/// Runs a scenario and notes the figures of its flows and links at the end of each second.
 pub(super) fn simulate_by_second(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
     let mut series = Vec::new();
-    let result = simulate_seconds(scenario, seed, |flows, second| {
-        flows.iter().for_each(|flow| note(&mut series, flow, second));
+    let result = simulate_seconds(scenario, seed, |flows, links, second| {
+        flows.iter().for_each(|flow| note_flow(&mut series, flow, second));
+        for link in links {
+            note(&mut series, second, (&link.name, LOST, ""), (link.drops + link.losses) as f64);
+        }
         ControlFlow::Continue(())
     })?;
     Ok(RunResult { series, ..result })
@@ -33,42 +38,45 @@ pub(super) fn simulate_by_second(scenario: &Scenario, seed: u64) -> Result<RunRe
 /// Like `simulate`, but ends in the second in which the first flow completes: what goes on beside the flow after its end
 /// need not be simulated.
 pub(super) fn simulate_until_complete(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
-    simulate_seconds(scenario, seed, |flows, _| {
+    simulate_seconds(scenario, seed, |flows, _, _| {
         let is_complete = flows.first().is_none_or(|flow| flow.completion_s.is_some());
         if is_complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
 }
 
-/// Shows `look` the flows at the end of each second, until it breaks off. The result has figures of flows only.
+/// Shows `look` flows and links at the end of each second, until it breaks off. The result has figures of flows only.
 fn simulate_seconds(
     scenario: &Scenario,
     seed: u64,
-    mut look: impl FnMut(&[FlowResult], u64) -> ControlFlow<()>,
+    mut look: impl FnMut(&[FlowResult], &[LinkResult], u64) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
     let (mut flows, mut second) = (Vec::new(), 0);
-    simulate_flows(scenario, seed, seconds, |found| {
+    simulate_flows(scenario, seed, seconds, |found, links| {
         second += 1;
         flows = found;
-        look(&flows, second)
+        look(&flows, &links, second)
     })?;
     let duration_s = scenario.duration.as_secs_f64();
     Ok(RunResult { seed, duration_s, flows, ..RunResult::default() })
 }
 
-fn note(series: &mut Vec<Series>, flow: &FlowResult, second: u64) {
-    let mut push = |of: &str, metric: &str, unit: &str, value: f64| {
-        let is_it = |known: &&mut Series| known.of == of && known.metric == metric;
-        let at = Instant::ZERO + Duration::from_secs(second);
-        match series.iter_mut().find(is_it) {
-            Some(known) => known.push(at, value),
-            None => {
-                let mut new = Series::new(of, metric, unit, Duration::from_secs(1));
-                new.push(at, value);
-                series.push(new);
-            }
+/// Adds a value to the series of an object, a metric and its unit.
+fn note(series: &mut Vec<Series>, second: u64, (of, metric, unit): (&str, &str, &str), value: f64) {
+    let is_it = |known: &&mut Series| known.of == of && known.metric == metric;
+    let at = Instant::ZERO + Duration::from_secs(second);
+    match series.iter_mut().find(is_it) {
+        Some(known) => known.push(at, value),
+        None => {
+            let mut new = Series::new(of, metric, unit, Duration::from_secs(1));
+            new.push(at, value);
+            series.push(new);
         }
-    };
+    }
+}
+
+fn note_flow(series: &mut Vec<Series>, flow: &FlowResult, second: u64) {
+    let mut push = |of: &str, metric: &str, unit: &str, value: f64| note(series, second, (of, metric, unit), value);
     push(&flow.name, RETRANSMISSIONS, "", flow.retransmissions as f64);
     push(&flow.name, DUPLICATE_ACKS, "", flow.duplicate_acks as f64);
     push(&flow.name, DELIVERED, "Mbit", flow.goodput_mbps * second as f64);

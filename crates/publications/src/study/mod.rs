@@ -48,7 +48,7 @@ use subflow_report::{Figure, Finding, Reproduction, Table};
 use subflow_scenario::file::{Problem, list};
 use subflow_scenario::sweep::Parameters;
 
-pub(crate) use by_second::{DELIVERED, DUPLICATE_ACKS, RETRANSMISSIONS, SRTT, by_second};
+pub(crate) use by_second::{DELIVERED, DUPLICATE_ACKS, LOST, RETRANSMISSIONS, SRTT, by_second};
 pub(crate) use cell::Cell;
 use claims::System;
 pub(crate) use claims::{Check, Claim};
