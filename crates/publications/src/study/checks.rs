@@ -86,7 +86,7 @@ impl Kind {
                 }
                 Comparison::Best(times) => {
                     format!(
-                        "{subject}, {}, {} with its interval, and not all equal",
+                        "{subject}, {}, {} with its interval, and no two surely equal within 1 %",
                         pairs(" over "),
                         between(times, "times")
                     )

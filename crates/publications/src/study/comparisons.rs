@@ -10,7 +10,7 @@ use super::ratio::Ratio;
 use super::results::{Part, Results, Row};
 use super::selection::{Figure, Selection};
 
-/// Means that surely differ by no more than this share are those of equals, of which none is the best.
+/// Means that surely differ by no more than this share are those of equals, of which neither is the best.
 const EQUAL: f64 = 0.01;
 
 /// What has to hold of two figures.
@@ -26,7 +26,7 @@ pub(super) enum Comparison {
     Equal(f64),
     /// How many times the second the first is.
     Ratio { times: RangeInclusive<f64>, decided: Decided },
-    /// The same of all pairs of a combination, unless all are surely equal.
+    /// The same of all pairs, none of which is surely equal.
     Best(RangeInclusive<f64>),
     /// The first less the second.
     Apart(RangeInclusive<f64>),
@@ -71,7 +71,7 @@ impl Comparison {
     /// What is told of a claim about each pair, and whether all pairs were run.
     pub(super) fn parts(&self, of: &Selection, results: &Results) -> (Vec<Part>, bool) {
         let (pairs, is_complete) = of.compared(results);
-        let mut found: Vec<(String, Ratio, Part)> = Vec::new();
+        let mut found: Vec<(Ratio, Part)> = Vec::new();
         for pair in pairs {
             let is_of_runs = matches!(self, Self::AheadInEachRun);
             let figures = [&pair.rows[0], &pair.rows[1]].map(|rows| {
@@ -93,12 +93,12 @@ impl Comparison {
                 Shown::Second => b.measured(&of.unit),
                 Shown::Ratio => of.claim.told.measured(self.ratio([a, b], ratio)),
             };
-            found.push((pair.label, ratio, Part { holds, measured, text }));
+            found.push((ratio, Part { holds, measured, text }));
         }
         if matches!(self, Self::Best(_)) {
             refute_equals(&mut found);
         }
-        (found.into_iter().map(|(.., part)| part).collect(), is_complete)
+        (found.into_iter().map(|(_, part)| part).collect(), is_complete)
     }
 
     fn ratio(&self, [a, b]: [Figure; 2], ratio: Ratio) -> Measured {
@@ -112,15 +112,11 @@ impl Comparison {
     }
 }
 
-/// Where all of a combination are surely equal, none is the best.
-fn refute_equals(found: &mut [(String, Ratio, Part)]) {
-    let is_equal = |ratio: &Ratio| ratio.is_in(&(1.0 - EQUAL..=1.0 + EQUAL)) == Some(true);
-    for place in 0..found.len() {
-        let label = found[place].0.clone();
-        if found.iter().filter(|(of, ..)| *of == label).all(|(_, ratio, _)| is_equal(ratio)) {
-            found[place].2.holds = Some(false);
-            found[place].2.text += ", equal within 1 %";
-        }
+/// What is surely equal to another one is not the best.
+fn refute_equals(found: &mut [(Ratio, Part)]) {
+    for (_, part) in found.iter_mut().filter(|(ratio, _)| ratio.is_in(&(1.0 - EQUAL..=1.0 + EQUAL)) == Some(true)) {
+        part.holds = Some(false);
+        part.text += ", equal within 1 %";
     }
 }
 
