@@ -64,12 +64,14 @@ pub fn run_traced(case: &Case, traced: bool) -> Report {
     let larger = |one: (i64, i64), other: (i64, i64)| if one.0 * other.1 > other.0 * one.1 { one } else { other };
     for action in &case.actions {
         world.trace(|| format!("{action:?}"));
-        let (before, start) = (world.steps(), ThreadTime::now());
+        let (before, start) = ((world.steps(), world.bytes()), ThreadTime::now());
         world.act(action);
         most_held = larger(world.check(), most_held);
-        let (steps, spent) = (world.steps() - before, start.elapsed().as_micros() as u64);
-        let allowed = limits::CPU_PER_ACTION_US + limits::CPU_PER_STEP_US * steps;
-        assert!(spent <= allowed, "slow: {spent} µs of CPU time for {steps} packets and timers");
+        let (steps, bytes) = (world.steps() - before.0, world.bytes() - before.1);
+        let spent = start.elapsed().as_micros() as u64;
+        let allowed =
+            limits::CPU_PER_ACTION_US + limits::CPU_PER_STEP_US * steps + limits::CPU_PER_KILOBYTE_US * bytes / 1000;
+        assert!(spent <= allowed, "slow: {spent} µs of CPU time for {steps} packets and timers, {bytes} bytes");
     }
     Report { most_held, ..world.finish() }
 }

@@ -35,6 +35,9 @@ pub(crate) const CPU_PER_ACTION_US: u64 = 30_000;
 /// CPU time of a packet or timer, on average over those of an action, the work of the model included. On a busy machine
 /// they take 3 µs; what goes through something that grows takes more and more.
 pub(crate) const CPU_PER_STEP_US: u64 = 100;
+/// CPU time for each kilobyte in packets beside that: the model writes and compares every byte, and packets have up to
+/// 9000 of them.
+pub(crate) const CPU_PER_KILOBYTE_US: u64 = 20;
 
 /// Bytes that a host may hold beside its endpoints: tables that have been larger keep their room. Every end (of a
 /// subflow or a pair of addresses, where there are several) has an entry by addresses and ports, of 64 bytes with IPv6,

@@ -53,6 +53,8 @@ pub(crate) struct World<'a> {
     last: VecDeque<Recorded>,
     /// Packets and timers that were handled.
     steps: u64,
+    /// Bytes of the packets that arrived.
+    bytes: u64,
     /// Packets that hosts have sent.
     sent: u64,
     /// Most endpoints that each host has had at once.
@@ -118,6 +120,7 @@ impl<'a> World<'a> {
             first: Vec::new(),
             last: VecDeque::new(),
             steps: 0,
+            bytes: 0,
             sent: 0,
             most_endpoints: [0; 2],
             unsettled: false,
@@ -129,6 +132,11 @@ impl<'a> World<'a> {
     /// Packets and timers so far.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Bytes that have arrived in packets.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The time since the case has begun.
@@ -185,6 +193,7 @@ impl<'a> World<'a> {
     }
 
     fn deliver(&mut self, arrival: &Arrival) {
+        self.bytes += arrival.wire.len() as u64;
         // A corrupt packet is refused here.
         let Ok((packet, payload)) = Packet::parse(&arrival.wire) else { return };
         let Some((packet, bytes)) = self.understand(arrival.to, packet, &arrival.wire[payload]) else { return };
