@@ -305,10 +305,13 @@ fn a_shell_has_a_terminal_and_controls_its_jobs() {
     }
     let (_folder, path) = scenario(SCENARIO);
     let (network, _) = Network::up("terminal", &path, &[]);
-    // Python opens a terminal for the command, types lines and Ctrl-C, and reads what comes back.
-    let script = "import os, pty, sys, time
+    // Python opens a terminal for the command, types lines and Ctrl-C, and reads what comes back. On a busy machine the
+    // program that Ctrl-C is for may not have started yet, so that it is typed again until the shell answers.
+    let script = "import os, pty, select, signal, sys
 pid, fd = pty.fork()
 if pid == 0:
+    # What runs in the background of a script ignores it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ['SHELL'] = '/bin/bash'
     os.execv(sys.argv[1], sys.argv[1:])
 shown = b''
@@ -318,9 +321,11 @@ def wait_for(words):
         shown += os.read(fd, 1024)
 os.write(fd, b'tty; cat /proc/1/comm; echo $((40 + 2))ready; sleep 86204\\n')
 wait_for(b'42ready\\r\\n')
-time.sleep(0.5)
-os.write(fd, b'\\x03')
-time.sleep(0.5)
+while b'43ready' not in shown:
+    os.write(fd, b'\\x03')
+    os.write(fd, b'echo $((40 + 3))ready\\n')
+    while b'43ready' not in shown and select.select([fd], [], [], 1)[0]:
+        shown += os.read(fd, 1024)
 os.write(fd, b'sleep 86205 & jobs; exit 9\\n')
 try:
     while part := os.read(fd, 1024):
