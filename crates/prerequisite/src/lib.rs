@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     #[should_panic(
-        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, cc, programs, bash, zsh, \
-                    fish"
+        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, cc, programs, \
+                    aioquic, bash, zsh, fish"
     )]
     fn an_unknown_name_is_refused() {
         is_required(Prerequisite::Kernel, "tshrak");
