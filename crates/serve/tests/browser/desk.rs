@@ -53,9 +53,9 @@ pub(crate) fn open(browser: &mut Chromium, address: &str) -> Page {
     page
 }
 
-/// Waits until an expression is true.
+/// Waits until an expression is true: for three minutes at least, since ten thousand runs take one on a busy machine.
 pub(crate) fn wait(page: &mut Page, expression: &str) {
-    for _ in 0..1200 {
+    for _ in 0..3600 {
         if page.evaluate(expression) == true {
             return;
         }
