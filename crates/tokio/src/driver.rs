@@ -5,12 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use subflow_quantity::Instant;
-use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 use crate::Device;
-use crate::state::Shared;
+use crate::shared::Shared;
+use crate::state::State;
 
 /// Packets received from a device before others have their turn.
 const BATCH: usize = 32;
@@ -18,29 +17,17 @@ const BATCH: usize = 32;
 const LARGEST_PACKET: usize = (1 << 16) + 64;
 
 /// A stack with its task.
-#[derive(Debug)]
-pub(crate) struct Running {
-    pub(crate) shared: Arc<Shared>,
-    task: JoinHandle<()>,
-}
+pub(crate) type Running = crate::shared::Running<State>;
 
-impl Running {
-    /// Starts the task, within a tokio runtime.
-    pub(crate) fn new(shared: Arc<Shared>, devices: Vec<Arc<dyn Device>>) -> Self {
-        let task = tokio::spawn(Driver::new(Arc::clone(&shared), devices));
-        Self { shared, task }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+/// Starts the task of a stack, within a tokio runtime.
+pub(crate) fn start(state: State, devices: Vec<Arc<dyn Device>>) -> Running {
+    let shared = Arc::new(Shared::new(state));
+    Running::new(Arc::clone(&shared), Driver::new(shared, devices))
 }
 
 /// Runs as long as the stack exists.
 struct Driver {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<State>>,
     /// `None` after an error: the device is gone.
     devices: Vec<Option<Arc<dyn Device>>>,
     sleep: Pin<Box<Sleep>>,
@@ -48,8 +35,8 @@ struct Driver {
 }
 
 impl Driver {
-    fn new(shared: Arc<Shared>, devices: Vec<Arc<dyn Device>>) -> Self {
-        let sleep = Box::pin(tokio::time::sleep_until(shared.tokio_time(Instant::ZERO)));
+    fn new(shared: Arc<Shared<State>>, devices: Vec<Arc<dyn Device>>) -> Self {
+        let sleep = shared.sleep();
         let devices = devices.into_iter().map(Some).collect();
         Self { shared, devices, sleep, buffer: vec![0; LARGEST_PACKET] }
     }
@@ -82,23 +69,8 @@ impl Future for Driver {
         for path in 0..self.devices.len() {
             busy |= self.receive(path, context);
         }
-        loop {
-            let next = {
-                let mut state = self.shared.lock();
-                let next = state.handle_timers();
-                state.armed = next;
-                state.driver = Some(context.waker().clone());
-                next
-            };
-            if next == Instant::MAX {
-                break;
-            }
-            let at = self.shared.tokio_time(next);
-            self.sleep.as_mut().reset(at);
-            if self.sleep.as_mut().poll(context).is_pending() {
-                break;
-            }
-        }
+        let Self { shared, sleep, .. } = &mut *self;
+        shared.poll_timers(sleep, context, |_, _| {});
         if busy {
             context.waker().wake_by_ref();
         }

@@ -37,7 +37,7 @@
 //! | reading, writing, closing | `stream.rs` |
 //! | the state of connections and subflows; what ended ones carried | `figures.rs`; `carried.rs` |
 //! | algorithms and buffer sizes | `options.rs` |
-//! | the task that receives packets and waits for timers | `driver.rs` |
+//! | the task that receives packets and waits for timers | `driver.rs`; what it shares with QUIC's: `shared.rs` |
 //! | one connection between its stream and the stack | `connection.rs`; its bytes: `stream_buffer.rs` |
 //! | everything behind the lock | `state.rs`; packets: `transmit.rs`, `segments.rs` |
 //! | QUIC over UDP sockets, with the feature `quic` | the table at the top of `quic/mod.rs` |
@@ -55,6 +55,7 @@ mod memory_device;
 mod options;
 #[cfg(feature = "quic")]
 pub mod quic;
+mod shared;
 mod stack;
 mod state;
 mod stream;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::driver::Running;
-use crate::state::Shared;
+use crate::driver::{Running, start};
+use crate::state::State;
 use crate::{CarriedBytes, ConnectionState, MptcpListener, MptcpStream, Options, Path};
 
 /// The time after which the next attempt to connect begins beside those under way (RFC 8305, section 5).
@@ -45,8 +45,7 @@ impl Stack {
     /// Where the operating system gives no random numbers.
     pub fn new(paths: Vec<Path>, options: Options) -> io::Result<Self> {
         let devices = paths.iter().map(|path| Arc::clone(&path.device)).collect();
-        let shared = Arc::new(Shared::new(paths, &options)?);
-        Ok(Self(Arc::new(Running::new(shared, devices))))
+        Ok(Self(Arc::new(start(State::new(paths, &options)?, devices))))
     }
 
     /// Connects to `remote`, from the first path that reaches it: further paths are tried after 250 ms each.

@@ -1,9 +1,9 @@
 //! Everything behind the lock: the host, its connections, their timers, and the paths.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
 
 use slab::Slab;
@@ -15,6 +15,7 @@ use subflow_wire::icmp::IcmpError;
 use crate::carried::Carried;
 use crate::connection::Connection;
 use crate::device::{Received, segments};
+use crate::shared::{Driven, Keys, Timers};
 use crate::transmit::Transmitter;
 use crate::{Options, Path};
 
@@ -22,49 +23,6 @@ use crate::{Options, Path};
 const LINGER: Duration = Duration::from_secs(60);
 /// Established connections that may wait for `accept` on a port; further ones are reset.
 const BACKLOG: usize = 1024;
-
-/// What a stack, its streams and its driver share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    state: Mutex<State>,
-    start: tokio::time::Instant,
-}
-
-impl Shared {
-    pub(crate) fn new(paths: Vec<Path>, options: &Options) -> io::Result<Self> {
-        let random = RandomSource::system().map_err(io::Error::other)?;
-        let addresses = paths.iter().flat_map(|path| path.addresses.iter().copied()).collect();
-        let state = State {
-            now: Instant::ZERO,
-            host: Host::new(addresses, random),
-            config: options.config(),
-            send_buffer: options.send_buffer,
-            connections: Slab::new(),
-            keys: Vec::new(),
-            timers: BTreeSet::new(),
-            armed: Instant::MAX,
-            driver: None,
-            accepted: BTreeMap::new(),
-            acceptor: BTreeMap::new(),
-            transmitter: Transmitter::new(paths),
-            carried: Carried::default(),
-        };
-        Ok(Self { state: Mutex::new(state), start: tokio::time::Instant::now() })
-    }
-
-    /// Locks the state and brings its clock up to date.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        // After a panic the state may be inconsistent, but a stream that is dropped must not panic again.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.now = state.now.max(Instant::from_nanos(self.start.elapsed().as_nanos() as u64));
-        state
-    }
-
-    /// The time of the stack's clock as tokio's.
-    pub(crate) fn tokio_time(&self, at: Instant) -> tokio::time::Instant {
-        self.start + std::time::Duration::from_nanos(at.as_nanos())
-    }
-}
 
 /// The state of a stack. Connections have keys that stay theirs, unlike endpoints, until their stream is dropped.
 #[derive(Debug)]
@@ -74,13 +32,8 @@ pub(crate) struct State {
     config: Arc<mptcp::Config>,
     send_buffer: u64,
     connections: Slab<Connection>,
-    /// Keys by endpoint.
-    keys: Vec<Option<usize>>,
-    /// Of all connections, with their keys.
-    timers: BTreeSet<(Instant, usize)>,
-    /// When the driver wakes up by itself.
-    pub(crate) armed: Instant,
-    pub(crate) driver: Option<Waker>,
+    keys: Keys,
+    timers: Timers,
     /// Established connections that nobody has accepted, by port.
     pub(crate) accepted: BTreeMap<u16, VecDeque<usize>>,
     pub(crate) acceptor: BTreeMap<u16, Waker>,
@@ -88,7 +41,48 @@ pub(crate) struct State {
     pub(crate) carried: Carried,
 }
 
+impl Driven for State {
+    fn now(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn timers(&mut self) -> &mut Timers {
+        &mut self.timers
+    }
+
+    fn handle_timer(&mut self, key: usize) {
+        let connection = &mut self.connections[key];
+        connection.timer = None;
+        let lingers_too_long =
+            !connection.peer_finished && connection.abandoned.is_some_and(|deadline| deadline <= self.now);
+        let Some(id) = connection.endpoint else { return };
+        match lingers_too_long {
+            true => self.host.endpoint_mut(id).abort(),
+            false => self.host.handle_timeout(self.now, id),
+        }
+        self.drain(key);
+    }
+}
+
 impl State {
+    pub(crate) fn new(paths: Vec<Path>, options: &Options) -> io::Result<Self> {
+        let random = RandomSource::system().map_err(io::Error::other)?;
+        let addresses = paths.iter().flat_map(|path| path.addresses.iter().copied()).collect();
+        Ok(Self {
+            now: Instant::ZERO,
+            host: Host::new(addresses, random),
+            config: options.config(),
+            send_buffer: options.send_buffer,
+            connections: Slab::new(),
+            keys: Keys::default(),
+            timers: Timers::default(),
+            accepted: BTreeMap::new(),
+            acceptor: BTreeMap::new(),
+            transmitter: Transmitter::new(paths),
+            carried: Carried::default(),
+        })
+    }
+
     pub(crate) fn connection(&mut self, key: usize) -> &mut Connection {
         &mut self.connections[key]
     }
@@ -135,11 +129,7 @@ impl State {
         // The application reads at its own pace from the first byte on.
         self.host.endpoint_mut(id).set_bytes_read(0, self.now);
         let key = self.connections.insert(Connection::new(id, self.host.endpoint(id).ends()));
-        let index = id.0 as usize;
-        if self.keys.len() <= index {
-            self.keys.resize(index + 1, None);
-        }
-        self.keys[index] = Some(key);
+        self.keys.insert(id, key);
         key
     }
 
@@ -162,7 +152,7 @@ impl State {
         while let Some(reply) = self.host.poll_reply() {
             self.transmitter.transmit(reply, None);
         }
-        if let Some(key) = last.and_then(|id| self.key_of(id)) {
+        if let Some(key) = last.and_then(|id| self.keys.of(id)) {
             self.drain(key);
         }
     }
@@ -172,21 +162,17 @@ impl State {
     fn receive_error(&mut self, bytes: &[u8]) {
         let Ok(Some(error)) = IcmpError::parse(bytes) else { return };
         if let Some(id) = self.host.handle_icmp(self.now, &error)
-            && let Some(key) = self.key_of(id)
+            && let Some(key) = self.keys.of(id)
         {
             self.connections[key].on_network_error(self.host.endpoint(id).network_error());
             self.drain(key);
         }
     }
 
-    fn key_of(&self, id: EndpointId) -> Option<usize> {
-        self.keys.get(id.0 as usize).copied().flatten()
-    }
-
     /// Stores the part of a payload that the endpoint has accepted.
     fn keep_payload(&mut self, id: EndpointId, payload: &[u8]) {
         // A connection that was accepted just now has no key; a SYN of ours has no use for data before that.
-        let (Some(taken), Some(key)) = (self.host.endpoint(id).taken(), self.key_of(id)) else { return };
+        let (Some(taken), Some(key)) = (self.host.endpoint(id).taken(), self.keys.of(id)) else { return };
         let connection = &mut self.connections[key];
         if connection.abandoned.is_some() {
             return;
@@ -260,58 +246,18 @@ impl State {
         let connection = &mut self.connections[key];
         let linger = connection.abandoned.filter(|_| !connection.peer_finished);
         let at = [self.host.poll_timeout(id), linger].into_iter().flatten().min();
-        if at == connection.timer {
-            return;
-        }
-        if let Some(before) = core::mem::replace(&mut connection.timer, at) {
-            self.timers.remove(&(before, key));
-        }
-        if let Some(at) = at {
-            self.timers.insert((at, key));
-            if at < self.armed {
-                self.wake_driver();
-            }
-        }
-    }
-
-    pub(crate) fn wake_driver(&mut self) {
-        if let Some(waker) = self.driver.take() {
-            waker.wake();
-        }
-    }
-
-    /// Handles the timers that have expired, and returns when the next one does.
-    pub(crate) fn handle_timers(&mut self) -> Instant {
-        while let Some(&(at, key)) = self.timers.first() {
-            if at > self.now {
-                return at;
-            }
-            self.timers.pop_first();
-            let connection = &mut self.connections[key];
-            connection.timer = None;
-            let lingers_too_long =
-                !connection.peer_finished && connection.abandoned.is_some_and(|deadline| deadline <= self.now);
-            let Some(id) = connection.endpoint else { continue };
-            match lingers_too_long {
-                true => self.host.endpoint_mut(id).abort(),
-                false => self.host.handle_timeout(self.now, id),
-            }
-            self.drain(key);
-        }
-        Instant::MAX
+        self.timers.set(key, &mut connection.timer, at);
     }
 
     /// The endpoint is over.
     fn end(&mut self, key: usize, id: EndpointId) {
         self.carried.add(self.host.endpoint(id));
         self.host.remove(id);
-        self.keys[id.0 as usize] = None;
+        self.keys.remove(id);
         let connection = &mut self.connections[key];
         connection.endpoint = None;
         connection.send.clear();
-        if let Some(at) = connection.timer.take() {
-            self.timers.remove(&(at, key));
-        }
+        self.timers.set(key, &mut connection.timer, None);
         if connection.abandoned.is_some() {
             self.connections.remove(key);
         }
@@ -347,7 +293,7 @@ impl State {
     /// Resets all connections.
     pub(crate) fn abort_all(&mut self) {
         let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
-        for key in keys.into_iter().filter(|&key| self.connections.contains(key)).collect::<Vec<_>>() {
+        for key in keys {
             self.abort(key);
         }
     }

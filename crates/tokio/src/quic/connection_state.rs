@@ -73,7 +73,13 @@ impl ConnectionState {
         }
     }
 
-    pub(super) fn on_stream_event(&mut self, event: StreamEvent) {
+    pub(super) fn take_stream_events(&mut self, connection: &mut Connection) {
+        while let Some(event) = connection.poll_stream_event() {
+            self.on_stream_event(event);
+        }
+    }
+
+    fn on_stream_event(&mut self, event: StreamEvent) {
         let stream = match event {
             StreamEvent::Opened(stream) => {
                 self.streams.insert(stream, StreamState::new());

@@ -30,13 +30,12 @@ impl State {
             let _ = self.sockets.send(ends.local.ip(), ends.remote, &bytes);
         }
         let Some((id, opened)) = handled else { return };
-        let Some(key) = self.key_of(id) else { return };
+        let Some(key) = self.keys.of(id) else { return };
         let (state, connection) = self.parts(key);
         state.count(local, from, 0, bytes.len());
         if let Some(connection) = connection {
-            while let Some(event) = connection.poll_stream_event() {
-                state.on_stream_event(event);
-            }
+            // Streams that it opens are there to keep its data.
+            state.take_stream_events(connection);
             state.keep(connection, &opened, bytes);
         }
         self.drain(key);
@@ -74,7 +73,7 @@ impl State {
             }
         }
         self.held.insert(key);
-        self.wake_driver();
+        self.wake_task();
         None
     }
 }

@@ -6,13 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use subflow_quantity::Instant;
 use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
-use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-use super::state::Shared;
+use super::state::State;
+use crate::shared::Shared;
 
 /// Datagrams received from a socket before others have their turn.
 const BATCH: usize = 32;
@@ -20,24 +19,12 @@ const BATCH: usize = 32;
 const LARGEST_DATAGRAM: usize = 1 << 16;
 
 /// An endpoint with its task.
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) shared: Arc<Shared>,
-    task: JoinHandle<()>,
-}
+pub(super) type Running = crate::shared::Running<State>;
 
-impl Running {
-    /// Starts the task, within a tokio runtime.
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        let task = tokio::spawn(Driver::new(Arc::clone(&shared)));
-        Self { shared, task }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+/// Starts the task of an endpoint, within a tokio runtime.
+pub(super) fn start(state: State) -> Running {
+    let shared = Arc::new(Shared::new(state));
+    Running::new(Arc::clone(&shared), Driver::new(shared))
 }
 
 /// Who holds a connection: the connection itself, and its streams.
@@ -55,15 +42,15 @@ impl Drop for Held {
 
 /// Runs as long as the endpoint exists.
 struct Driver {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<State>>,
     sockets: Vec<(SocketAddr, Arc<UdpSocket>)>,
     sleep: Pin<Box<Sleep>>,
     buffer: Vec<u8>,
 }
 
 impl Driver {
-    fn new(shared: Arc<Shared>) -> Self {
-        let sleep = Box::pin(tokio::time::sleep_until(shared.tokio_time(Instant::ZERO)));
+    fn new(shared: Arc<Shared<State>>) -> Self {
+        let sleep = shared.sleep();
         Self { shared, sockets: Vec::new(), sleep, buffer: vec![0; LARGEST_DATAGRAM] }
     }
 
@@ -99,26 +86,12 @@ impl Future for Driver {
         for place in 0..self.sockets.len() {
             is_busy |= self.receive(place, context);
         }
-        loop {
-            let next = {
-                let mut state = self.shared.lock();
-                if state.sockets.poll_flush(context) {
-                    state.resume();
-                }
-                let next = state.handle_timers();
-                state.armed = next;
-                state.driver = Some(context.waker().clone());
-                next
-            };
-            if next == Instant::MAX {
-                break;
+        let Self { shared, sleep, .. } = &mut *self;
+        shared.poll_timers(sleep, context, |state, context| {
+            if state.sockets.poll_flush(context) {
+                state.resume();
             }
-            let at = self.shared.tokio_time(next);
-            self.sleep.as_mut().reset(at);
-            if self.sleep.as_mut().poll(context).is_pending() {
-                break;
-            }
-        }
+        });
         if is_busy || self.shared.lock().sockets_changed {
             context.waker().wake_by_ref();
         }

@@ -10,11 +10,11 @@ use rustls::{ClientConfig, ServerConfig};
 use subflow_transport::quic::Config;
 
 use super::connection::Connection;
-use super::driver::Running;
+use super::driver::{self, Running};
 use super::error::ConnectError;
 use super::options::Options;
 use super::sockets::bind;
-use super::state::{Shared, State};
+use super::state::State;
 
 /// An endpoint of QUIC over UDP sockets, one for each local address. Clones share it. Its task ends, and with it all connections,
 /// when the last clone, connection and stream are dropped.
@@ -138,12 +138,10 @@ impl Endpoint {
 /// Binds sockets, and starts the task of an endpoint that has done `begin` with the port of each.
 fn start(addresses: &[SocketAddr], options: &Options, begin: impl Fn(&mut State, u16)) -> io::Result<Arc<Running>> {
     let sockets = addresses.iter().map(|&address| bind(address)).collect::<io::Result<Vec<_>>>()?;
-    let shared = Arc::new(Shared::new(options.stream_send_buffer)?);
-    let mut state = shared.lock();
+    let mut state = State::new(options.stream_send_buffer)?;
     for (local, socket) in sockets {
         begin(&mut state, local.port());
         state.add_socket(local, socket);
     }
-    drop(state);
-    Ok(Arc::new(Running::new(shared)))
+    Ok(Arc::new(driver::start(state)))
 }

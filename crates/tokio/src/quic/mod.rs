@@ -58,7 +58,7 @@
 //! | what can go wrong | `error.rs` |
 //! | algorithms and bounds | `options.rs` |
 //! | figures of paths | `figures.rs` |
-//! | the task that receives datagrams and waits for timers | `driver.rs`; sockets: `sockets.rs`; what they carry: `datagrams.rs` |
+//! | the task that receives datagrams and waits for timers | `driver.rs`, `../shared.rs`; sockets: `sockets.rs`; what they carry: `datagrams.rs` |
 //! | everything behind the lock | `state.rs`; one connection: `connection_state.rs`; one stream: `stream_state.rs` |
 //!
 //! Not there: streams in one direction, datagrams, 0-RTT, migration of a path to another address, ECN (which takes control

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use slab::Slab;
@@ -16,6 +16,7 @@ use tokio::net::UdpSocket;
 use super::connection_state::ConnectionState;
 use super::error::ConnectionError;
 use super::sockets::{AddressGone, Sockets};
+use crate::shared::{Driven, Keys, Timers};
 
 /// How long a connection that nobody holds waits until the peer has acknowledged what was written.
 const LINGER: Duration = Duration::from_secs(60);
@@ -23,50 +24,6 @@ const LINGER: Duration = Duration::from_secs(60);
 const BACKLOG: usize = 1024;
 /// The error with which they are closed, and with which a connection is closed that has done its work.
 const NO_ERROR: u64 = 0;
-
-/// What an endpoint, its connections and its task share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    state: Mutex<State>,
-    start: tokio::time::Instant,
-}
-
-impl Shared {
-    pub(super) fn new(stream_send_buffer: u64) -> io::Result<Self> {
-        let random = RandomSource::system().map_err(io::Error::other)?;
-        let state = State {
-            now: Instant::ZERO,
-            host: Host::new(Vec::new(), random),
-            stream_send_buffer,
-            sockets: Sockets::default(),
-            sockets_changed: true,
-            connections: Slab::new(),
-            keys: Vec::new(),
-            held: BTreeSet::new(),
-            timers: BTreeSet::new(),
-            armed: Instant::MAX,
-            driver: None,
-            accepted: VecDeque::new(),
-            wakers: Vec::new(),
-            data: Vec::new(),
-            datagram: Vec::new(),
-        };
-        Ok(Self { state: Mutex::new(state), start: tokio::time::Instant::now() })
-    }
-
-    /// Locks the state and brings its clock up to date.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // After a panic the state may be inconsistent, but a stream that is dropped must not panic again.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.now = state.now.max(Instant::from_nanos(self.start.elapsed().as_nanos() as u64));
-        state
-    }
-
-    /// The time of the stack's clock as tokio's.
-    pub(super) fn tokio_time(&self, at: Instant) -> tokio::time::Instant {
-        self.start + std::time::Duration::from_nanos(at.as_nanos())
-    }
-}
 
 /// The state of an endpoint. Connections have keys that stay theirs, unlike endpoints of the stack, until nobody holds them.
 #[derive(Debug)]
@@ -78,14 +35,10 @@ pub(super) struct State {
     /// Whether the task has to look which sockets there are.
     pub(super) sockets_changed: bool,
     connections: Slab<ConnectionState>,
-    /// Keys by endpoint of the stack.
-    keys: Vec<Option<usize>>,
+    pub(super) keys: Keys,
     /// Connections that may have more to send, but for datagrams that wait for a socket.
     pub(super) held: BTreeSet<usize>,
-    timers: BTreeSet<(Instant, usize)>,
-    /// When the task wakes up by itself.
-    pub(super) armed: Instant,
-    pub(super) driver: Option<Waker>,
+    timers: Timers,
     /// Established connections that nobody has accepted.
     pub(super) accepted: VecDeque<usize>,
     /// Wait for a connection to accept, or until all are over.
@@ -95,7 +48,44 @@ pub(super) struct State {
     pub(super) datagram: Vec<u8>,
 }
 
+impl Driven for State {
+    fn now(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn timers(&mut self) -> &mut Timers {
+        &mut self.timers
+    }
+
+    fn handle_timer(&mut self, key: usize) {
+        self.connections[key].timer = None;
+        if let Some(id) = self.connections[key].endpoint {
+            self.host.handle_timeout(self.now, id);
+            self.drain(key);
+        }
+    }
+}
+
 impl State {
+    pub(super) fn new(stream_send_buffer: u64) -> io::Result<Self> {
+        let random = RandomSource::system().map_err(io::Error::other)?;
+        Ok(Self {
+            now: Instant::ZERO,
+            host: Host::new(Vec::new(), random),
+            stream_send_buffer,
+            sockets: Sockets::default(),
+            sockets_changed: true,
+            connections: Slab::new(),
+            keys: Keys::default(),
+            held: BTreeSet::new(),
+            timers: Timers::default(),
+            accepted: VecDeque::new(),
+            wakers: Vec::new(),
+            data: Vec::new(),
+            datagram: Vec::new(),
+        })
+    }
+
     pub(super) fn connection(&mut self, key: usize) -> &mut ConnectionState {
         &mut self.connections[key]
     }
@@ -128,16 +118,8 @@ impl State {
 
     pub(super) fn add(&mut self, id: EndpointId) -> usize {
         let key = self.connections.insert(ConnectionState::new(id, self.host.endpoint(id).ends()));
-        let index = id.0 as usize;
-        if self.keys.len() <= index {
-            self.keys.resize(index + 1, None);
-        }
-        self.keys[index] = Some(key);
+        self.keys.insert(id, key);
         key
-    }
-
-    pub(super) fn key_of(&self, id: EndpointId) -> Option<usize> {
-        self.keys.get(id.0 as usize).copied().flatten()
     }
 
     /// Requests a path of a connection.
@@ -182,9 +164,7 @@ impl State {
             }
         }
         let Some(connection) = self.host.endpoint_mut(id).as_quic_mut() else { return };
-        while let Some(event) = connection.poll_stream_event() {
-            state.on_stream_event(event);
-        }
+        state.take_stream_events(connection);
         if state.lacks_stream && connection.may_open_stream() {
             state.lacks_stream = false;
             state.wake();
@@ -247,13 +227,11 @@ impl State {
         let cause = self.host.endpoint(id).as_quic().and_then(Connection::end_cause);
         self.connections[key].end(ConnectionError::of(how, cause));
         self.host.remove(id);
-        self.keys[id.0 as usize] = None;
+        self.keys.remove(id);
         self.held.remove(&key);
         let state = &mut self.connections[key];
         state.endpoint = None;
-        if let Some(at) = state.timer.take() {
-            self.timers.remove(&(at, key));
-        }
+        self.timers.set(key, &mut state.timer, None);
         if state.abandoned.is_some() {
             self.forget(key);
         }
@@ -270,39 +248,11 @@ impl State {
         let state = &mut self.connections[key];
         let linger = state.abandoned.filter(|_| state.ended.is_none());
         let at = [self.host.poll_timeout(id), linger].into_iter().flatten().min();
-        if at == state.timer {
-            return;
-        }
-        if let Some(before) = core::mem::replace(&mut state.timer, at) {
-            self.timers.remove(&(before, key));
-        }
-        if let Some(at) = at {
-            self.timers.insert((at, key));
-            if at < self.armed {
-                self.wake_driver();
-            }
-        }
+        self.timers.set(key, &mut state.timer, at);
     }
 
-    pub(super) fn wake_driver(&mut self) {
-        if let Some(waker) = self.driver.take() {
-            waker.wake();
-        }
-    }
-
-    /// Handles the timers that have expired, and returns when the next one does.
-    pub(super) fn handle_timers(&mut self) -> Instant {
-        while let Some(&(at, key)) = self.timers.first() {
-            if at > self.now {
-                return at;
-            }
-            self.timers.pop_first();
-            self.connections[key].timer = None;
-            let Some(id) = self.connections[key].endpoint else { continue };
-            self.host.handle_timeout(self.now, id);
-            self.drain(key);
-        }
-        Instant::MAX
+    pub(super) fn wake_task(&mut self) {
+        self.timers.wake_task();
     }
 
     /// Sockets take datagrams again: connections go on that had to wait.
@@ -338,7 +288,7 @@ impl State {
     /// All connections act on sockets that have come or gone, and the task too.
     fn follow_sockets(&mut self) {
         self.sockets_changed = true;
-        self.wake_driver();
+        self.wake_task();
         let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
         for key in keys {
             if self.connections.contains(key) {
@@ -350,7 +300,7 @@ impl State {
     /// Closes all connections.
     pub(super) fn close_all(&mut self, error_code: u64, reason: &str) {
         let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
-        for key in keys.into_iter().filter(|&key| self.connections.contains(key)).collect::<Vec<_>>() {
+        for key in keys {
             self.close(key, error_code, reason);
         }
         for key in core::mem::take(&mut self.accepted) {
