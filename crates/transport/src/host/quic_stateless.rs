@@ -92,20 +92,20 @@ impl Host {
         self.random.fill_bytes(&mut id);
         let source = ConnectionId::new(&id).unwrap_or_default();
         let token = self.retry_token(ends.remote, (packet.destination, source), now);
-        let retry = |integrity_tag| {
-            let (version, destination, token) = (VERSION_1, packet.source, token.clone());
-            let header = PacketHeader::Retry { version, destination, source, token, integrity_tag };
-            let packets = vec![QuicPacket { header, frames: Vec::new() }];
-            let (source_port, destination_port) = (ends.local.port(), ends.remote.port());
-            let mut bytes = Vec::new();
-            let datagram = QuicDatagram { source_port, destination_port, packets };
-            datagram.emit(PayloadBytes::Bytes(&[]), &mut bytes).map(|()| bytes)
-        };
-        let Ok(untagged) = retry([0; TAG_LENGTH]) else { return };
-        let tag = tls.retry_tag(&packet.destination, &untagged[..untagged.len() - TAG_LENGTH]);
-        if let Ok(bytes) = retry(tag) {
-            self.stateless.replies.push_back(StatelessReply { ends, bytes });
+        let (version, destination, integrity_tag) = (VERSION_1, packet.source, [0; TAG_LENGTH]);
+        let header = PacketHeader::Retry { version, destination, source, token, integrity_tag };
+        let packets = vec![QuicPacket { header, frames: Vec::new() }];
+        let (source_port, destination_port) = (ends.local.port(), ends.remote.port());
+        let datagram = QuicDatagram { source_port, destination_port, packets };
+        let mut bytes = Vec::new();
+        if datagram.emit(PayloadBytes::Bytes(&[]), &mut bytes).is_err() {
+            return;
         }
+        // It authenticates what comes before it (RFC 9001, section 5.8).
+        bytes.truncate(bytes.len() - TAG_LENGTH);
+        let tag = tls.retry_tag(&packet.destination, &bytes);
+        bytes.extend(tag);
+        self.stateless.replies.push_back(StatelessReply { ends, bytes });
     }
 
     /// A token for the client at `remote`, which has sent its first packet to `original` and sends the next one to `source`.
