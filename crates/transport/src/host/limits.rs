@@ -15,7 +15,8 @@ pub struct Limits {
     /// Half-open TCP, MPTCP and QUIC connections for each listening port: 4096, as with Linux's `net.core.somaxconn`. Above
     /// the bound SYNs are answered with [SYN cookies](super::Host#syn-cookies); 0 answers all SYNs with cookies, as
     /// `tcp_syncookies` = 2 does. Above it Initial packets of new QUIC connections are dropped, and their clients try again; from
-    /// [`retry_from`](crate::quic::Config::retry_from) half-open connections on clients have to prove their address. A connection that ends before it is established counts until it is
+    /// [`retry_from`](crate::quic::Config::retry_from) half-open connections on clients have to prove their address. A
+    /// connection that ends before it is established counts until it is
     /// [removed](super::Host::remove).
     ///
     /// The same number of connections, of all ports together, may wait for [`poll_accept`](super::Host::poll_accept).

@@ -167,6 +167,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The key of stateless resets, where they are sent: without cryptography there are none.
+    pub(super) fn reset_key_in_use(&self) -> Option<&ResetKey> {
+        self.reset_key.as_ref().filter(|_| self.tls.is_some())
+    }
+
     /// What this end says about itself in the handshake, but for connection identifiers.
     pub(super) fn transport_parameters(&self) -> TransportParameters {
         TransportParameters {

@@ -236,10 +236,9 @@ impl Connection {
         let initial = Path::new((0, 0), ends, ids, &mut congestion, &config, now);
         let mut handshake_spaces: [Space; 2] = Default::default();
         handshake_spaces[SpaceId::Initial.index()].open();
-        let reset_key = config.reset_key.clone().filter(|_| config.tls.is_some());
         let multipath = config.multipath.as_ref().map(|multipath| {
             let mut multipath = Multipath::new(multipath, ends.local.ip(), addresses);
-            multipath.reset_key = reset_key;
+            multipath.reset_key = config.reset_key_in_use().cloned();
             Box::new(multipath)
         });
         Self {

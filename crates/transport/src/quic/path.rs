@@ -119,7 +119,7 @@ impl Path {
     pub(super) fn new(
         (place, id): (usize, u64),
         ends: Ends,
-        ids: ConnectionIds,
+        mut ids: ConnectionIds,
         controller: &mut Controller,
         config: &Config,
         now: Instant,
@@ -134,8 +134,7 @@ impl Path {
         if is_further {
             space.open();
         }
-        let mut ids = ids;
-        ids.set_reset_key(config.reset_key.as_ref().filter(|_| config.tls.is_some()));
+        ids.set_reset_key(config.reset_key_in_use());
         let challenges = Challenges { is_due: is_further, ..Challenges::default() };
         let recovery = Recovery::new(place, controller, config, now);
         Self {
