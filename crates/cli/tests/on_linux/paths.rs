@@ -86,6 +86,24 @@ fn a_connection_outlives_the_loss_of_all_its_addresses_at_both_ends() {
     outage_at_both_ends("all", 2, "full-mesh", 4);
 }
 
+#[test]
+fn an_address_may_be_lost_before_the_daemon_hears_of_a_connection_with_it() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("late", 1);
+    hosts.number(0, [1, 1]);
+    let [_server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &["--policy", "default"]));
+    client.signal("STOP");
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 1, &client);
+    hosts.ip(&hosts.client, "link set v0 down");
+    client.signal("CONT");
+    client.wait_for("keeping 10.77.0.1:");
+    hosts.ip(&hosts.client, "link set v0 up");
+    transfer.complete();
+}
+
 /// Closes a subflow in the place of the daemon.
 fn close(host: &Namespace, local: &str, remote: &str) {
     let ends = |subflow: &SubflowSocket| [subflow.info.local.ip(), subflow.info.remote.ip()].map(|ip| ip.to_string());

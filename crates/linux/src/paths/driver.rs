@@ -12,7 +12,7 @@ use subflow_quantity::Instant;
 
 use super::carried::Carried;
 use super::connection::{Connection, Means, four_tuple};
-use super::local::{Difference, LocalAddresses};
+use super::local::{Difference, LocalAddress, LocalAddresses};
 use super::rules::Rules;
 use crate::WallClock;
 use crate::error::{Result, While};
@@ -31,6 +31,8 @@ pub struct Driver {
     pub(super) carried: Option<Carried>,
     /// Whether the addresses are still to be asked for: they went on changing.
     addresses_due: bool,
+    /// Addresses that were lost before all events were handled: a connection that begins with one of them is older.
+    just_lost: Vec<LocalAddress>,
     /// By token.
     pub(super) connections: BTreeMap<u32, Connection>,
 }
@@ -48,8 +50,9 @@ impl Driver {
         let (kernel, events) = (MptcpPathManager::open()?, MptcpEvents::open()?);
         let mut local = LocalAddresses::open()?;
         let found = local.refresh(&rules.interfaces)?;
-        let (clock, connections) = (WallClock::start(), BTreeMap::new());
-        let mut driver = Self { kernel, events, local, clock, rules, carried: None, addresses_due: false, connections };
+        let (clock, just_lost, connections) = (WallClock::start(), Vec::new(), BTreeMap::new());
+        let (carried, addresses_due) = (None, false);
+        let mut driver = Self { kernel, events, local, clock, rules, carried, addresses_due, just_lost, connections };
         driver.log(&found);
         driver.compare_with_kernel()?;
         Ok(driver)
@@ -88,6 +91,9 @@ impl Driver {
         self.carried.as_mut().map_or(Ok(()), Carried::receive)?;
         let (events, rest) = batch(|| self.events.receive())?;
         events.into_iter().for_each(|event| self.on_event(event));
+        if rest != Rest::More {
+            self.just_lost.clear();
+        }
         if rest == Rest::Lost {
             log::warn!("the kernel dropped events; comparing with its connections");
             self.compare_with_kernel()?;
@@ -168,7 +174,12 @@ impl Driver {
         let named = plan.subflows.clone();
         log::debug!("connection {token:08x} with {} gets {}", initial.remote, plan.path_manager.name());
         let mut connection = Connection::new(token, initial, client, plan);
-        connection.establish(closed, &named, &mut self.means());
+        let lost = self.just_lost.iter().copied().find(|lost| lost.address == initial.local.ip());
+        let mut means = self.means();
+        connection.establish(closed, &named, &mut means);
+        if let Some(lost) = lost.filter(|lost| means.local.entry(lost.address).is_none()) {
+            connection.lose(&lost, &mut means);
+        }
         self.connections.insert(token, connection);
         self.expect([initial]);
     }
@@ -211,6 +222,7 @@ impl Driver {
             connection.on_events(gained.iter().map(|gained| Event::LocalAddressAdded(gained.named())), means);
             changed.iter().for_each(|changed| connection.prefer(changed.address, changed.backup, means));
         });
+        self.just_lost.extend(lost);
         Ok(())
     }
 
