@@ -28,6 +28,8 @@
 //! The switch `fixed_point` adds that kernel's rounding of each increment towards zero to
 //! multiples of 1/1024 packet: two equal paths stop growing above 512 packets.
 
+use core::cmp::Ordering;
+
 use subflow_quantity::Instant;
 
 use crate::catalogue::{Attribute, Catalogued, Description};
@@ -37,6 +39,9 @@ use super::{Ack, CongestionControl, FIXED_POINT_DOC, Path, RecoveryState, TWO_SE
 
 /// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
 const FIXED_POINT: f64 = 1024.0;
+/// Qualities that differ by a larger part than this are compared without their fractions: each of the two was rounded
+/// three times, by at most 2⁻⁵³.
+const ROUNDING: f64 = 1e-14;
 
 /// Opportunistic linked increases.
 #[derive(Clone, Debug, Default)]
@@ -56,12 +61,20 @@ struct PathState {
     una: u64,
     /// Growth not yet added to the window, in quanta; negative if the window is to decrease.
     credit: f64,
+    /// Its quality, and the RTT in seconds for which it was computed; 0 if it is to be computed again.
+    approximate: f64,
+    of_rtt: f64,
 }
 
 impl PathState {
     /// ℓ: the bytes acknowledged between the last two losses or since the last one, whichever is larger.
     fn inter_loss(&self) -> u64 {
         (self.una - self.last_loss).max(self.last_loss - self.loss_before_last)
+    }
+
+    /// ℓ has changed.
+    fn forget_quality(&mut self) {
+        self.of_rtt = 0.0;
     }
 }
 
@@ -73,39 +86,44 @@ impl Olia {
     }
 
     /// Growth in quanta per unit acknowledged on `own`.
-    fn increase(&self, paths: &[Path], own: Sibling) -> f64 {
+    fn increase(&mut self, paths: &[Path], own: Sibling) -> f64 {
         let group = self.group(paths, own.index);
         own.rate() / own.rtt / (group.rate * group.rate) + self.alpha(paths, own, &group) / own.window
     }
 
     /// What all paths of the group of path `of` have together.
     #[inline]
-    fn group(&self, paths: &[Path], of: usize) -> Group {
+    fn group(&mut self, paths: &[Path], of: usize) -> Group {
         let (mut rate, mut largest, mut best) = (0.0, 0.0, None::<Quality>);
         let established = visit(paths, of, |sibling| {
             rate += sibling.rate();
             if sibling.window > largest {
                 largest = sibling.window;
             }
-            let quality = self.quality(&sibling);
-            best = Some(best.map_or(quality, |best| best.better(quality)));
+            let quality = self.quality(sibling);
+            if best.is_none_or(|best| self.compare(quality, best) == Ordering::Greater) {
+                best = Some(quality);
+            }
         });
         Group { established, rate, largest, best }
     }
 
     /// α of one path.
-    fn alpha(&self, paths: &[Path], own: Sibling, group: &Group) -> f64 {
+    fn alpha(&mut self, paths: &[Path], own: Sibling, group: &Group) -> f64 {
         let is_largest = |sibling: &Sibling| sibling.window == group.largest;
-        let is_best = |sibling: &Sibling| group.best.is_some_and(|best| best.equals(self.quality(sibling)));
+        let mut is_best = |sibling: Sibling| {
+            let quality = self.quality(sibling);
+            group.best.is_some_and(|best| self.compare(quality, best) == Ordering::Equal)
+        };
         // Of many paths, most are neither the largest nor the best.
-        if !is_largest(&own) && !is_best(&own) {
+        if !is_largest(&own) && !is_best(own) {
             return 0.0;
         }
         let (mut collected, mut maximal) = (0_u32, 0_u32);
         visit(paths, own.index, |sibling| {
             if is_largest(&sibling) {
                 maximal += 1;
-            } else if is_best(&sibling) {
+            } else if is_best(sibling) {
                 collected += 1;
             }
         });
@@ -117,13 +135,45 @@ impl Olia {
         }
     }
 
-    fn quality(&self, sibling: &Sibling) -> Quality {
-        let rtt = u128::from(((sibling.rtt * 1e6) as u64).clamp(1, 1 << 33));
-        let inter_loss = self.paths[sibling.index].inter_loss();
-        match self.printed_rank {
-            true => Quality { dividend: u128::from(inter_loss.min(1 << 46)).pow(2), divisor: rtt },
-            false => Quality { dividend: inter_loss.min(1 << 60).into(), divisor: rtt.pow(2) },
+    /// How good a path is. Each acknowledgment asks that of all paths, of which one has changed.
+    #[inline]
+    fn quality(&mut self, of: Sibling) -> Quality {
+        let path = &mut self.paths[of.index];
+        if path.of_rtt != of.rtt {
+            let (dividend, divisor) = fraction(self.printed_rank, path.inter_loss(), of.rtt);
+            path.approximate = dividend as f64 / divisor as f64;
+            path.of_rtt = of.rtt;
         }
+        Quality { approximate: path.approximate, of }
+    }
+
+    /// Compares two qualities exactly.
+    #[inline]
+    fn compare(&self, one: Quality, other: Quality) -> Ordering {
+        let margin = other.approximate * ROUNDING;
+        if one.approximate > other.approximate + margin {
+            Ordering::Greater
+        } else if one.approximate < other.approximate - margin {
+            Ordering::Less
+        } else {
+            self.compare_exactly(one.of, other.of)
+        }
+    }
+
+    #[cold]
+    fn compare_exactly(&self, one: Sibling, other: Sibling) -> Ordering {
+        let of = |path: Sibling| fraction(self.printed_rank, self.paths[path.index].inter_loss(), path.rtt);
+        let ((dividend, divisor), (other_dividend, other_divisor)) = (of(one), of(other));
+        (dividend * other_divisor).cmp(&(other_dividend * divisor))
+    }
+}
+
+/// `ℓ / rtt²`, or as printed `ℓ² / rtt`: dividend and divisor, with the RTT in microseconds. Their products fit.
+fn fraction(printed: bool, inter_loss: u64, rtt_s: f64) -> (u128, u128) {
+    let rtt = u128::from(((rtt_s * 1e6) as u64).clamp(1, 1 << 33));
+    match printed {
+        true => (u128::from(inter_loss.min(1 << 46)).pow(2), rtt),
+        false => (inter_loss.min(1 << 60).into(), rtt.pow(2)),
     }
 }
 
@@ -140,21 +190,13 @@ struct Group {
     best: Option<Quality>,
 }
 
-/// `ℓ / rtt²`, or `ℓ² / rtt`, kept as a fraction so that equality is exact.
+/// How good a path is: `ℓ / rtt²`, or `ℓ² / rtt`.
 #[derive(Clone, Copy, Debug)]
 struct Quality {
-    dividend: u128,
-    divisor: u128,
-}
-
-impl Quality {
-    fn better(self, other: Self) -> Self {
-        if other.dividend * self.divisor > self.dividend * other.divisor { other } else { self }
-    }
-
-    fn equals(self, other: Self) -> bool {
-        other.dividend * self.divisor == self.dividend * other.divisor
-    }
+    /// Off by at most three roundings.
+    approximate: f64,
+    /// The path, for what is exact.
+    of: Sibling,
 }
 
 impl Catalogued for Olia {
@@ -191,6 +233,7 @@ impl CongestionControl for Olia {
     fn on_sample(&mut self, _paths: &mut [Path], path: usize, ack: &Ack) {
         let state = &mut self.paths[path];
         state.una = state.una.max(ack.una);
+        state.forget_quality();
     }
 
     fn avoid_congestion(&mut self, paths: &mut [Path], path: usize, _ack: &Ack, acked: u32) {
@@ -224,6 +267,7 @@ impl CongestionControl for Olia {
         if lost && !repeated && path.una != path.last_loss {
             path.loss_before_last = path.last_loss;
             path.last_loss = path.una;
+            path.forget_quality();
         }
     }
 }
@@ -245,7 +289,9 @@ mod tests {
     }
 
     fn alpha(olia: &Olia, paths: &[Path], path: usize) -> f64 {
-        olia.alpha(paths, sibling(paths, path).expect("it counts"), &olia.group(paths, path))
+        let mut olia = olia.clone();
+        let group = olia.group(paths, path);
+        olia.alpha(paths, sibling(paths, path).expect("it counts"), &group)
     }
 
     #[test]
@@ -257,7 +303,7 @@ mod tests {
 
     #[test]
     fn equal_paths_grow_by_a_quarter_each() {
-        let (paths, olia) = ([path(10, 50), path(10, 50)], olia(&[1000, 1000]));
+        let (paths, mut olia) = ([path(10, 50), path(10, 50)], olia(&[1000, 1000]));
         assert_eq!(alpha(&olia, &paths, 0), 0.0, "both are in M: C is empty");
         let increase = olia.increase(&paths, sibling(&paths, 0).unwrap());
         assert!((increase - 10.0 / 400.0).abs() < 1e-12);
@@ -278,6 +324,15 @@ mod tests {
         assert_eq!(alpha(&olia, &paths, 0), 0.5);
         olia.printed_rank = true;
         assert_eq!(alpha(&olia, &paths, 0), 0.0, "the best path is the largest one");
+    }
+
+    #[test]
+    fn qualities_that_round_to_the_same_number_are_told_apart() {
+        // ℓ of 2⁵⁴ and one more are the same in 53 bits; the path with the smaller window is the better one, or as good.
+        let paths = [path(20, 1), path(10, 1)];
+        let (equal, better) = (olia(&[1 << 54, 1 << 54]), olia(&[1 << 54, (1 << 54) + 1]));
+        assert_eq!([alpha(&equal, &paths, 1), alpha(&better, &paths, 1)], [0.5, 0.5]);
+        assert_eq!(alpha(&olia(&[(1 << 54) + 1, 1 << 54]), &paths, 1), 0.0, "the largest one is better by a byte");
     }
 
     #[test]
