@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use subflow_analyze::{CaptureError, Clocks, analyze_hosts, bottlenecks, connections, subflows};
+use subflow_analyze::{CaptureError, Clocks, analyze_hosts, bottlenecks, connections, subflows, totals};
 
 use crate::table::Table;
 
@@ -16,6 +16,7 @@ pub(crate) struct Captures {
     connections: Py<Table>,
     subflows: Py<Table>,
     bottlenecks: Py<Table>,
+    totals: Py<Table>,
     notes: Vec<String>,
     text: String,
 }
@@ -38,6 +39,12 @@ impl Captures {
     #[getter]
     fn bottlenecks(&self, py: Python<'_>) -> Py<Table> {
         self.bottlenecks.clone_ref(py)
+    }
+
+    /// A row for each protocol and outcome of connections of which there are only totals.
+    #[getter]
+    fn totals(&self, py: Python<'_>) -> Py<Table> {
+        self.totals.clone_ref(py)
     }
 
     /// What was not read, what the figures leave out, and what is inferred of senders: a list of sentences.
@@ -104,6 +111,7 @@ pub(crate) fn analyze(py: Python<'_>, files: Vec<OfHost>, clocks: &str) -> PyRes
         connections: table(connections(&analysis.connections))?,
         subflows: table(subflows(&analysis.subflows))?,
         bottlenecks: table(bottlenecks(&analysis.bottlenecks))?,
+        totals: table(totals(&analysis.totals))?,
         notes: analysis.notes(),
         text: analysis.to_text(),
     })

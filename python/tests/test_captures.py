@@ -38,6 +38,7 @@ def test_a_capture_gives_the_tables_of_the_command(tmp_path: Path) -> None:
     assert captures.subflows["mean_rtt_ms"] == [20.0]
     assert captures.subflows.units["mean_rtt_ms"] == "ms"
     assert len(captures.bottlenecks) == 0
+    assert len(captures.totals) == 0
     assert captures.notes == ["Connection 1: its SYN was not captured."]
     assert "10.0.0.1:40000" in str(captures)
 

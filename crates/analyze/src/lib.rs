@@ -5,7 +5,8 @@
 //! | the formats of files, compression, damage | `capture/` |
 //! | link layers and tunnels | `link_layer.rs`; the headers behind them: `packet.rs` |
 //! | which files are of one host | `hosts.rs` |
-//! | which packet belongs to which connection | `tracker.rs`; packets that come twice: `duplicates.rs` |
+//! | which packet belongs to which connection | `tracker/`; packets that come twice: `duplicates.rs` |
+//! | connections of which only totals are kept | `tracker/folding.rs` |
 //! | TCP: sequence numbers, retransmissions, round-trip times | `tcp/` |
 //! | MPTCP: tokens, mappings | `mptcp.rs`; subflows without a token: `positions.rs`; data sequence numbers, reinjections: `data_level.rs` |
 //! | MPTCP: the scheduler's choices, shared bottlenecks | `multipath.rs`, `choices.rs`, `bottlenecks.rs` |
@@ -18,8 +19,8 @@
 //! | a scenario that replays what was captured | `replay/` |
 //! | the rate over time as a trace | `rate_trace.rs` |
 //!
-//! Files are read at once, in the order of their packets' times. Memory depends on the number of connections, of which
-//! [`MOST_FLOWS`] are followed, and not on the length of files.
+//! Files are read at once, in the order of their packets' times. Memory depends on the number of connections that are open
+//! at a time, of which [`MOST_FLOWS`] are followed, and not on the length of files.
 
 mod anonymise;
 mod bottlenecks;
@@ -59,9 +60,9 @@ pub use rate_trace::{RateTrace, rate_trace};
 pub use replay::{MOST_REPLAYED, Replay, ReplayError, replay};
 pub use sequence::{Sending, SentSequence};
 pub use summary::{ClockRow, Clocks, ConnectionRow, DirectionRow, SubflowRow};
-pub use tables::{bottlenecks, connections, subflows};
+pub use tables::{bottlenecks, connections, subflows, totals};
 pub use tcp::{Cause, Family};
-pub use tracker::MOST_FLOWS;
+pub use tracker::{MOST_FLOWS, TotalRow};
 
 use over_time::Seen;
 use tracker::Tracker;
@@ -83,8 +84,8 @@ pub struct Analysis {
     pub clocks: Vec<ClockRow>,
     /// Numbers of packets that belong to no connection, by reason.
     pub unread: Vec<(Unread, u64)>,
-    /// Packets of connections beyond [`MOST_FLOWS`].
-    pub beyond: u64,
+    /// Connections of which only totals are kept, by protocol and outcome: there are some if [`MOST_FLOWS`] were followed.
+    pub totals: Vec<TotalRow>,
     /// Packets that the captures have twice: copies are in no figure.
     pub duplicates: u64,
     /// TCP packets of which options were not captured.
@@ -202,7 +203,7 @@ impl Reading {
             bottlenecks: summary.bottlenecks,
             clocks: clocks.collect(),
             unread: tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect(),
-            beyond: tracker.beyond,
+            totals: tracker.totals.values().copied().collect(),
             duplicates: tracker.duplicates.count,
             cut_headers: tracker.cut_headers,
             sequences: summary.sequences,

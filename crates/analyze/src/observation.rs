@@ -32,6 +32,7 @@ impl Analysis {
         let mut connections: Vec<&SeenConnection> = self.seen.connections.iter().collect();
         connections.sort_by_key(|connection| connection.number);
         let packets: u64 = self.files.iter().map(|file| file.packets).sum();
+        let left: u64 = self.totals.iter().map(|row| row.connections).sum();
         let mut notes = self.notes();
         if self.seen.left_out > 0 {
             notes.push(format!("Figures are of the {MOST_SHOWN} connections with most data."));
@@ -43,7 +44,7 @@ impl Analysis {
                 ("files", self.files.len().to_string()),
                 ("packets", packets.to_string()),
                 ("duration", format!("{:.3} s", self.duration_s)),
-                ("connections", self.connections.len().to_string()),
+                ("connections", (self.connections.len() as u64 + left).to_string()),
             ],
             connections: connections.into_iter().map(observed).collect(),
             table: tables::subflows(&self.subflows),

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use subflow_wire::tcp::TcpSegment;
 
 use crate::mptcp::Connection;
+use crate::tracker::renumber;
 
 /// Where the data of each end of the connections is, by point of capture and the upper half of its number.
 #[derive(Debug, Default)]
@@ -40,6 +41,11 @@ impl DataPositions {
                 is_near.then_some((connection, end ^ usize::from(is_of_receiver)))
             })
         })
+    }
+
+    /// Connections have other places now, or are gone.
+    pub(crate) fn renumber(&mut self, places: &[Option<usize>]) {
+        renumber(&mut self.ends, |(connection, _)| connection, places);
     }
 
     /// Remembers where the data of a connection is, of which the end `from` has sent a segment: of each end one place.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use subflow_lab::table::{Align, Cell, Columns, Table};
 use subflow_quantity::Packets;
 
-use crate::{Analysis, BottleneckRow, ClockRow, ConnectionRow, DirectionRow, SubflowRow, Unread};
+use crate::{Analysis, BottleneckRow, ClockRow, ConnectionRow, DirectionRow, SubflowRow, TotalRow, Unread};
 
 /// A connection's direction: the row of tables.
 type Direction<'a> = (&'a ConnectionRow, &'static str, &'a DirectionRow);
@@ -133,6 +133,21 @@ pub fn bottlenecks(rows: &[BottleneckRow]) -> Table {
     columns.table("bottlenecks")
 }
 
+/// The table of connections of which only totals are kept.
+pub fn totals(rows: &[TotalRow]) -> Table {
+    let mut columns = Columns::of(rows);
+    columns
+        .words(("protocol", "", "tcp, mptcp, sctp or udp."), |row| Some(row.protocol))
+        .words(("outcome", "", "How the connections ended."), |row| Some(row.outcome))
+        .counts(("connections", "", "How many these are."), |row| Some(row.connections))
+        .counts(("unfinished", "", "Of them, those that had not ended."), |row| Some(row.unfinished))
+        .counts(("packets", "", "Their packets in both directions."), |row| Some(row.packets))
+        .counts(("bytes", "bytes", "Data that reached the peers, each byte once."), |row| Some(row.bytes))
+        .counts(("retransmissions", "", "Segments or chunks sent again."), |row| Some(row.retransmissions))
+        .counts(("timeouts", "", "Retransmission timeouts."), |row| Some(row.timeouts));
+    columns.table("totals")
+}
+
 impl Analysis {
     /// The connections and subflows as tables for people, and the notes.
     pub fn to_text(&self) -> String {
@@ -147,6 +162,9 @@ impl Analysis {
             shown_connections(&self.connections).to_text(),
             shown_subflows(&self.subflows).to_text(),
         );
+        if !self.totals.is_empty() {
+            text += &format!("\n{}", shown_totals(&self.totals).to_text());
+        }
         for note in self.notes() {
             text += &format!("\n{note}");
         }
@@ -173,7 +191,7 @@ impl Analysis {
                 "file": file, "offset_ms": offset_ms, "skew_ppm": skew_ppm, "uncertainty_ms": uncertainty_ms,
             })
         };
-        json!({
+        let mut object = json!({
             "files": self.files.iter().map(file).collect::<Vec<_>>(),
             "duration_s": self.duration_s,
             "connections": connections(&self.connections),
@@ -181,7 +199,11 @@ impl Analysis {
             "bottlenecks": bottlenecks(&self.bottlenecks),
             "clocks": self.clocks.iter().map(clock).collect::<Vec<_>>(),
             "notes": self.notes(),
-        })
+        });
+        if !self.totals.is_empty() {
+            object["totals"] = json!(totals(&self.totals));
+        }
+        object
     }
 
     /// What was not read, and what the figures leave out, in sentences.
@@ -200,9 +222,19 @@ impl Analysis {
         });
         let unread = self.unread.iter();
         let unread = unread.map(|(why, packets)| format!("Not read: {}, {}.", Packets::new(*packets), said(*why)));
-        let beyond = (self.beyond > 0).then(|| {
-            let beyond = Packets::new(self.beyond);
-            format!("Not followed: {beyond} of connections beyond the first {}.", crate::MOST_FLOWS)
+        let sum = |of: fn(&TotalRow) -> u64| self.totals.iter().map(of).sum::<u64>();
+        let (left, unfinished) = (sum(|row| row.connections), sum(|row| row.unfinished));
+        let left = (left > 0).then(|| {
+            format!(
+                "Of {left} connections there are only totals, since {} were followed: first of those that had ended, with \
+                 least data.",
+                crate::MOST_FLOWS
+            )
+        });
+        let unfinished = (unfinished > 0).then(|| {
+            format!(
+                "Of them, {unfinished} had not ended: what they sent later is of another connection without a begin."
+            )
         });
         let cut = (self.cut_headers > 0).then(|| {
             let cut = Packets::new(self.cut_headers);
@@ -226,7 +258,8 @@ impl Analysis {
         of_one_host
             .chain(damaged)
             .chain(unread)
-            .chain(beyond)
+            .chain(left)
+            .chain(unfinished)
             .chain(cut)
             .chain(copies)
             .chain(clocks)
@@ -295,4 +328,18 @@ fn shown_subflows(rows: &[SubflowRow]) -> Table {
         );
     }
     columns.table("subflows")
+}
+
+fn shown_totals(rows: &[TotalRow]) -> Table {
+    let count = |count: u64| Cell::Integer(count.cast_signed());
+    let mut columns = Columns::of(rows);
+    columns
+        .shown("others", 0, Align::Left, |row| row.protocol.into())
+        .shown("outcome", 0, Align::Left, |row| row.outcome.into())
+        .shown("connections", 0, Align::Right, |row| count(row.connections))
+        .shown("packets", 0, Align::Right, |row| count(row.packets))
+        .shown("MB", 3, Align::Right, |row| (row.bytes as f64 / 1e6).into())
+        .shown("retrans", 0, Align::Right, |row| count(row.retransmissions))
+        .shown("RTOs", 0, Align::Right, |row| count(row.timeouts));
+    columns.table("totals")
 }

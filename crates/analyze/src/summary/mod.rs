@@ -33,6 +33,7 @@ use corrections::Corrections;
 use datagrams::Datagrams;
 use identities::Identities;
 use multipath::Subflows;
+pub(crate) use multipath::outcome as multipath_outcome;
 use points::{Points, grouped};
 use rows::seconds;
 pub use rows::{ConnectionRow, DirectionRow, SubflowRow};

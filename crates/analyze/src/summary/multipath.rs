@@ -134,7 +134,7 @@ impl Summary {
 }
 
 /// That of the first subflow that was not closed; joins that came to nothing do not count beside others.
-fn outcome(subflows: impl Iterator<Item = &'static str> + Clone) -> &'static str {
+pub(crate) fn outcome(subflows: impl Iterator<Item = &'static str> + Clone) -> &'static str {
     let is_vain = |outcome: &&str| ["no answer", "refused"].contains(outcome);
     let mut all = subflows.clone().filter(|it| !is_vain(it)).peekable();
     match all.peek() {

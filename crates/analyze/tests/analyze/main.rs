@@ -2,6 +2,7 @@
 
 mod anonymised_files;
 mod damaged_files;
+mod many_connections;
 mod matched;
 mod replay;
 mod runs;

@@ -84,6 +84,8 @@ pub(crate) enum CaptureTable {
     Subflows,
     /// A line for each pair of subflows and detector of shared bottlenecks
     Bottlenecks,
+    /// A line for each protocol and outcome of connections of which there are only totals
+    Totals,
 }
 
 #[cfg(feature = "analyze")]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use subflow_analyze::{
     Analysis, AnonymisationKey, Anonymised, Capture, CaptureError, Unread, analyze as read, analyze_hosts,
-    anonymise as write_anonymised, bottlenecks, connections, rate_trace, replay, subflows,
+    anonymise as write_anonymised, bottlenecks, connections, rate_trace, replay, subflows, totals,
 };
 use subflow_quantity::Packets;
 use subflow_report::output::Folder;
@@ -46,6 +46,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<(), Failure> {
             CaptureTable::Connections => connections(&analysis.connections).to_csv(),
             CaptureTable::Subflows => subflows(&analysis.subflows).to_csv(),
             CaptureTable::Bottlenecks => bottlenecks(&analysis.bottlenecks).to_csv(),
+            CaptureTable::Totals => totals(&analysis.totals).to_csv(),
         },
     })?;
     if arguments.format == AnalyzeFormat::Csv {

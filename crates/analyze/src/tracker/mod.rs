@@ -1,7 +1,9 @@
-//! The connections of captures: which packet belongs to which.
+//! The connections of captures: which packet belongs to which. Those that leave when there are many: `folding.rs`.
 //!
 //! Each file is a point of capture of its own: two files of one connection, from its two ends, show the same packet
 //! twice, before and behind the path.
+
+mod folding;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,8 +23,13 @@ use crate::sctp::{self, Association};
 use crate::sequence::{Sending, Tracing};
 use crate::tcp::{self, Flow, Member};
 
-/// Connections, subflows, associations and pairs of UDP ports that are followed, at most: so much memory may be used.
-pub const MOST_FLOWS: usize = 500_000;
+pub use folding::TotalRow;
+use folding::Totals;
+pub(crate) use folding::renumber;
+
+/// Connections, subflows, associations and pairs of UDP ports that are followed at a time, at most: so much memory may be
+/// used.
+pub const MOST_FLOWS: usize = 131_072;
 
 /// The point of capture, and both ends in a fixed order.
 type FlowKey = (u16, SocketAddr, SocketAddr);
@@ -39,8 +46,8 @@ pub(crate) struct Tracker {
     pub(crate) datagrams: Vec<(u16, Datagrams)>,
     /// Packets that were not read, by reason.
     pub(crate) unread: BTreeMap<Unread, u64>,
-    /// Packets of connections beyond [`MOST_FLOWS`].
-    pub(crate) beyond: u64,
+    /// Connections that have left.
+    pub(crate) totals: Totals,
     /// TCP packets of which options were not captured.
     pub(crate) cut_headers: u64,
     pub(crate) duplicates: Duplicates,
@@ -92,10 +99,11 @@ impl Tracker {
         }
     }
 
-    fn is_full(&mut self) -> bool {
-        let is_full = self.flows.len() + self.associations.len() + self.datagrams.len() >= MOST_FLOWS;
-        self.beyond += u64::from(is_full);
-        is_full
+    /// Makes room for one more, of which a packet is captured at a time.
+    fn make_room(&mut self, time: u64) {
+        if self.flows.len() + self.associations.len() + self.datagrams.len() >= MOST_FLOWS {
+            self.fold(time);
+        }
     }
 
     fn observe_tcp(&mut self, point: u16, packet: &Packet<'_>, segment: &TcpSegment, time: u64) {
@@ -107,8 +115,8 @@ impl Tracker {
         });
         let at = match known {
             Some(at) => at,
-            None if self.is_full() => return,
             None => {
+                self.make_room(time);
                 let flow = Flow::new(packet.source, packet.destination, segment, time);
                 self.flows.push((point, flow));
                 self.mappings.push(Default::default());
@@ -260,8 +268,8 @@ impl Tracker {
         let known = known.or_else(|| self.half_known(point, packet, tag));
         let (at, to) = match known {
             Some(known) => known,
-            None if self.is_full() => return,
             None => {
+                self.make_room(time);
                 self.associations.push((point, Association::new(self.passages.is_some(), time)));
                 (self.associations.len() - 1, 1)
             }
@@ -297,8 +305,8 @@ impl Tracker {
         let key = ordered(key(point, packet));
         let at = match self.udp_keys.get(&key).copied() {
             Some(at) => at,
-            None if self.is_full() => return,
             None => {
+                self.make_room(time);
                 self.datagrams.push((point, Datagrams::new(packet, time)));
                 self.udp_keys.insert(key, self.datagrams.len() - 1);
                 self.datagrams.len() - 1
