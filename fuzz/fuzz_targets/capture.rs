@@ -10,8 +10,9 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use subflow_analyze::{AnonymisationKey, Capture, Clocks, analyze_captures, anonymise};
 
-/// Link types of tcpdump.org: loopback, Ethernet, raw IP, OpenBSD's loopback, Linux cooked of both versions.
-const LINK_TYPES: [u32; 6] = [0, 1, 101, 108, 113, 276];
+/// Link types of tcpdump.org: loopback, Ethernet, raw IP, OpenBSD's loopback, Linux cooked of both versions, PPP, Cisco's
+/// HDLC.
+const LINK_TYPES: [u32; 8] = [0, 1, 101, 108, 113, 276, 9, 104];
 
 /// A pcap file with what the bytes say.
 fn pcap(bytes: &[u8]) -> Vec<u8> {

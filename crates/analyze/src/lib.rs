@@ -3,7 +3,8 @@
 //! | to find | look in |
 //! |---|---|
 //! | the formats of files, compression, damage | `capture/` |
-//! | link layers and tunnels | `link_layer.rs`; the headers behind them: `packet.rs` |
+//! | link layers and tunnels | `link_layer.rs`; the headers behind them: `network_layer.rs`, `packet.rs` |
+//! | packets that were cut into fragments | `fragments.rs` |
 //! | which files are of one host | `hosts.rs` |
 //! | which packet belongs to which connection | `tracker/`; packets that come twice: `duplicates.rs` |
 //! | connections of which only totals are kept | `tracker/folding.rs` |
@@ -29,11 +30,13 @@ mod choices;
 mod data_level;
 mod datagrams;
 mod duplicates;
+mod fragments;
 mod hosts;
 mod inferred;
 mod link_layer;
 mod mptcp;
 mod multipath;
+mod network_layer;
 mod observation;
 mod over_time;
 mod packet;
@@ -84,6 +87,8 @@ pub struct Analysis {
     pub clocks: Vec<ClockRow>,
     /// Numbers of packets that belong to no connection, by reason.
     pub unread: Vec<(Unread, u64)>,
+    /// Packets that were put together from fragments.
+    pub put_together: u64,
     /// Connections of which only totals are kept, by protocol and outcome: there are some if [`MOST_FLOWS`] were followed.
     pub totals: Vec<TotalRow>,
     /// Packets that the captures have twice: copies are in no figure.
@@ -202,7 +207,8 @@ impl Reading {
             subflows: summary.subflows,
             bottlenecks: summary.bottlenecks,
             clocks: clocks.collect(),
-            unread: tracker.unread.iter().map(|(&unread, &packets)| (unread, packets)).collect(),
+            unread: tracker.unread(),
+            put_together: tracker.fragments.packets,
             totals: tracker.totals.values().copied().collect(),
             duplicates: tracker.duplicates.count,
             cut_headers: tracker.cut_headers,

@@ -4,13 +4,14 @@
 //! such packets the lengths are those that the IP header states, or with segmentation offload, where it states 0, those
 //! of the frame.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use subflow_wire::tcp::TcpSegment;
 use subflow_wire::{PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP};
 
 use crate::capture::Record;
-use crate::link_layer::{Unread, in_datagram, in_gre, ip_packet, short};
+use crate::link_layer::{Unread, in_datagram, in_gre, in_mpls, ip_packet, short};
+use crate::network_layer::{Fragment, Network};
 
 /// A packet.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub(crate) struct Datagram<'a> {
 const GRE: u8 = 47;
 const IPV4_IN_IP: u8 = 4;
 const IPV6_IN_IP: u8 = 41;
+/// RFC 4023, section 3.
+const MPLS_IN_IP: u8 = 137;
 const UDP_HEADER_LENGTH: usize = 8;
 const FIXED_TCP_HEADER: usize = 20;
 const LONGEST_TCP_HEADER: usize = 60;
@@ -56,23 +59,16 @@ const SCTP_IN_UDP_PORT: u16 = subflow_wire::sctp::UDP_ENCAPSULATION_PORT;
 /// Tunnels in tunnels, at most.
 const DEEPEST: usize = 4;
 
-/// An IP packet, without its header.
-struct Network<'a> {
-    source: IpAddr,
-    destination: IpAddr,
-    protocol: u8,
-    identification: u16,
-    /// With options and extension headers.
-    header_length: usize,
-    /// What was captured behind the header.
-    payload: &'a [u8],
-    /// How many bytes are behind the header on the link.
-    length: usize,
-}
-
 /// The packet in a record, the innermost one of tunnels.
 pub(crate) fn read<'a>(record: &Record<'a>) -> Result<Packet<'a>, Unread> {
-    in_tunnels(record)?.1.transport()
+    whole(record)?.1.transport()
+}
+
+/// The part of a packet in a record, the innermost one of tunnels.
+pub(crate) fn fragment<'a>(record: &Record<'a>) -> Option<(Network<'a>, Fragment)> {
+    let (_, network) = in_tunnels(record).ok()?;
+    let fragment = network.fragment?;
+    Some((network, fragment))
 }
 
 /// An IP packet: the innermost one of a record.
@@ -89,9 +85,14 @@ pub(crate) struct IpPacket<'a> {
 
 /// The innermost IP packet of a record, without what a link adds behind it.
 pub(crate) fn innermost<'a>(record: &Record<'a>) -> Result<IpPacket<'a>, Unread> {
-    let (bytes, network) = in_tunnels(record)?;
+    let (bytes, network) = whole(record)?;
     let Network { source, header_length, protocol, length, payload, .. } = network;
     Ok(IpPacket { source, bytes: &bytes[..header_length + payload.len()], header_length, protocol, length })
+}
+
+/// No fragment.
+fn whole<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread> {
+    in_tunnels(record).and_then(|it| if it.1.fragment.is_none() { Ok(it) } else { Err(Unread::Fragment) })
 }
 
 fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread> {
@@ -100,8 +101,10 @@ fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread
         let cut = (record.original_length as usize).saturating_sub(record.bytes.len());
         let network = Network::read(bytes, bytes.len() + cut)?;
         bytes = match network.protocol {
+            _ if network.fragment.is_some() => return Ok((bytes, network)),
             GRE => in_gre(network.payload)?,
             IPV4_IN_IP | IPV6_IN_IP => network.payload,
+            MPLS_IN_IP => in_mpls(network.payload)?,
             PROTOCOL_UDP => {
                 let port = short(network.payload, 2).unwrap_or(0);
                 let payload = network.payload.get(UDP_HEADER_LENGTH..).unwrap_or_default();
@@ -117,75 +120,6 @@ fn in_tunnels<'a>(record: &Record<'a>) -> Result<(&'a [u8], Network<'a>), Unread
 }
 
 impl<'a> Network<'a> {
-    /// `on_link` is how long the packet is if its header does not say.
-    fn read(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
-        match bytes.first().map(|first| first >> 4) {
-            Some(4) => Self::read_v4(bytes, on_link),
-            Some(6) => Self::read_v6(bytes, on_link),
-            Some(_) => Err(Unread::Malformed),
-            None => Err(Unread::Cut),
-        }
-    }
-
-    fn read_v4(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
-        const MORE_FRAGMENTS_AND_OFFSET: u16 = 0x3fff;
-        let header = bytes.first_chunk::<20>().ok_or(Unread::Cut)?;
-        let header_length = usize::from(header[0] & 0x0f) * 4;
-        let total_length = match usize::from(u16::from_be_bytes([header[2], header[3]])) {
-            0 => on_link,
-            stated => stated,
-        };
-        let length = total_length.checked_sub(header_length).ok_or(Unread::Malformed)?;
-        if header_length < header.len() {
-            return Err(Unread::Malformed);
-        }
-        if u16::from_be_bytes([header[6], header[7]]) & MORE_FRAGMENTS_AND_OFFSET != 0 {
-            return Err(Unread::Fragment);
-        }
-        let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]).into();
-        let payload = bytes.get(header_length..).ok_or(Unread::Cut)?;
-        let payload = &payload[..payload.len().min(length)];
-        let (protocol, identification) = (header[9], u16::from_be_bytes([header[4], header[5]]));
-        let (source, destination) = (address(12), address(16));
-        Ok(Self { source, destination, protocol, identification, header_length, payload, length })
-    }
-
-    fn read_v6(bytes: &'a [u8], on_link: usize) -> Result<Self, Unread> {
-        const HOP_BY_HOP: u8 = 0;
-        const ROUTING: u8 = 43;
-        const FRAGMENT: u8 = 44;
-        const AUTHENTICATION: u8 = 51;
-        const DESTINATION: u8 = 60;
-        const MORE_FRAGMENTS_AND_OFFSET: u16 = 0xfff9;
-        let (header, mut payload) = bytes.split_first_chunk::<40>().ok_or(Unread::Cut)?;
-        let mut length = match usize::from(u16::from_be_bytes([header[4], header[5]])) {
-            0 => on_link.saturating_sub(header.len()),
-            stated => stated,
-        };
-        payload = &payload[..payload.len().min(length)];
-        let (mut protocol, mut header_length) = (header[6], header.len());
-        while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION | AUTHENTICATION | FRAGMENT) {
-            let &[next, units] = payload.first_chunk().ok_or(Unread::Cut)?;
-            let extension = match protocol {
-                AUTHENTICATION => (usize::from(units) + 2) * 4,
-                FRAGMENT if short(payload, 2)? & MORE_FRAGMENTS_AND_OFFSET != 0 => return Err(Unread::Fragment),
-                // A fragment that is all of the packet (RFC 6946).
-                FRAGMENT => 8,
-                _ => (usize::from(units) + 1) * 8,
-            };
-            header_length += extension;
-            length = length.checked_sub(extension).ok_or(Unread::Malformed)?;
-            payload = payload.get(extension..).ok_or(Unread::Cut)?;
-            protocol = next;
-        }
-        let address = |at: usize| {
-            let octets: [u8; 16] = header[at..at + 16].try_into().expect("16 bytes");
-            Ipv6Addr::from(octets).into()
-        };
-        let (source, destination, identification) = (address(8), address(24), 0);
-        Ok(Self { source, destination, protocol, identification, header_length, payload, length })
-    }
-
     fn transport(&self) -> Result<Packet<'a>, Unread> {
         let mut ports = (short(self.payload, 0)?, short(self.payload, 2)?);
         let mut is_header_cut = false;
@@ -329,6 +263,30 @@ mod tests {
         }
         let bytes = packet_v6(44, &chain(&[(44, &part)]));
         assert_eq!(read(&record(&bytes)).map(|_| ()), Err(Unread::Fragment));
+    }
+
+    #[test]
+    fn packets_of_one_version_of_ip_in_the_other_lead_to_the_segment() {
+        let outer_v4 = |protocol: u8, inner: &[u8]| {
+            let length = 20 + inner.len() as u8;
+            let header = [0x45, 0, 0, length, 0, 1, 0x40, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+            [&header[..], inner].concat()
+        };
+        let outer_v6 = |protocol: u8, inner: &[u8]| {
+            let header = [0x60, 0, 0, 0, 0, inner.len() as u8, protocol, 64];
+            [&header[..], &[0xfc; 32], inner].concat()
+        };
+        let (v4, v6) = (packet(), packet_v6(6, &[]));
+        let label = [&[0, 1, 1, 64][..], &v4].concat();
+        for (bytes, source) in [
+            (outer_v6(IPV4_IN_IP, &v4), "10.0.0.1:40000"),
+            (outer_v4(IPV6_IN_IP, &v6), "[fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd]:40000"),
+            (outer_v4(MPLS_IN_IP, &label), "10.0.0.1:40000"),
+        ] {
+            let packet = read(&record(&bytes)).expect("a segment");
+            let Body::Tcp(segment) = packet.body else { panic!("it is TCP") };
+            assert_eq!((packet.source.to_string().as_str(), segment.payload.length), (source, 100));
+        }
     }
 
     #[test]

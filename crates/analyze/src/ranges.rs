@@ -66,6 +66,11 @@ impl Ranges {
         self.total
     }
 
+    /// Where the first range ends, if it begins at 0.
+    pub(crate) fn end_of_first(&self) -> Option<u64> {
+        self.ranges.first().filter(|(start, _)| *start == 0).map(|&(_, end)| end)
+    }
+
     /// Whether numbers between the first and the last are missing.
     pub(crate) fn has_holes(&self) -> bool {
         self.ranges.len() > 1

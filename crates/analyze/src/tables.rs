@@ -240,6 +240,8 @@ impl Analysis {
             let cut = Packets::new(self.cut_headers);
             format!("Of {cut} of TCP, options were not captured: capture 96 bytes or more.")
         });
+        let put_together = (self.put_together > 0)
+            .then(|| format!("Put together from fragments: {}.", Packets::new(self.put_together)));
         let copies = (self.duplicates > 0)
             .then(|| format!("Left out: {} that the capture has twice.", Packets::new(self.duplicates)));
         let connections = self.connections.iter().flat_map(|connection| {
@@ -258,6 +260,7 @@ impl Analysis {
         of_one_host
             .chain(damaged)
             .chain(unread)
+            .chain(put_together)
             .chain(left)
             .chain(unfinished)
             .chain(cut)
@@ -274,7 +277,7 @@ fn said(unread: Unread) -> String {
         Unread::LinkType(number) => format!("link type {number} is not supported"),
         Unread::NotIp => "no IP".to_owned(),
         Unread::Protocol(number) => format!("IP protocol {number}"),
-        Unread::Fragment => "fragments".to_owned(),
+        Unread::Fragment => "fragments of which others were not captured".to_owned(),
         Unread::Cut => "captured without their headers".to_owned(),
         Unread::Malformed => "malformed".to_owned(),
     }

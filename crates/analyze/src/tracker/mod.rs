@@ -14,6 +14,7 @@ use subflow_wire::tcp::TcpSegment;
 use crate::capture::Record;
 use crate::datagrams::Datagrams;
 use crate::duplicates::Duplicates;
+use crate::fragments::Fragments;
 use crate::link_layer::Unread;
 use crate::mptcp::{self, Connection, CurrentMapping};
 use crate::packet::{self, Body, Datagram, Packet};
@@ -45,7 +46,8 @@ pub(crate) struct Tracker {
     pub(crate) associations: Vec<(u16, Association)>,
     pub(crate) datagrams: Vec<(u16, Datagrams)>,
     /// Packets that were not read, by reason.
-    pub(crate) unread: BTreeMap<Unread, u64>,
+    unread: BTreeMap<Unread, u64>,
+    pub(crate) fragments: Fragments,
     /// Connections that have left.
     pub(crate) totals: Totals,
     /// TCP packets of which options were not captured.
@@ -81,22 +83,42 @@ impl Tracker {
         let span = &mut self.spans[usize::from(point)];
         let [first, last] = span.unwrap_or([record.time; 2]);
         *span = Some([first.min(record.time), last.max(record.time)]);
-        let packet = match packet::read(record) {
-            Ok(packet) => packet,
-            Err(unread) => {
-                *self.unread.entry(unread).or_default() += 1;
-                return;
+        match packet::read(record) {
+            Ok(packet) => self.observe_packet(point, &packet, record.time),
+            Err(Unread::Fragment) => {
+                if let Some(whole) = self.fragments.add(point, record) {
+                    self.observe_whole(point, &whole.record());
+                }
             }
-        };
-        if self.duplicates.is_one(point, &packet, record.time) {
+            Err(unread) => *self.unread.entry(unread).or_default() += 1,
+        }
+    }
+
+    /// A packet that was put together from fragments.
+    fn observe_whole(&mut self, point: u16, record: &Record<'_>) {
+        match packet::read(record) {
+            Ok(packet) => self.observe_packet(point, &packet, record.time),
+            Err(unread) => *self.unread.entry(unread).or_default() += 1,
+        }
+    }
+
+    fn observe_packet(&mut self, point: u16, packet: &Packet<'_>, time: u64) {
+        if self.duplicates.is_one(point, packet, time) {
             return;
         }
         self.cut_headers += u64::from(packet.is_header_cut);
         match &packet.body {
-            Body::Tcp(segment) => self.observe_tcp(point, &packet, segment, record.time),
-            Body::Sctp(bytes) => self.observe_sctp(point, &packet, bytes, record.time),
-            Body::Udp(datagram) => self.observe_udp(point, &packet, datagram, record.time),
+            Body::Tcp(segment) => self.observe_tcp(point, packet, segment, time),
+            Body::Sctp(bytes) => self.observe_sctp(point, packet, bytes, time),
+            Body::Udp(datagram) => self.observe_udp(point, packet, datagram, time),
         }
+    }
+
+    /// Packets that were not read, by reason.
+    pub(crate) fn unread(&self) -> Vec<(Unread, u64)> {
+        let mut unread = self.unread.clone();
+        *unread.entry(Unread::Fragment).or_default() += self.fragments.unread();
+        unread.into_iter().filter(|(_, packets)| *packets > 0).collect()
     }
 
     /// Makes room for one more, of which a packet is captured at a time.

@@ -151,7 +151,7 @@ proptest! {
         is_pcap: bool,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
         cut in any::<prop::sample::Index>(),
-        link_type in prop::sample::select(vec![0_u8, 1, 12, 101, 108, 113, 147, 228]),
+        link_type in prop::sample::select(vec![0_u8, 1, 9, 12, 101, 104, 108, 113, 147, 228]),
     ) {
         let mut file = if is_pcap { pcap(20) } else { pcapng(20) };
         if is_pcap {

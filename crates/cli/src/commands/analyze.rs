@@ -142,7 +142,7 @@ fn require_packets(analysis: &Analysis) -> Result<(), Failure> {
     if let Some((number, _)) = foreign.clone().next().filter(|_| is_all) {
         return Err(Failure::bad_input(
             format!("none of {packets} packets could be read: link type {number} is not supported"),
-            "capture on an interface of Ethernet, raw IP, Linux cooked, loopback, PPP or NFLOG",
+            "capture on an interface of Ethernet, raw IP, Linux cooked, loopback, PPP, Cisco's HDLC or NFLOG",
         ));
     }
     if analysis.files.iter().any(|file| file.packets > 0) {
