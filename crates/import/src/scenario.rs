@@ -2,6 +2,7 @@
 
 use subflow_quantity::{Duration, Packets, Rate};
 use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
+use subflow_scenario::file::FASTEST_RATE;
 
 use crate::names::Names;
 use crate::network::counted;
@@ -51,7 +52,9 @@ pub struct Imported {
 
 /// Writes the scenario. `subflow check` accepts what it returns.
 pub fn scenario(network: &Network, choices: &Choices) -> Result<Imported, ImportError> {
-    let Writer { builder, notes, .. } = Writer::new(network, choices).with_nodes_and_links().with_traffic()?;
+    let writer = Writer::new(network, choices);
+    writer.require_rates()?;
+    let Writer { builder, notes, .. } = writer.with_nodes_and_links().with_traffic()?;
     checked(&builder, notes)
 }
 
@@ -88,6 +91,23 @@ impl<'a> Writer<'a> {
         let nodes = network.nodes.iter().map(|node| names.of(&node.label)).collect();
         let builder = ScenarioBuilder::new("imported").set("title", network.title.as_str());
         Self { network, choices, rates, delays, names, nodes, builder, notes }
+    }
+
+    /// No link is faster than those of a scenario can be.
+    fn require_rates(&self) -> Result<(), ImportError> {
+        let Some((place, rate)) = self.rates.iter().enumerate().max_by_key(|(_, rate)| **rate) else { return Ok(()) };
+        if *rate <= FASTEST_RATE {
+            return Ok(());
+        }
+        let [first, second] = self.network.links[place].ends.map(|end| self.network.nodes[end].label.as_str());
+        let fit = self.choices.scale * FASTEST_RATE.bits_per_second() as f64 / rate.bits_per_second() as f64;
+        // Rounded down to one digit, so that it fits.
+        let digit = 10_f64.powf(fit.log10().floor());
+        let (scale, decimals) = ((fit / digit).floor() * digit, (-digit.log10()).max(0.0).round() as usize);
+        Err(ImportError::new(
+            format!("the link between {first} and {second} has {rate}, expected at most {FASTEST_RATE}"),
+            format!("--scale {scale:.decimals$} makes all rates smaller, also those of demands"),
+        ))
     }
 
     /// The interfaces of a host: one for each of its links, with whether it is a backup.

@@ -121,3 +121,33 @@ fn what_cannot_be_read_is_named() {
         assert!(stderr.contains(expected), "{stderr}");
     }
 }
+
+#[test]
+fn what_cannot_be_imported_is_named_with_the_way_out() {
+    let desk = desk();
+    let fast = RING.replace("LinkSpeedRaw 1e7", "LinkSpeedRaw 3e13");
+    let files = [
+        ("flow.txt", "2\n0 1 3 100 5000 2.0\n1 2 3 100 5000 2.001\n", "a list of flows of HPCC", "`pairs = \"FILE\"`"),
+        ("web.txt", "0 0\n10000 15\n20000 20\n30000 100\n", "a distribution of sizes", "empirical"),
+        ("fast.gml", &fast, "the link between Bern and Basel has 30000 Gbit/s", "--scale 0.3"),
+    ];
+    for (name, text, what, remedy) in files {
+        std::fs::write(desk.path(name), text).expect("written");
+        let (code, _, stderr) = desk.subflow(&["import", name]);
+        let said = stderr.split_whitespace().filter(|word| *word != "\u{2502}").collect::<Vec<_>>().join(" ");
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(said.contains(what) && said.contains(remedy), "{stderr}");
+    }
+    let (code, stdout, stderr) = desk.subflow(&["import", "fast.gml", "--scale", "0.3"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("rate = \"9000 Gbit/s\""), "{stdout}");
+}
+
+#[test]
+fn a_playlist_may_have_comments_before_its_tag() {
+    let desk = desk();
+    std::fs::write(desk.path("master.m3u8"), format!("# from my server\n\n{MASTER}")).expect("written");
+    let (code, stdout, stderr) = desk.subflow(&["import", "master.m3u8"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("800 kbit/s"), "{stdout}");
+}

@@ -37,10 +37,11 @@ const ANALYZE: &str =
     "`subflow analyze FILE` reads it; `--scenario OUT` and `--trace OUT` write a scenario and a trace from it";
 const IMPORT: &str = "`subflow import FILE` makes a scenario from it";
 const DECOMPRESS: &str = "decompress it; `subflow analyze` reads captures compressed with gzip and zstd as they are";
+const PAIRS: &str = "a flow of a scenario names it, and `subflow run` reads it: `pairs = \"FILE\"`";
 const NONE: &str = "no command of subflow reads it";
 
 /// In the order in which they are tried; the text is the start of the file without white space.
-static KINDS: [Kind; 31] = [
+static KINDS: [Kind; 34] = [
     (|bytes, _| bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]), FileKind::Other, "a capture (pcapng)", ANALYZE),
     (|bytes, _| bytes.starts_with(&[0xd4, 0xc3, 0xb2, 0xa1]), FileKind::Other, "a capture (pcap)", ANALYZE),
     (|bytes, _| bytes.starts_with(&[0xa1, 0xb2, 0xc3, 0xd4]), FileKind::Other, "a capture (pcap)", ANALYZE),
@@ -82,7 +83,7 @@ static KINDS: [Kind; 31] = [
         "JSON",
         "`subflow compare FOLDER` reads the results of runs",
     ),
-    (|_, text| text.starts_with("#EXTM3U"), FileKind::Hls, "a playlist (HLS)", IMPORT),
+    (|_, text| is_playlist(text), FileKind::Hls, "a playlist (HLS)", IMPORT),
     (
         |_, text| text.starts_with('<') && text.contains("<MPD"),
         FileKind::Dash,
@@ -116,7 +117,15 @@ static KINDS: [Kind; 31] = [
         |_, text| text.starts_with("Nodes ") && text.contains("Connections "),
         FileKind::Other,
         "a connection matrix of htsim",
-        "a flow of a scenario names it: `pairs = \"FILE\"`",
+        PAIRS,
+    ),
+    (|_, text| is_flow_list_of_hpcc(text), FileKind::Other, "a list of flows of HPCC", PAIRS),
+    (|_, text| is_table_of_flows(text), FileKind::Other, "a list of flows (CSV)", PAIRS),
+    (
+        |_, text| is_distribution(text),
+        FileKind::Other,
+        "a distribution of sizes",
+        "a flow of a scenario names it, and `subflow run` reads it: `send = { empirical = \"FILE\" }`",
     ),
     (
         |_, text| text.contains("--tolerance_usecs") || text.contains("socket(...") || text.contains("socket(AF_"),
@@ -163,6 +172,52 @@ fn is_scenario(text: &str) -> bool {
     text.contains("[links.") || text.contains("[links]") || text.contains("[flows") || text.contains("[hosts]")
 }
 
+/// A playlist begins with its tag (RFC 8216, section 4.3.1.1); people put comments before it.
+fn is_playlist(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .find(|line| line.starts_with("#EXT") || !line.starts_with('#'))
+        .is_some_and(|line| line.starts_with("#EXTM3U"))
+}
+
+/// The lines that are neither empty nor comments, as words.
+fn words(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| line.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect())
+}
+
+/// A count, then source, destination, priority group, port, bytes, and start in seconds.
+fn is_flow_list_of_hpcc(text: &str) -> bool {
+    let mut lines = words(text);
+    let is_whole = |word: &&str| word.parse::<u64>().is_ok();
+    let is_count = lines.next().is_some_and(|words| words.len() == 1 && words.iter().all(is_whole));
+    let is_flow = |words: Vec<&str>| {
+        words.len() == 6 && words[..5].iter().all(is_whole) && words[5].parse::<f64>().is_ok_and(f64::is_finite)
+    };
+    is_count && lines.next().is_some_and(is_flow)
+}
+
+fn is_table_of_flows(text: &str) -> bool {
+    let header = words(text).next().unwrap_or_default();
+    let has = |name: &str| header.iter().any(|word| word.eq_ignore_ascii_case(name));
+    text.lines().next().is_some_and(|line| line.contains(',')) && has("from") && has("to")
+}
+
+/// Sizes with their cumulative shares, both of which rise, the latter to 1 or 100.
+fn is_distribution(text: &str) -> bool {
+    let number = |word: &str| word.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+    let pair = |words: &Vec<&str>| match words[..] {
+        [size, share] => Some((number(size)?, number(share)?)),
+        _ => None,
+    };
+    let pairs: Vec<Option<(f64, f64)>> =
+        words(text).skip_while(|words| pair(words).is_none()).map(|it| pair(&it)).collect();
+    let Some(pairs) = pairs.into_iter().collect::<Option<Vec<_>>>() else { return false };
+    let [sizes, shares] = [pairs.iter().map(|it| it.0).collect::<Vec<_>>(), pairs.iter().map(|it| it.1).collect()];
+    let ends_as_shares_do = [1.0, 100.0].iter().any(|end| shares.last().is_some_and(|last| (last - end).abs() < 1e-6));
+    pairs.len() > 2 && sizes.is_sorted() && shares.is_sorted() && ends_as_shares_do
+}
+
 /// Ten lines of whole numbers that do not decrease.
 fn is_milliseconds(text: &str) -> bool {
     let numbers: Vec<Option<u64>> = text.lines().take(10).map(|line| line.trim().parse().ok()).collect();
@@ -175,7 +230,7 @@ mod tests {
 
     #[test]
     fn files_of_other_kinds_are_named_with_the_command_that_reads_them() {
-        let cases: [(&[u8], &str, &str); 14] = [
+        let cases: [(&[u8], &str, &str); 19] = [
             (&[0x0a, 0x0d, 0x0d, 0x0a, 0, 0], "pcapng", "subflow analyze"),
             (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "pcap", "subflow analyze"),
             (b"{\"log\": {\"version\": \"1.2\", \"entries\": []}}", "HAR", "subflow import"),
@@ -190,6 +245,11 @@ mod tests {
             (b"title = \"x\"\n[hosts]\na = [\"b\"]\n", "a scenario", "subflow run"),
             (b"1\n2\n2\n5\n6\n7\n8\n9\n9\n12\n13\n", "mahimahi", "rate ="),
             (b"\x1f\x8b\x08\x00", "gzip", "decompress"),
+            (b"# saved today\n\n#EXTM3U\n#EXT-X-VERSION:3\n", "HLS", "subflow import"),
+            (b"2\n2 1 3 100 200000000 2\n3 1 3 100 5000 2.001\n", "flows of HPCC", "pairs ="),
+            (b"from,to,bytes,start_s\n0,3,100000,0\n", "flows (CSV)", "pairs ="),
+            (b"0 0\n10000 15\n20000 20\n30000 100\n", "a distribution", "empirical ="),
+            (b"size,share\n100, 0.5\n200, 0.9\n300, 1\n", "a distribution", "empirical ="),
         ];
         for (start, what, remedy) in cases {
             let found = Foreign::recognise(start).unwrap_or_else(|| panic!("{what} is known"));
@@ -197,6 +257,9 @@ mod tests {
         }
         let kind = |bytes: &[u8]| Foreign::recognise(bytes).map(|it| it.kind);
         assert_eq!(kind(b"#EXTM3U\n"), Some(FileKind::Hls));
+        assert_eq!(kind(b"# a list\nhttp://example.org/a.ts\n#EXTM3U\n"), None);
+        assert_eq!(kind(b"320 64 320\n256 257 258\n"), None, "a topology of HPCC has its own reader");
+        assert_eq!(kind(b"0 1 5\n1 2 7\n2 3 100\n"), None, "weights");
         assert_eq!(kind(b"graph [\n"), Some(FileKind::Network));
         assert_eq!(kind(b"\x1f\x8b\x08\x00"), Some(FileKind::Other));
         assert_eq!(kind(b"[hosts]\na = [\"b\"]\n"), Some(FileKind::Scenario));

@@ -18,3 +18,4 @@ pub(crate) use problem::Collector;
 pub use problem::{Origin, Place, Problem, Problems, Source};
 pub(crate) use section::{Field, Layers, Section, check_name, name_value};
 pub use suggestion::{did_you_mean, list};
+pub use values::FASTEST_RATE;

@@ -15,7 +15,7 @@ use super::{Field, Problem, Section};
 pub(crate) const LONGEST_DURATION: Duration = Duration::from_secs(1_000_000);
 
 /// The highest rate of a link, except unlimited: at this rate, full-sized packets are a nanosecond apart.
-pub(crate) const FASTEST_RATE: Rate = Rate::from_mbit(10_000_000);
+pub const FASTEST_RATE: Rate = Rate::from_mbit(10_000_000);
 
 impl Field<'_> {
     /// A quantity in its notation. The error for a number without a unit lists the units.
