@@ -12,6 +12,7 @@
 //! | MPTCP: tokens, mappings | `mptcp.rs`; subflows without a token: `positions.rs`; data sequence numbers, reinjections: `data_level.rs` |
 //! | MPTCP: the scheduler's choices, shared bottlenecks | `multipath.rs`, `choices.rs`, `bottlenecks.rs` |
 //! | SCTP: paths, chunks | `sctp/` |
+//! | requests, responses and pauses | `exchanges.rs` |
 //! | UDP | `datagrams.rs` |
 //! | several points of capture brought together | `summary/`; the same packet at two points: `passages.rs` |
 //! | tables, text, JSON | `tables.rs` |
@@ -30,6 +31,7 @@ mod choices;
 mod data_level;
 mod datagrams;
 mod duplicates;
+mod exchanges;
 mod fragments;
 mod hosts;
 mod inferred;
@@ -68,6 +70,7 @@ pub use tcp::{Cause, Family};
 pub use tracker::{MOST_FLOWS, TotalRow};
 
 use over_time::Seen;
+use replay::ConnectionExchanges;
 use tracker::Tracker;
 
 /// What captures show.
@@ -97,6 +100,8 @@ pub struct Analysis {
     pub cut_headers: u64,
     /// Packets with data, by what they are, of the first subflows.
     pub sequences: Vec<SentSequence>,
+    /// The requests and responses of connections with several, in the order of the connections.
+    exchanges: Vec<ConnectionExchanges>,
     seen: Seen,
 }
 
@@ -213,6 +218,7 @@ impl Reading {
             duplicates: tracker.duplicates.count,
             cut_headers: tracker.cut_headers,
             sequences: summary.sequences,
+            exchanges: summary.exchanges,
             seen: summary.seen,
         }
     }

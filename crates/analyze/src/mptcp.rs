@@ -11,6 +11,7 @@ use subflow_wire::tcp::mptcp::{Capable, Dss, Join, Mapping, MptcpOption};
 use crate::bottlenecks::Detection;
 use crate::choices::Choices;
 use crate::data_level::DataLevel;
+use crate::exchanges::Exchanges;
 use crate::tcp::{Half, Sending, extend};
 
 /// A connection, with its ends 0, which opened it, and 1.
@@ -32,6 +33,8 @@ pub(crate) struct Connection {
     unmapped: [bool; 2],
     /// The subflows, by their positions, and whether end 1 opened them.
     pub(crate) subflows: Vec<(usize, bool)>,
+    /// Requests and responses.
+    pub(crate) exchanges: Exchanges,
     pub(crate) choices: [Choices; 2],
     pub(crate) bottlenecks: [Option<Box<Detection>>; 2],
 }
@@ -142,6 +145,12 @@ impl Connection {
         let is_plain = self.has_infinite_mapping || !self.is_confirmed;
         let start = self.data[from].next;
         is_plain.then(|| self.data[from].send((start, start + length), time))
+    }
+
+    /// The end `from` has sent new data; `left` is how many exchanges may be kept.
+    pub(crate) fn sent_data(&mut self, from: usize, bytes: u64, time: u64, left: &mut usize) {
+        let acknowledged = self.data.iter().filter_map(|data| data.last_acknowledged).max();
+        self.exchanges.sent(from, bytes, acknowledged, time, left);
     }
 
     /// The position of a segment's data in the stream of the end `from`, if it is mapped: 0 is the first byte.

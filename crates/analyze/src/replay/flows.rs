@@ -3,6 +3,7 @@
 use subflow_quantity::{Duration, Rate, Size};
 use subflow_scenario::builder::{FlowBuilder, Options};
 
+use super::exchanges::ConnectionExchanges;
 use super::hosts::{Hosts, Side, both};
 use super::{MOST_REPLAYED, milliseconds, rows_of_connection};
 use crate::{Analysis, ConnectionRow};
@@ -21,11 +22,16 @@ pub(super) struct ReplayedFlow {
 #[derive(Debug)]
 pub(super) struct Flows {
     flows: Vec<ReplayedFlow>,
+    /// When the first one begins, in seconds since the first packet of all.
+    begin_s: f64,
     notes: Vec<String>,
 }
 
 /// Whether a sender that sent nothing for this share of its time waited for its application.
 const IDLE_SHARE: f64 = 0.2;
+
+/// The share of a connection's time that is most of it.
+const MOSTLY: f64 = 0.5;
 
 /// The connections that are replayed.
 #[derive(Debug)]
@@ -71,7 +77,11 @@ impl Flows {
         let Chosen { rows, notes } = chosen;
         let begin = rows.iter().map(|row| row.start_s).fold(f64::INFINITY, f64::min);
         let flows = rows.iter().filter_map(|row| flow(analysis, hosts, row, begin)).collect();
-        Self { flows, notes }
+        Self { flows, begin_s: begin, notes }
+    }
+
+    pub(super) const fn begin_s(&self) -> f64 {
+        self.begin_s
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -95,7 +105,7 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     let done = row.directions.iter().filter_map(|direction| direction.done_s).fold(row.start_s, f64::max);
     let mut notes = Vec::new();
     let bytes = row.directions.each_ref().map(|direction| direction.bytes);
-    let builder = match row.protocol {
+    let mut builder = match row.protocol {
         "udp" => datagrams(analysis, row, [&client, &server], start_s, &mut notes)?,
         "sctp" => {
             let flow = FlowBuilder::sctp(&client, &server);
@@ -114,16 +124,24 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
             if row.subflows > 1 {
                 notes.push("when its further subflows were opened: as soon as it is established".to_owned());
             }
-            with_data(flow, bytes, &mut notes)
+            in_turn(analysis, row, flow.clone(), &mut notes).unwrap_or_else(|| with_data(flow, bytes, &mut notes))
         }
-        _ => with_data(FlowBuilder::tcp(&client, &server), bytes, &mut notes),
+        _ => {
+            let flow = FlowBuilder::tcp(&client, &server);
+            in_turn(analysis, row, flow.clone(), &mut notes).unwrap_or_else(|| with_data(flow, bytes, &mut notes))
+        }
     };
     // At a receiver everything is acknowledged at once, and nothing is ever in flight.
     let own = rows_of_connection(analysis, row.number).iter();
     let of_data = own.filter(|it| it.bytes > bytes[0].max(bytes[1]) / 2);
     let idle: f64 = of_data.filter(|it| it.mean_rtt_ms.is_some()).filter_map(|it| it.idle_s).sum();
     let active = done - row.start_s;
-    if idle > active * IDLE_SHARE && row.protocol != "udp" {
+    if let Some(rate) = reading_rate(analysis, row, active) {
+        notes.push(format!(
+            "the receiver's window was full most of the time: taken for an application that reads {rate}"
+        ));
+        builder = builder.set("read", Options::new().set("rate", rate));
+    } else if idle > active * IDLE_SHARE && row.protocol != "udp" && exchanges(analysis, row).is_none() {
         notes.push(format!(
             "it sent nothing for {idle:.1} s of {active:.1} s, waiting for its application; here it sends at once"
         ));
@@ -133,11 +151,36 @@ fn flow(analysis: &Analysis, hosts: &Hosts, row: &ConnectionRow, begin: f64) -> 
     Some(ReplayedFlow { name: format!("flow{}", row.number), builder, end_s: done - begin, notes })
 }
 
+/// The rate at which the receiver's application read, if its window was full for most of so many seconds.
+fn reading_rate(analysis: &Analysis, row: &ConnectionRow, active: f64) -> Option<Rate> {
+    let direction = row.directions.iter().max_by_key(|direction| direction.bytes)?;
+    let rows = rows_of_connection(analysis, row.number).iter();
+    let full = rows.filter_map(|it| it.window_limited_s).fold(0.0, f64::max);
+    let mbit = direction.goodput_mbps.filter(|_| full > active * MOSTLY)?;
+    Some(Rate::from_bits_per_second((mbit * 1e6) as u64)).filter(|rate| rate.bits_per_second() > 0)
+}
+
 /// Whether an association sent a tenth of its data or more over a second path.
 fn takes_several_paths(analysis: &Analysis, row: &ConnectionRow) -> bool {
     let mut bytes: Vec<u64> = rows_of_connection(analysis, row.number).iter().map(|path| path.bytes).collect();
     bytes.sort_unstable();
     bytes.iter().rev().nth(1).is_some_and(|second| second * 10 >= bytes.iter().sum())
+}
+
+/// The requests and responses of a connection, if it had several. One that sends more than it is sent asks for nothing.
+fn exchanges<'a>(analysis: &'a Analysis, row: &ConnectionRow) -> Option<&'a ConnectionExchanges> {
+    let [sent, answered] = row.directions.each_ref().map(|direction| direction.bytes);
+    analysis.exchanges.iter().find(|it| it.number == row.number && answered >= sent)
+}
+
+/// A flow with them.
+fn in_turn(
+    analysis: &Analysis,
+    row: &ConnectionRow,
+    flow: FlowBuilder,
+    notes: &mut Vec<String>,
+) -> Option<FlowBuilder> {
+    exchanges(analysis, row)?.of_flow(flow, notes)
 }
 
 /// A transfer if the client sent almost all, else a request with its response.

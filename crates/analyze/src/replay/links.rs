@@ -14,6 +14,8 @@ use subflow_lab::results::Series;
 use subflow_quantity::{Duration, Packets, Probability, Rate};
 
 use super::UNBOUNDED;
+use super::changes::{Change, FEWEST_TRIES};
+use super::curves::Curves;
 use super::hosts::{Hosts, Side, both};
 use crate::{Analysis, SubflowRow};
 
@@ -24,6 +26,8 @@ pub(super) struct Inferred {
     pub(super) delay: Duration,
     pub(super) queue: Option<Packets>,
     pub(super) loss: Option<Probability>,
+    /// Changes, each with its time in seconds since the first packet of all.
+    pub(super) changes: Vec<(f64, Change)>,
     pub(super) notes: Vec<String>,
 }
 
@@ -31,8 +35,6 @@ pub(super) struct Inferred {
 #[derive(Debug)]
 pub(super) struct Links(BTreeMap<IpAddr, Inferred>);
 
-/// The length of the intervals that rates are computed of, in seconds.
-const INTERVAL_S: f64 = 0.1;
 /// A full packet.
 const FULL_PACKET: f64 = 1500.0;
 /// The headers of IPv4 and of TCP with timestamps.
@@ -68,7 +70,10 @@ impl Links {
             });
             let rest = rest.fold(f64::INFINITY, f64::min);
             let delay = if rest.is_finite() && rest > 0.5 { milliseconds(rest / 2.0) } else { Duration::ZERO };
-            links.insert(address, Inferred { rate: UNBOUNDED, delay, queue: None, loss: None, notes: Vec::new() });
+            links.insert(
+                address,
+                Inferred { rate: UNBOUNDED, delay, queue: None, loss: None, changes: Vec::new(), notes: Vec::new() },
+            );
         }
         Self(links)
     }
@@ -80,11 +85,13 @@ impl Links {
 
 /// What the captures show of an address, of all connections, also of those that are not replayed.
 #[derive(Default)]
-struct Shown<'a> {
+pub(super) struct Shown<'a> {
     /// Rows, each with the address of its other end.
     rows: Vec<(&'a SubflowRow, IpAddr)>,
+    /// Whether one of the connections had several requests.
+    has_exchanges: bool,
     /// Figures over time with their titles: of what it sends, and of what it is sent.
-    curves: [Vec<&'a [(&'static str, Series)]>; 2],
+    pub(super) curves: [Vec<&'a [(&'static str, Series)]>; 2],
 }
 
 impl<'a> Shown<'a> {
@@ -92,6 +99,7 @@ impl<'a> Shown<'a> {
     fn by_address(analysis: &'a Analysis, hosts: &Hosts) -> BTreeMap<IpAddr, Self> {
         let addresses = hosts.all().iter().flat_map(|host| &host.addresses);
         let mut shown: BTreeMap<IpAddr, Self> = addresses.map(|address| (*address, Self::default())).collect();
+        let with_exchanges: Vec<usize> = analysis.exchanges.iter().map(|it| it.number).collect();
         // Nothing acknowledges datagrams.
         let is_udp = |row: &&SubflowRow| {
             let connection = row.connection.checked_sub(1).and_then(|at| analysis.connections.get(at));
@@ -101,6 +109,7 @@ impl<'a> Shown<'a> {
             let Some(ends) = both(&row.from, &row.to) else { continue };
             for (_, address, peer) in each_end(ends) {
                 if let Some(of_address) = shown.get_mut(&address) {
+                    of_address.has_exchanges |= with_exchanges.binary_search(&row.connection).is_ok();
                     of_address.rows.push((row, peer));
                 }
             }
@@ -133,7 +142,8 @@ fn of_near(shown: &Shown<'_>) -> Inferred {
     let rate = evidence.rate(&mut notes);
     let delay = evidence.delay(rate, &mut notes);
     let (queue, loss) = evidence.queue_and_loss(rate, &mut notes);
-    Inferred { rate, delay, queue: queue.map(|packets| Packets::new(packets.max(2))), loss, notes }
+    let changes = evidence.changes(rate, &mut notes);
+    Inferred { rate, delay, queue: queue.map(|packets| Packets::new(packets.max(2))), loss, changes, notes }
 }
 
 /// What the packets of all connections of an address tell of its link.
@@ -149,6 +159,9 @@ struct Evidence {
     wait_at_losses: Option<f64>,
     /// The shortest round-trip time, in ms.
     round_trip: Option<f64>,
+    timeouts: u64,
+    /// Whether it answered requests, and had nothing in flight for a fifth of its time.
+    is_pausing: bool,
     curves: Curves,
     /// Whether there was a queue most of the time.
     is_standing: bool,
@@ -171,6 +184,9 @@ impl Evidence {
             wait_at_losses: with_losses.max_by_key(|row| row.bytes).and_then(|row| row.queue_at_losses_ms),
             headers: 1.0 + HEADERS / (bytes / packets).max(1.0),
             round_trip,
+            is_pausing: shown.has_exchanges
+                && rows.iter().max_by_key(|row| row.bytes).is_some_and(|row| is_pausing(row)),
+            timeouts: rows.iter().map(|row| row.timeouts).sum(),
             curves: Curves::of(shown),
             is_standing: false,
             may_be_random: rows.iter().all(|row| may_be_random(row)),
@@ -186,6 +202,37 @@ impl Evidence {
         evidence
     }
 
+    /// The rates of data over time, if they change.
+    fn rates(&self, usual: Rate) -> Vec<(f64, f64)> {
+        let of_data = usual.as_mbit() / self.headers;
+        self.round_trip.map_or(Vec::new(), |shortest| self.curves.over_time.rates(shortest, of_data))
+    }
+
+    /// When the link was down, and other rates.
+    fn changes(&self, rate: Rate, notes: &mut Vec<String>) -> Vec<(f64, Change)> {
+        let outages = self.curves.over_time.outages();
+        // A peer without room is probed, and acknowledges nothing new; its sender's timer does not expire.
+        let are_told = self.timeouts >= (FEWEST_TRIES * outages.len()) as u64;
+        let outages = if are_told { outages } else { Vec::new() };
+        for (from, until) in &outages {
+            let until = until.map_or("the end".to_owned(), |until| format!("about {until:.1} s"));
+            notes.push(format!("it carried nothing from {from:.1} s to {until}: taken for down"));
+        }
+        let rates = self.rates(rate);
+        if !rates.is_empty() {
+            notes.push(
+                "its rate changed: events have what it carried while its queue stood; in between it is not told"
+                    .to_owned(),
+            );
+        }
+        let down = outages.iter().map(|(from, _)| (*from, Change::Down));
+        let up = outages.iter().filter_map(|(_, until)| Some(((*until)?, Change::Up)));
+        let rates = rates.into_iter().map(|(begin, mbit)| (begin, Change::Rate(mbit * self.headers)));
+        let mut changes: Vec<(f64, Change)> = down.chain(up).chain(rates).collect();
+        changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        changes
+    }
+
     /// How much longer than the shortest the round-trip time was in a share of the intervals, at most, in ms.
     fn waits(&self, share: f64) -> f64 {
         let long = quantile(&self.curves.round_trips, share);
@@ -195,7 +242,8 @@ impl Evidence {
     fn rate(&self, notes: &mut Vec<String>) -> Rate {
         // Of a link that was not filled, the fastest intervals are nearer to its rate; in the very fastest one data may
         // be acknowledged that arrived earlier, behind a hole.
-        let share = if self.is_standing { 0.75 } else { 0.95 };
+        // Intervals of a connection that pauses are half full.
+        let share = if self.is_standing && !self.is_pausing { 0.75 } else { 0.95 };
         let mbit = quantile(&self.curves.rates, share).map_or(0.0, |mbit| mbit * self.headers);
         if mbit <= 0.0 {
             notes.push(format!("its rate: not told, {USUAL_RATE}"));
@@ -227,6 +275,9 @@ impl Evidence {
         let sent_again = |share: f64| format!("{:.2} % of its packets were sent again", share * 1e2);
         let full = self.wait_at_losses.map(within).filter(|packets| *packets >= STANDING && self.again > 0.0);
         if let Some(full) = full {
+            // The burst after a pause may be dropped elsewhere: the queue holds what waited without a loss, too.
+            let is_steady = self.is_pausing && self.rates(rate).is_empty();
+            let full = if is_steady { full.max(queued(1.0)) } else { full };
             let random = self.at_short_queue / self.packets;
             let dropped = sent_again(share);
             notes.push(format!("{dropped}: dropped by its queue, in which {full:.0} waited when losses were noticed"));
@@ -276,6 +327,12 @@ fn probability(share: f64) -> Option<Probability> {
     Probability::nearest(share.min(0.9)).filter(|loss| loss.as_trillionths() > 0)
 }
 
+fn is_pausing(row: &SubflowRow) -> bool {
+    const SHARE: f64 = 0.2;
+    let active_s = row.goodput_mbps.filter(|mbit| *mbit > 0.0).map(|mbit| row.bytes as f64 * 8e-6 / mbit);
+    active_s.zip(row.idle_s).is_some_and(|(active, idle)| idle > active * SHARE)
+}
+
 /// Whether a sender with so many losses can have been so fast if they were independent of each other: by the formula of
 /// Mathis, Semke, Mahdavi and Ott (1997), with a factor for congestion controls that recover faster than Reno.
 fn may_be_random(row: &SubflowRow) -> bool {
@@ -287,50 +344,6 @@ fn may_be_random(row: &SubflowRow) -> bool {
     let window = 1.22 / losses.sqrt().max(1e-6);
     let segment = row.bytes as f64 / row.data_packets.max(1) as f64;
     goodput * 1e3 * round_trip <= FASTER_THAN_RENO * window * segment * 8.0
-}
-
-/// What the connections of an address show over time, those with figures over time.
-struct Curves {
-    /// Acknowledged data in Mbit/s, of the intervals in which there was any.
-    rates: Vec<f64>,
-    /// Round-trip times in ms.
-    round_trips: Vec<f64>,
-}
-
-impl Curves {
-    /// Of the direction with most data: sums of all its connections in each interval.
-    fn of(shown: &Shown<'_>) -> Self {
-        let mut sums = [BTreeMap::new(), BTreeMap::new()];
-        let mut round_trips = [Vec::new(), Vec::new()];
-        for (direction, curves) in shown.curves.iter().enumerate() {
-            for (title, series) in curves.iter().copied().flatten() {
-                match *title {
-                    "Acknowledged" => add(&mut sums[direction], series),
-                    "Round-trip time" => round_trips[direction].extend(series.points().iter().map(|point| point.value)),
-                    _ => {}
-                }
-            }
-        }
-        let total = |direction: usize| sums[direction].values().sum::<f64>();
-        let direction = usize::from(total(1) > total(0));
-        let rates = sums[direction].values().copied().filter(|mbit| *mbit > 0.0).collect();
-        Self { rates, round_trips: core::mem::take(&mut round_trips[direction]) }
-    }
-}
-
-/// Adds a rate over time to the sums of intervals, by the interval in which each point ends. Points of long captures are
-/// farther apart: each counts for all intervals since the one before.
-fn add(sums: &mut BTreeMap<u64, f64>, series: &Series) {
-    let interval = |seconds: f64| (seconds / INTERVAL_S).round() as u64;
-    let mut before = None;
-    for point in series.points() {
-        let end = interval(point.time_s);
-        let begin = before.unwrap_or(end.saturating_sub(1)).max(end.saturating_sub(1000));
-        for at in begin..end {
-            *sums.entry(at).or_insert(0.0) += point.value;
-        }
-        before = Some(end);
-    }
 }
 
 /// The value that a share of `values` does not exceed.
@@ -361,20 +374,5 @@ mod tests {
             [0.0, 0.75, 1.0].map(|share| quantile(&[4.0, 1.0, 3.0, 2.0, 5.0], share)),
             [1.0, 4.0, 5.0].map(Some)
         );
-    }
-
-    #[test]
-    fn points_of_several_connections_are_summed_up_by_interval() {
-        let series = |points: &[(f64, f64)]| {
-            let mut series = Series::new("x", "acknowledged", "Mbit/s", Duration::from_nanos(1));
-            for (seconds, value) in points {
-                series.push(subflow_quantity::Instant::from_nanos((seconds * 1e9) as u64), *value);
-            }
-            series
-        };
-        let mut sums = BTreeMap::new();
-        add(&mut sums, &series(&[(0.1, 5.0), (0.2, 7.0)]));
-        add(&mut sums, &series(&[(0.2, 1.0), (0.4, 2.0)]));
-        assert_eq!(sums.into_iter().collect::<Vec<_>>(), [(0, 5.0), (1, 8.0), (2, 2.0), (3, 2.0)]);
     }
 }

@@ -4,13 +4,16 @@
 //! | to find | look in |
 //! |---|---|
 //! | which addresses are of one host | `hosts.rs` |
-//! | rate, delay, loss and queue of a link | `links.rs` |
-//! | what a connection sends, and when | `flows.rs` |
+//! | rate, delay, loss and queue of a link | `links.rs`; how it changed: `changes.rs`; what both are from: `curves.rs` |
+//! | what a connection sends, and when | `flows.rs`; requests with responses, and pauses: `exchanges.rs` |
 //!
 //! Every client address is an interface with a link of its own to a router, and every server address, too. The client's
 //! link has the rate, the queue and the losses, or the server's, if that has several addresses and the client one: where on
 //! the way they are, the captures of the ends do not tell.
 
+mod changes;
+mod curves;
+mod exchanges;
 mod flows;
 mod hosts;
 mod links;
@@ -21,6 +24,8 @@ use subflow_quantity::{Duration, Rate};
 use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
 
 use crate::{Analysis, SubflowRow};
+use changes::Change;
+pub(crate) use exchanges::ConnectionExchanges;
 use flows::{Chosen, Flows};
 use hosts::{Hosts, Side};
 use links::Links;
@@ -76,6 +81,7 @@ pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
     for host in hosts.all() {
         builder = builder.host_with(&host.name, Options::new().set("interfaces", host.interface_names()));
     }
+    let mut events: Vec<(f64, Options)> = Vec::new();
     for host in hosts.all() {
         for (interface, address) in host.addresses.iter().enumerate() {
             let name = host.interface(interface);
@@ -88,7 +94,9 @@ pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
             if let Some(loss) = inferred.loss {
                 link = link.loss(loss);
             }
-            builder = builder.link(&name.replace('.', "-"), link);
+            let link_name = name.replace('.', "-");
+            builder = builder.link(&link_name, link);
+            events.extend(inferred.changes.iter().map(|&(time_s, change)| (time_s, event(&link_name, change))));
         }
     }
     let mut end = 0.0_f64;
@@ -98,10 +106,30 @@ pub fn replay(analysis: &Analysis) -> Result<Replay, ReplayError> {
         builder = builder.flow(&flow.name, flow.builder.clone());
     }
     notes.extend(flows.notes().iter().cloned());
-    builder = builder.duration(milliseconds(end * SPARE + LEAST_SPARE_S));
+    let duration_s = end * SPARE + LEAST_SPARE_S;
+    builder = builder.duration(milliseconds(duration_s));
+    // Events are within the run, whose first connection begins at once.
+    events.retain_mut(|(time_s, _)| {
+        *time_s -= flows.begin_s();
+        *time_s < duration_s - 1e-3
+    });
+    events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    for (time_s, event) in events {
+        builder = builder.at(Duration::from_micros((time_s.max(0.0) * 1e6).round() as u64), event);
+    }
     let heading = "Written by `subflow analyze --scenario`. What was inferred, and what was not:";
     let text = builder.text_with_notes(heading, &notes).map_err(ReplayError::Refused)?;
     Ok(Replay { text, notes })
+}
+
+/// A change of a link as an event.
+fn event(link: &str, change: Change) -> Options {
+    let event = Options::new().set("link", link);
+    match change {
+        Change::Down => event.set("down", true),
+        Change::Up => event.set("up", true),
+        Change::Rate(mbit) => event.set("rate", Rate::from_bits_per_second((mbit * 1e6).round().max(1000.0) as u64)),
+    }
 }
 
 /// A run is longer than the capture, so that slower connections are complete, too.

@@ -21,7 +21,9 @@ mod rows;
 use std::collections::BTreeMap;
 
 use crate::bottlenecks::BottleneckRow;
+use crate::exchanges::Exchanges;
 use crate::over_time::{Seen, Sent};
+use crate::replay::ConnectionExchanges;
 use crate::sequence::SentSequence;
 use crate::tracker::Tracker;
 
@@ -46,6 +48,7 @@ pub(crate) struct Summary {
     pub(crate) clocks: Vec<ClockRow>,
     pub(crate) seen: Seen,
     pub(crate) sequences: Vec<SentSequence>,
+    pub(crate) exchanges: Vec<ConnectionExchanges>,
     origin: u64,
 }
 
@@ -76,6 +79,7 @@ pub(crate) fn summarise(tracker: &Tracker, origin: u64, clocks: Clocks) -> Summa
         clocks: corrections.rows().to_vec(),
         seen: Seen::default(),
         sequences: Vec::new(),
+        exchanges: Vec::new(),
         origin,
     };
     for (first, entry) in entries {
@@ -164,6 +168,18 @@ impl Summary {
         };
         row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
+        self.add_exchanges(&flow.exchanges, points, 0);
+    }
+
+    /// Keeps the requests and responses of the last connection, if there are several; `client` is the end of `points` that
+    /// asks.
+    fn add_exchanges(&mut self, exchanges: &Exchanges, points: &Points<'_>, client: usize) {
+        if exchanges.all().len() < 2 {
+            return;
+        }
+        let round_trip = if points.is_at_sender(client) { points.round_trip().unwrap_or(0) } else { 0 };
+        let (number, all) = (self.connections.len(), exchanges.all().to_vec());
+        self.exchanges.push(ConnectionExchanges { number, all, round_trip });
     }
 
     /// Adds a row for each direction with data; one if there is none. What both sent over time is returned.

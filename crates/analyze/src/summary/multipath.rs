@@ -130,6 +130,9 @@ impl Summary {
         };
         row.show(&mut self.seen, &sent, self.origin);
         self.connections.push(row);
+        if let (shown, 0) = subflows.nearest_to(0, 0) {
+            self.add_exchanges(&shown.exchanges, first_points, usize::from(is_reversed));
+        }
     }
 }
 

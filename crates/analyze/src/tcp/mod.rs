@@ -29,6 +29,7 @@ pub use reaction::Family;
 pub use recovery::Cause;
 pub(crate) use rtt::RoundTrips;
 
+use crate::exchanges::Exchanges;
 use crate::sequence::Traced;
 
 /// A connection or subflow. Its ends are 0, which opened it, and 1; if the SYN was not captured, 0 is the one whose
@@ -46,6 +47,8 @@ pub(crate) struct Flow {
     pub(crate) member: Option<Member>,
     /// Whether it is to carry data only if no other subflow can.
     pub(crate) is_backup: bool,
+    /// Requests and responses, without MPTCP.
+    pub(crate) exchanges: Exchanges,
     /// Its packets with data by end, if they are kept.
     pub(crate) traced: Option<Box<[Traced; 2]>>,
 }
@@ -88,6 +91,7 @@ impl Flow {
             reset_by: None,
             member: None,
             is_backup: false,
+            exchanges: Exchanges::default(),
             traced: None,
         }
     }
@@ -108,6 +112,12 @@ impl Flow {
     /// Whether both ends have finished, or one has reset it.
     pub(crate) fn is_closed(&self) -> bool {
         self.reset_by.is_some() || self.halves.iter().all(|half| half.has_finished)
+    }
+
+    /// The end `from` has sent new data; `left` is how many exchanges may be kept.
+    pub(crate) fn sent_data(&mut self, from: usize, bytes: u64, time: u64, left: &mut usize) {
+        let acknowledged = self.halves.iter().filter_map(|half| half.last_acknowledged).max();
+        self.exchanges.sent(from, bytes, acknowledged, time, left);
     }
 
     /// A segment of the end `from`.

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::{MOST_FLOWS, Tracker};
 use crate::datagrams::SentDatagrams;
+use crate::exchanges;
 use crate::sctp::Association;
 use crate::summary::multipath_outcome;
 use crate::tcp::{Flow, Half};
@@ -279,6 +280,9 @@ impl Tracker {
         renumber(&mut self.tokens, |(at, _)| at, &connection_at);
         renumber(&mut self.sctp_keys, |(at, _)| at, &association_at);
         self.positions.renumber(&connection_at);
+        let of_flows = self.flows.iter().map(|(_, flow)| flow.exchanges.all().len()).sum::<usize>();
+        let of_connections = self.connections.iter().map(|(_, it)| it.exchanges.all().len()).sum::<usize>();
+        self.exchanges_left = exchanges::MOST.saturating_sub(of_flows + of_connections);
     }
 }
 

@@ -14,6 +14,7 @@ use subflow_wire::tcp::TcpSegment;
 use crate::capture::Record;
 use crate::datagrams::Datagrams;
 use crate::duplicates::Duplicates;
+use crate::exchanges;
 use crate::fragments::Fragments;
 use crate::link_layer::Unread;
 use crate::mptcp::{self, Connection, CurrentMapping};
@@ -56,6 +57,8 @@ pub(crate) struct Tracker {
     /// The times of the first and the last packet of each point.
     pub(crate) spans: Vec<Option<[u64; 2]>>,
     tracing: Tracing,
+    /// Exchanges that may still be kept.
+    exchanges_left: usize,
     tcp_keys: FxHashMap<FlowKey, usize>,
     tokens: FxHashMap<(u16, u32), (usize, usize)>,
     positions: DataPositions,
@@ -74,7 +77,12 @@ fn ordered((point, a, b): FlowKey) -> FlowKey {
 impl Tracker {
     /// One for so many points of capture.
     pub(crate) fn new(points: usize) -> Self {
-        Self { passages: (points > 1).then(Vec::new), spans: vec![None; points], ..Self::default() }
+        Self {
+            passages: (points > 1).then(Vec::new),
+            spans: vec![None; points],
+            exchanges_left: exchanges::MOST,
+            ..Self::default()
+        }
     }
 
     /// A packet captured at a point.
@@ -158,6 +166,9 @@ impl Tracker {
         let position = flow.halves[from].position(segment.sequence);
         if segment.options.dss.is_none() && segment.options.mptcp.is_empty() && flow.member.is_none() {
             self.trace((at, from), (sending, false), position, segment, time);
+            if let (tcp::Sending::New(_), length @ 1..) = (sending, segment.payload.length) {
+                self.flows[at].1.sent_data(from, length.into(), time, &mut self.exchanges_left);
+            }
             return;
         }
         let Some(member) = self.member(at, point, segment, from) else { return };
@@ -170,6 +181,10 @@ impl Tracker {
         let position = connection.position(end, half, segment, *current).unwrap_or(position);
         self.trace((at, from), (sending, sent == Some(false)), position, segment, time);
         self.flows[at].1.is_backup = mptcp::backup(segment).unwrap_or(self.flows[at].1.is_backup);
+        if sent == Some(true) {
+            let connection = &mut self.connections[member.connection].1;
+            connection.sent_data(end, segment.payload.length.into(), time, &mut self.exchanges_left);
+        }
         if let Some(is_new) = sent {
             self.sent(member, at, end, (is_new, segment.payload.length.into()), time);
         }

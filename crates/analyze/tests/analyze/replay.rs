@@ -118,6 +118,52 @@ fn random_losses_are_told_from_those_of_a_full_queue() {
 }
 
 #[test]
+fn a_link_that_was_down_is_down_again() {
+    let flow = format!("{UPLOAD}\"mptcp\"\npath_manager = \"full-mesh\"\n{}", events("down = true", "up = true"));
+    let replayed = replayed(&scenario(WIFI, LTE, &flow), 0);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.text.contains("link = \"client-eth0\", down = true"), "{}", replayed.1.text);
+    assert!(replayed.1.notes.iter().any(|note| note.contains("taken for down")), "{:?}", replayed.1.notes);
+}
+
+#[test]
+fn a_link_whose_rate_changed_has_events() {
+    let flow = format!("{UPLOAD}\"tcp\"\n{}", events("rate = \"4 Mbit/s\"", "rate = \"20 Mbit/s\""));
+    let replayed = replayed(&scenario(WIFI, LTE, &flow), 0);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.notes.iter().any(|note| note.contains("its rate changed")), "{:?}", replayed.1.notes);
+}
+
+/// Changes of the first link at 4 s and at 12 s.
+fn events(first: &str, second: &str) -> String {
+    format!(
+        "[[timeline]]\nat = \"4 s\"\nlink = \"wifi\"\n{first}\n[[timeline]]\nat = \"12 s\"\nlink = \"wifi\"\n{second}"
+    )
+}
+
+#[test]
+fn requests_come_in_turn_with_the_pauses_between_them() {
+    let flow = "from = \"phone.wifi\"\nto = \"server\"\nprotocol = \"tcp\"\n\
+        requests = { request = \"400 B\", response = \"500 kB\", count = 20, think = \"400 ms\" }";
+    for host in [0, 1] {
+        let replayed = replayed(&scenario(WIFI, LTE, flow), host);
+        assert_near(&replayed, 0.1);
+        assert_eq!(replayed.1.text.matches("request = \"400 bytes\", response = \"500 kB\"").count(), 20);
+        assert!(
+            replayed.1.notes.iter().any(|note| note.contains("20 requests and responses in turn, with pauses of 7."))
+        );
+    }
+}
+
+#[test]
+fn an_application_that_reads_slowly_does_so_again() {
+    let flow = format!("{}\"tcp\"\nread = {{ rate = \"4 Mbit/s\" }}", UPLOAD.replace("25 MB", "10 MB"));
+    let replayed = replayed(&scenario(WIFI, LTE, &flow), 0);
+    assert_near(&replayed, 0.1);
+    assert!(replayed.1.text.contains("read = { rate = "), "{}", replayed.1.text);
+}
+
+#[test]
 fn the_rate_of_a_filled_link_is_a_trace_of_its_rate() {
     let (_, _folder, files) = captured(&scenario(WIFI, LTE, &format!("{UPLOAD}\"tcp\"")));
     let trace = rate_trace(&files[1..], None).expect("a capture").expect("it has packets");
