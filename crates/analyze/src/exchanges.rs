@@ -18,6 +18,16 @@ pub(crate) struct SeenExchange {
     pub(crate) bytes: [u64; 2],
 }
 
+/// The exchanges of a connection of several, for its replay.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionExchanges {
+    /// The number of the connection.
+    pub(crate) number: usize,
+    pub(crate) all: Vec<SeenExchange>,
+    /// The part of each wait that is the way to the other end and back, in nanoseconds: 0 at the server.
+    pub(crate) round_trip: u64,
+}
+
 /// The exchanges of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exchanges {

@@ -52,6 +52,7 @@ mod sequence;
 mod summary;
 mod tables;
 mod tcp;
+mod totals;
 mod tracker;
 
 use std::path::PathBuf;
@@ -67,10 +68,11 @@ pub use sequence::{Sending, SentSequence};
 pub use summary::{ClockRow, Clocks, ConnectionRow, DirectionRow, SubflowRow};
 pub use tables::{bottlenecks, connections, subflows, totals};
 pub use tcp::{Cause, Family};
-pub use tracker::{MOST_FLOWS, TotalRow};
+pub use totals::TotalRow;
+pub use tracker::MOST_FLOWS;
 
+use exchanges::ConnectionExchanges;
 use over_time::Seen;
-use replay::ConnectionExchanges;
 use tracker::Tracker;
 
 /// What captures show.

@@ -86,6 +86,16 @@ pub(crate) fn backup(segment: &TcpSegment) -> Option<bool> {
     })
 }
 
+/// How a connection ended: as the first subflow that was not closed; joins that came to nothing do not count beside others.
+pub(crate) fn outcome(subflows: impl Iterator<Item = &'static str> + Clone) -> &'static str {
+    let is_vain = |outcome: &&str| ["no answer", "refused"].contains(outcome);
+    let mut all = subflows.clone().filter(|it| !is_vain(it)).peekable();
+    match all.peek() {
+        Some(_) => all.find(|&it| it != "closed").unwrap_or("closed"),
+        None => subflows.into_iter().next().unwrap_or("closed"),
+    }
+}
+
 impl Connection {
     /// Learns from an MP_CAPABLE of the end `from`. Tokens that become known are returned.
     pub(crate) fn learn(&mut self, capable: &Capable, from: usize) -> [Option<u32>; 2] {

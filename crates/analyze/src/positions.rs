@@ -4,11 +4,12 @@
 //! Data sequence numbers start at a random place in 64 bits (RFC 8684, section 3.1): that those of two connections are
 //! within 2^32 of each other has a probability of 2^-31.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 use subflow_wire::tcp::TcpSegment;
 
 use crate::mptcp::Connection;
-use crate::tracker::renumber;
 
 /// Where the data of each end of the connections is, by point of capture and the upper half of its number.
 #[derive(Debug, Default)]
@@ -69,6 +70,18 @@ impl DataPositions {
             self.ends.entry(place(number)).or_insert((connection, end));
         }
     }
+}
+
+/// Replaces the places in a table by the new ones; entries of what is gone leave.
+pub(crate) fn renumber<K: Eq + Hash, V>(
+    table: &mut FxHashMap<K, V>,
+    place: impl Fn(&mut V) -> &mut usize,
+    places: &[Option<usize>],
+) {
+    table.retain(|_, value| {
+        let at = place(value);
+        places[*at].inspect(|new| *at = *new).is_some()
+    });
 }
 
 #[cfg(test)]

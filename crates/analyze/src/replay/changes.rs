@@ -16,6 +16,8 @@ pub(super) const INTERVAL_S: f64 = 0.1;
 const FEWEST_SILENT: u64 = 10;
 /// What was sent in vain within them, at least.
 pub(super) const FEWEST_TRIES: usize = 2;
+/// Timeouts are farther apart than so many intervals when they follow each other.
+const JUST_BEFORE: u64 = 2;
 /// Intervals after the last acknowledgment in which what was in flight may still be sent.
 const STILL_SENT: u64 = 3;
 /// A rate is told of so many intervals at least, and of so many parts of a capture at most.
@@ -67,7 +69,9 @@ impl OverTime {
             let tries = self.sent.range(begin.max(before + STILL_SENT)..end.max(before + STILL_SENT)).filter(is_tried);
             // What was sent at last arrived, or there is nothing behind it.
             let failed: Vec<u64> = tries.map(|(at, _)| *at).collect();
-            let arrived = next.and_then(|next| self.sent.range(..=next).rev().find(is_tried)).map(|(at, _)| *at);
+            let before_next = next.and_then(|next| self.sent.range(..next).rev().find(is_tried)).map(|(at, _)| *at);
+            // What arrived was sent just before its acknowledgment, or in the same interval.
+            let arrived = next.map(|next| before_next.filter(|at| next - at <= JUST_BEFORE).unwrap_or(next));
             let failed: Vec<u64> = failed.into_iter().filter(|at| Some(*at) != arrived).collect();
             let is_long = end.saturating_sub(begin) >= FEWEST_SILENT && failed.len() >= FEWEST_TRIES;
             let (Some(last_failed), true) = (failed.last(), is_long) else {

@@ -4,17 +4,7 @@ use subflow_quantity::{Duration, Size};
 use subflow_scenario::builder::{FlowBuilder, Options};
 
 use super::milliseconds;
-use crate::exchanges::SeenExchange;
-
-/// What a connection showed.
-#[derive(Clone, Debug)]
-pub(crate) struct ConnectionExchanges {
-    /// The number of the connection.
-    pub(crate) number: usize,
-    pub(crate) all: Vec<SeenExchange>,
-    /// The part of each wait that is the way to the other end and back, in nanoseconds: 0 at the server.
-    pub(crate) round_trip: u64,
-}
+use crate::exchanges::{ConnectionExchanges, SeenExchange};
 
 /// Times that are none: delayed acknowledgments, and what queues took.
 const SHORTEST_MS: f64 = 5.0;

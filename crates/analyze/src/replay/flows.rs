@@ -3,9 +3,9 @@
 use subflow_quantity::{Duration, Rate, Size};
 use subflow_scenario::builder::{FlowBuilder, Options};
 
-use super::exchanges::ConnectionExchanges;
 use super::hosts::{Hosts, Side, both};
 use super::{MOST_REPLAYED, milliseconds, rows_of_connection};
+use crate::exchanges::ConnectionExchanges;
 use crate::{Analysis, ConnectionRow};
 
 /// A flow of the scenario.

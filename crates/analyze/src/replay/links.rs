@@ -10,13 +10,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use subflow_lab::results::Series;
 use subflow_quantity::{Duration, Packets, Probability, Rate};
 
 use super::UNBOUNDED;
 use super::changes::{Change, FEWEST_TRIES};
-use super::curves::Curves;
-use super::hosts::{Hosts, Side, both};
+use super::curves::{Curves, Shown};
+use super::hosts::{Hosts, Side};
 use crate::{Analysis, SubflowRow};
 
 /// What was inferred of the link of an address.
@@ -81,54 +80,6 @@ impl Links {
     pub(super) fn of_address(&self, address: IpAddr) -> Inferred {
         self.0[&address].clone()
     }
-}
-
-/// What the captures show of an address, of all connections, also of those that are not replayed.
-#[derive(Default)]
-pub(super) struct Shown<'a> {
-    /// Rows, each with the address of its other end.
-    rows: Vec<(&'a SubflowRow, IpAddr)>,
-    /// Whether one of the connections had several requests.
-    has_exchanges: bool,
-    /// Figures over time with their titles: of what it sends, and of what it is sent.
-    pub(super) curves: [Vec<&'a [(&'static str, Series)]>; 2],
-}
-
-impl<'a> Shown<'a> {
-    /// Of all addresses of `hosts`.
-    fn by_address(analysis: &'a Analysis, hosts: &Hosts) -> BTreeMap<IpAddr, Self> {
-        let addresses = hosts.all().iter().flat_map(|host| &host.addresses);
-        let mut shown: BTreeMap<IpAddr, Self> = addresses.map(|address| (*address, Self::default())).collect();
-        let with_exchanges: Vec<usize> = analysis.exchanges.iter().map(|it| it.number).collect();
-        // Nothing acknowledges datagrams.
-        let is_udp = |row: &&SubflowRow| {
-            let connection = row.connection.checked_sub(1).and_then(|at| analysis.connections.get(at));
-            connection.is_some_and(|connection| connection.protocol == "udp")
-        };
-        for row in analysis.subflows.iter().filter(|row| !is_udp(row)) {
-            let Some(ends) = both(&row.from, &row.to) else { continue };
-            for (_, address, peer) in each_end(ends) {
-                if let Some(of_address) = shown.get_mut(&address) {
-                    of_address.has_exchanges |= with_exchanges.binary_search(&row.connection).is_ok();
-                    of_address.rows.push((row, peer));
-                }
-            }
-        }
-        for (name, series) in analysis.seen.connections.iter().flat_map(|connection| &connection.curves) {
-            let Some(ends) = name.split_once('-').and_then(|(from, to)| both(from, to)) else { continue };
-            for (direction, address, _) in each_end(ends) {
-                if let Some(of_address) = shown.get_mut(&address) {
-                    of_address.curves[direction].push(series);
-                }
-            }
-        }
-        shown
-    }
-}
-
-/// The ends of a direction: 0, which sends, and 1, each with its address and that of the other; one if both are the same.
-fn each_end([from, to]: [IpAddr; 2]) -> impl Iterator<Item = (usize, IpAddr, IpAddr)> {
-    [(0, from, to), (1, to, from)].into_iter().take(if from == to { 1 } else { 2 })
 }
 
 /// The shortest round-trip time that a row shows, in ms.

@@ -25,7 +25,6 @@ use subflow_scenario::builder::{LinkBuilder, Options, ScenarioBuilder};
 
 use crate::{Analysis, SubflowRow};
 use changes::Change;
-pub(crate) use exchanges::ConnectionExchanges;
 use flows::{Chosen, Flows};
 use hosts::{Hosts, Side};
 use links::Links;

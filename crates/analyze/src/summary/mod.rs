@@ -21,9 +21,8 @@ mod rows;
 use std::collections::BTreeMap;
 
 use crate::bottlenecks::BottleneckRow;
-use crate::exchanges::Exchanges;
+use crate::exchanges::{ConnectionExchanges, Exchanges};
 use crate::over_time::{Seen, Sent};
-use crate::replay::ConnectionExchanges;
 use crate::sequence::SentSequence;
 use crate::tracker::Tracker;
 
@@ -35,7 +34,6 @@ use corrections::Corrections;
 use datagrams::Datagrams;
 use identities::Identities;
 use multipath::Subflows;
-pub(crate) use multipath::outcome as multipath_outcome;
 use points::{Points, grouped};
 use rows::seconds;
 pub use rows::{ConnectionRow, DirectionRow, SubflowRow};

@@ -3,7 +3,7 @@
 use super::points::Points;
 use super::{DirectionRow, Summary, note_list};
 use crate::bottlenecks::BottleneckRow;
-use crate::mptcp::Connection;
+use crate::mptcp::{self, Connection};
 use crate::summary::ConnectionRow;
 use crate::summary::rows::seconds;
 
@@ -124,7 +124,7 @@ impl Summary {
             server: first.ends[1 - usize::from(is_reversed)].to_string(),
             subflows: flows.len(),
             start_s: seconds(begin, self.origin),
-            outcome: outcome(flows.iter().map(|(points, _)| points.first().outcome())),
+            outcome: mptcp::outcome(flows.iter().map(|(points, _)| points.first().outcome())),
             notes,
             directions,
         };
@@ -133,16 +133,6 @@ impl Summary {
         if let (shown, 0) = subflows.nearest_to(0, 0) {
             self.add_exchanges(&shown.exchanges, first_points, usize::from(is_reversed));
         }
-    }
-}
-
-/// That of the first subflow that was not closed; joins that came to nothing do not count beside others.
-pub(crate) fn outcome(subflows: impl Iterator<Item = &'static str> + Clone) -> &'static str {
-    let is_vain = |outcome: &&str| ["no answer", "refused"].contains(outcome);
-    let mut all = subflows.clone().filter(|it| !is_vain(it)).peekable();
-    match all.peek() {
-        Some(_) => all.find(|&it| it != "closed").unwrap_or("closed"),
-        None => subflows.into_iter().next().unwrap_or("closed"),
     }
 }
 

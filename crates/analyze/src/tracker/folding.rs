@@ -14,9 +14,11 @@ use rustc_hash::FxHashMap;
 use super::{MOST_FLOWS, Tracker};
 use crate::datagrams::SentDatagrams;
 use crate::exchanges;
+use crate::mptcp;
+use crate::positions::renumber;
 use crate::sctp::Association;
-use crate::summary::multipath_outcome;
 use crate::tcp::{Flow, Half};
+use crate::totals::{TotalRow, Totals, add};
 
 /// Connections with most data, which leave last.
 const LARGEST: usize = 1000;
@@ -29,41 +31,6 @@ mod silence {
     pub(super) const DATAGRAMS: u64 = 60_000_000_000;
     pub(super) const OPEN: u64 = 300_000_000_000;
 }
-
-/// Connections of one protocol that ended in one way, of which only totals are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TotalRow {
-    /// `tcp`, `mptcp`, `mptcp v0`, `sctp` or `udp`.
-    pub protocol: &'static str,
-    /// As in [`ConnectionRow`](crate::ConnectionRow::outcome).
-    pub outcome: &'static str,
-    /// How many connections these are.
-    pub connections: u64,
-    /// Of them, those that had not ended: what they sent later is in another connection.
-    pub unfinished: u64,
-    /// Their packets in both directions.
-    pub packets: u64,
-    /// Bytes of data that reached the peers in both directions, each counted once.
-    pub bytes: u64,
-    /// Segments, or chunks of SCTP, that were sent again.
-    pub retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-}
-
-impl TotalRow {
-    const fn add(&mut self, other: &Self) {
-        self.connections += other.connections;
-        self.unfinished += other.unfinished;
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-        self.retransmissions += other.retransmissions;
-        self.timeouts += other.timeouts;
-    }
-}
-
-/// Totals by protocol and outcome.
-pub(crate) type Totals = BTreeMap<(&'static str, &'static str), TotalRow>;
 
 /// What is followed, by numbers: flows, then associations, then pairs of UDP ports; and what leaves together: the subflows
 /// of a connection, and what several points of capture show of one. Each has the number of another, or its own.
@@ -251,7 +218,7 @@ impl Tracker {
         };
         TotalRow {
             protocol: if connection.version == Some(0) { "mptcp v0" } else { "mptcp" },
-            outcome: multipath_outcome(flows.map(Flow::outcome)),
+            outcome: mptcp::outcome(flows.map(Flow::outcome)),
             bytes: delivered(0) + delivered(1),
             ..row
         }
@@ -286,13 +253,6 @@ impl Tracker {
     }
 }
 
-/// Adds connections to those of the same protocol and outcome.
-fn add(totals: &mut Totals, row: &TotalRow) {
-    let TotalRow { protocol, outcome, .. } = *row;
-    let empty = TotalRow { protocol, outcome, ..TotalRow::default() };
-    totals.entry((protocol, outcome)).or_insert(empty).add(row);
-}
-
 /// Keeps some, and returns the new place of each.
 fn retain<T>(all: &mut Vec<T>, is_kept: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
     let mut kept = 0;
@@ -306,18 +266,6 @@ fn retain<T>(all: &mut Vec<T>, is_kept: impl Fn(usize) -> bool) -> Vec<Option<us
     let mut place = places.iter();
     all.retain(|_| place.next().is_some_and(Option::is_some));
     places
-}
-
-/// Replaces the places in a table by the new ones; entries of what is gone leave.
-pub(crate) fn renumber<K: Eq + Hash, V>(
-    table: &mut FxHashMap<K, V>,
-    place: impl Fn(&mut V) -> &mut usize,
-    places: &[Option<usize>],
-) {
-    table.retain(|_, value| {
-        let at = place(value);
-        places[*at].inspect(|new| *at = *new).is_some()
-    });
 }
 
 fn of_flow(flow: &Flow) -> TotalRow {

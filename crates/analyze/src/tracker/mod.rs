@@ -24,10 +24,7 @@ use crate::positions::DataPositions;
 use crate::sctp::{self, Association};
 use crate::sequence::{Sending, Tracing};
 use crate::tcp::{self, Flow, Member};
-
-pub use folding::TotalRow;
-use folding::Totals;
-pub(crate) use folding::renumber;
+use crate::totals::Totals;
 
 /// Connections, subflows, associations and pairs of UDP ports that are followed at a time, at most: so much memory may be
 /// used.
