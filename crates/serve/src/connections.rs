@@ -1,10 +1,17 @@
 //! Connections of clients: at most so many at the same time, and none that says nothing for long. Who is not answered
 //! could keep the page from its reader with silent connections otherwise: they come before any request, and need no token.
+//! Nor may a request last for ever: that of a page which is stopped or was left half-way keeps its place no longer than
+//! that of anybody else.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -41,6 +48,20 @@ async fn answer(stream: TcpStream, router: Router, silence: Duration) {
     builder.timer(TokioTimer::new()).header_read_timeout(silence);
     // Its errors are those of clients that have gone, or say nothing.
     let _ = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await;
+}
+
+/// Takes the whole body of a request within `time`, before it is answered.
+pub(crate) async fn whole(State(time): State<Duration>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let taken = Bytes::from_request(Request::from_parts(head.clone(), body), &());
+    match tokio::time::timeout(time, taken).await {
+        Ok(Ok(content)) => next.run(Request::from_parts(head, content.into())).await,
+        Ok(Err(refused)) => refused.into_response(),
+        Err(_) => {
+            let told = format!("expected the whole request within {} s\n", time.as_secs_f64());
+            (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")], told).into_response()
+        }
+    }
 }
 
 #[cfg(test)]

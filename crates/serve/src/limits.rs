@@ -26,6 +26,8 @@ pub struct Limits {
     pub absence: Duration,
     /// The largest request. Default: 1 MB.
     pub request: Size,
+    /// How long a request may take from its head to its last byte. Default: 30 s.
+    pub upload: Duration,
     /// The most connections of clients at the same time. Default: 256.
     pub connections: usize,
     /// How long a connection may be without the complete head of a request. Default: 30 s.
@@ -41,6 +43,7 @@ impl Default for Limits {
             memory: Size::from_bytes(2_000_000_000),
             absence: Duration::from_secs(15),
             request: Size::from_bytes(1_000_000),
+            upload: Duration::from_secs(30),
             connections: 256,
             silence: Duration::from_secs(30),
         }

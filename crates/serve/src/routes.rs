@@ -17,6 +17,7 @@ use crate::access::{Access, guard};
 use crate::answers::{in_json, in_text, parsed};
 use crate::assets::{CARDS, PAGE, asset, card_pictures};
 use crate::check::{Draft, Opened};
+use crate::connections::whole;
 use crate::exports::PARQUET;
 use crate::kept::Shared;
 use crate::lessons::lessons;
@@ -43,6 +44,7 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
         .route("/{token}/folder/{path}/{*file}", get(folder_routes::file))
         .route("/{token}/results/{number}/{file}", get(results))
         .route("/{token}/{asset}", get(of_asset))
+        .layer(from_fn_with_state(shared.limits.upload, whole))
         .with_state(shared)
         .layer(DefaultBodyLimit::max(largest))
         .layer(from_fn_with_state(access, guard))

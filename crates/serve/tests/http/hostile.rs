@@ -1,5 +1,6 @@
 //! Other pages, other names, other files, and scenarios that would take everything.
 
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -172,6 +173,27 @@ fn silent_and_slow_clients_do_not_keep_the_page_from_its_reader() {
     let lines = served.post("run", &json!({ "a": { "text": WIFI_LTE } })).lines();
     assert!(lines.last().expect("lines")["result"].is_object());
     drop((silent, slow));
+}
+
+#[test]
+fn a_request_that_is_sent_slowly_loses_its_place_even_with_the_token() {
+    let limits = Limits { connections: 4, upload: Duration::from_millis(400), ..Limits::default() };
+    let served = Served::start(Source::Example, limits);
+    let whole = served.request("check", &json!({ "text": WIFI_LTE }).to_string());
+    let (head, body) = whole.split_at(whole.find("\r\n\r\n").expect("a head") + 4);
+    // Their heads are complete, and some bytes come again and again: they are never silent for long.
+    let mut slow: Vec<TcpStream> = (0..4).map(|_| served.connect(head)).collect();
+    for byte in &body.as_bytes()[..40] {
+        std::thread::sleep(Duration::from_millis(50));
+        // Who has lost its place cannot send any more.
+        slow.retain_mut(|stream| stream.write_all(&[*byte]).is_ok());
+    }
+    assert!(slow.is_empty(), "{} of 4 go on", slow.len());
+    let mut late = served.connect(head);
+    let mut answer = String::new();
+    late.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("within 0.4 s"), "{answer}");
+    assert_eq!(served.raw(&whole).status, 200, "a request as the page sends it");
 }
 
 #[test]
