@@ -33,6 +33,7 @@
 //! | the folder of a store | `store.rs` |
 //! | of which plans a store has runs, and how many | `planned.rs` |
 //! | the runs of a store as a table | `export.rs` |
+//! | which process does runs for a store, and the request to end them | `users.rs` |
 //! | the runs of a plan that a store lacks; results of a plan from stores | `sweep.rs` |
 //!
 //! A store is a folder with a file for each finished run, named by everything that decides on its results. It is
@@ -51,6 +52,7 @@ mod record;
 mod store;
 mod sweep;
 pub mod tables;
+mod users;
 
 #[cfg(feature = "arrow")]
 pub use self::arrow::to_arrow;

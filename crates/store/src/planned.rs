@@ -1,12 +1,10 @@
-//! What a store tells whoever opens its folder without the file of the scenario: of which plans it has runs, how many,
-//! and whether they are being done.
+//! What a store tells whoever opens its folder without the file of the scenario: of which plans it has runs, and how many.
 //!
 //! `subflow-plan-ID.json` has the scenario with all changes, the traces in its directory, and of which runs metrics over
 //! time are kept. ID is a digest of this, so a plan is noted once. A scenario with algorithms of another crate, or with
 //! traces elsewhere, cannot be read again from it.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +12,7 @@ use sha2::{Digest, Sha256};
 use subflow_scenario::file::{Document, Reach};
 use subflow_scenario::sweep::{Plan, SeriesKept};
 
-use crate::store::{LOCK, MARKER, NOTE, note_id};
+use crate::store::{MARKER, NOTE, note_id};
 use crate::{Key, Store, StoreError};
 
 /// Larger traces are not kept with their plan.
@@ -97,19 +95,6 @@ impl Store {
 
     fn note_of(&self, id: &str) -> PathBuf {
         self.path().join(format!("{}{id}{}", NOTE[0], NOTE[1]))
-    }
-
-    /// The number of the process that works with the journal, or that began last to do runs for a store that the user has
-    /// named; empty if it is not known, `None` if there is none. A command that begins to use a journal in the same
-    /// instant may be told that it is in use.
-    pub fn user(&self) -> Option<String> {
-        let path = self.path().join(LOCK);
-        let file = File::open(&path).ok()?;
-        let tried = if self.is_journal() { file.try_lock_shared() } else { file.try_lock() };
-        match tried {
-            Err(TryLockError::WouldBlock) => Some(std::fs::read_to_string(&path).unwrap_or_default()),
-            _ => None,
-        }
     }
 
     /// How many runs of `plan` it has.

@@ -7,7 +7,7 @@
 //! may write at the same time. `planned.rs` notes beside them of which scenario they are.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ const KINDS: [&str; 3] = ["", ".invalid", FAILED];
 const FAILED: &str = ".failed";
 /// What the names of the files of runs end with.
 const EXTENSION: &str = ".run";
+/// The name of a request to end runs begins so.
+pub(crate) const REQUEST: &str = "subflow-stop-";
 /// The name of the note of a plan begins and ends so.
 pub(crate) const NOTE: [&str; 2] = ["subflow-plan-", ".json"];
 /// The names of files that are being written begin so.
@@ -82,36 +84,6 @@ impl Store {
         store.clear()?;
         store.write_marker()?;
         Ok(store)
-    }
-
-    /// The file that is locked while a process works with the journal. It contains the number of the process.
-    fn locked(&self) -> Result<File, StoreError> {
-        let path = self.path.join(LOCK);
-        let failed = |source| self.failed(&path, source);
-        let mut file = open_lock(&path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => write_own_number(&mut file).map_err(failed)?,
-            Err(TryLockError::WouldBlock) => {
-                let process = std::fs::read_to_string(&path).ok().filter(|process| !process.is_empty());
-                return Err(StoreError::InUse { path: self.path.clone(), process });
-            }
-            // Some file systems have no locks.
-            Err(TryLockError::Error(_)) => {}
-        }
-        Ok(file)
-    }
-
-    /// Notes that this process does runs for the store, until the file is dropped. Several processes may at the same time,
-    /// unless it is a journal, which its own process has locked. `None` where the file system has no locks.
-    pub(crate) fn used(&self) -> Option<File> {
-        if self.is_journal {
-            return None;
-        }
-        let mut file = open_lock(&self.path.join(LOCK)).ok()?;
-        file.lock_shared().ok()?;
-        // The number is that of the process that began last.
-        write_own_number(&mut file).ok()?;
-        Some(file)
     }
 
     fn opened(path: PathBuf, is_journal: bool) -> Result<Self, StoreError> {
@@ -324,7 +296,7 @@ impl Store {
         replace(path, bytes).map_err(|source| self.failed(path, source))
     }
 
-    fn failed(&self, path: &Path, source: io::Error) -> StoreError {
+    pub(crate) fn failed(&self, path: &Path, source: io::Error) -> StoreError {
         StoreError::Io { path: path.to_owned(), source }
     }
 }
@@ -345,10 +317,11 @@ fn key_and_kind(name: &str) -> Option<(&str, usize)> {
 }
 
 /// Whether an entry of the folder belongs to a store whose marker is missing: the folder of runs whose keys begin alike,
-/// the note of a plan, or what a process that was killed had begun to write.
+/// the note of a plan, a request to end runs, or what a process that was killed had begun to write.
 fn is_own(entry: &Path) -> bool {
     let is_prefix = |name: &str| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_staging(entry)
+        || is_request(entry)
         || entry.ends_with(LOCK)
         || note_id(entry).is_some()
         || entry.is_dir() && entry.file_name().and_then(|name| name.to_str()).is_some_and(is_prefix)
@@ -357,6 +330,10 @@ fn is_own(entry: &Path) -> bool {
 /// The ID of the plan that an entry of the folder is the note of.
 pub(crate) fn note_id(entry: &Path) -> Option<&str> {
     entry.file_name()?.to_str()?.strip_prefix(NOTE[0])?.strip_suffix(NOTE[1])
+}
+
+fn is_request(entry: &Path) -> bool {
+    entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(REQUEST))
 }
 
 fn is_staging(entry: &Path) -> bool {
@@ -377,14 +354,4 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(folder) if cfg!(unix) => folder.sync_all(),
         _ => Ok(()),
     }
-}
-
-/// Opens the file of a lock, which is created empty and keeps what it contains.
-fn open_lock(path: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create(true).truncate(false).open(path)
-}
-
-fn write_own_number(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
-    write!(file, "{}", std::process::id())
 }

@@ -35,10 +35,13 @@ pub struct Filled {
     pub failed: Vec<RunError>,
     /// Runs that were not done, because a run failed or the end was requested.
     pub missing: usize,
+    /// Whether another process has requested the end ([`Store::request_stop`]).
+    pub was_asked: bool,
 }
 
 /// Does those of `jobs` whose results `store` lacks, also those that failed before or whose results are not valid, and
-/// writes each to the store as it ends. Fails if the store cannot be written; what was written stays. A plan with
+/// writes each to the store as it ends. Ends early when `settings.options.stop` is requested, or when another process has
+/// asked for it ([`Store::request_stop`]), which requests that stop, too. Fails if the store cannot be written; what was written stays. A plan with
 /// algorithms of another crate needs an identity of them ([`Plan::identify_by`]).
 pub fn fill(
     plan: &Plan,
@@ -75,10 +78,19 @@ pub fn fill_with(
     let show = |done: usize| progress(Progress { done, total: jobs.len() });
     show(jobs.len() - missing.len());
     let end = AtomicBool::new(false);
+    let was_asked = AtomicBool::new(false);
+    let is_asked = || was_asked.load(Ordering::Relaxed) || store.is_stop_requested();
     let is_stopped = || settings.options.stop.as_ref().is_some_and(Stop::is_requested);
     let failed: Mutex<Vec<(usize, RunError)>> = Mutex::default();
     let one = |job: Job| -> Result<(), StoreError> {
         if end.load(Ordering::Relaxed) || is_stopped() {
+            return Ok(());
+        }
+        if is_asked() {
+            was_asked.store(true, Ordering::Relaxed);
+            // The runs of other threads end, too.
+            settings.options.stop.iter().for_each(Stop::request);
+            end.store(true, Ordering::Relaxed);
             return Ok(());
         }
         let outcome = run(job);
@@ -101,12 +113,18 @@ pub fn fill_with(
     let no_threads = |error| StoreError::Io { path: store.path().to_owned(), source: std::io::Error::other(error) };
     // The bridge starts jobs in their order, so that the runs that an interrupted sweep lacks are its last ones.
     pool.map_err(no_threads)?.install(|| missing.into_iter().par_bridge().try_for_each(one))?;
+    let was_asked = was_asked.into_inner();
+    // A journal may be filled again by this process, which is then to find a request that came just now.
+    if was_asked || !store.is_journal() {
+        store.forget_stop();
+    }
     let mut failed = failed.into_inner().expect("no thread panics while it has the lock");
     failed.sort_by_key(|(run, _)| *run);
     let finished = finished.into_inner();
     Ok(Filled {
         finished,
         missing: jobs.len() - finished - failed.len(),
+        was_asked,
         failed: failed.into_iter().map(|(_, error)| error).collect(),
     })
 }

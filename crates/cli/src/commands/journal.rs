@@ -134,6 +134,10 @@ impl Journal {
         match (filled.missing, &filled.failed[..]) {
             (0, []) => Ok(filled),
             (0, _) if arguments.keep_going => Ok(filled),
+            _ if filled.was_asked => Err(Failure::RunFailed(format!(
+                "stopped, as another process asked for in the folder of the runs: {}",
+                kept(filled.finished)
+            ))),
             _ if stop.is_requested() => Err(Failure::RunFailed(format!("stopped: {}", kept(filled.finished)))),
             _ => Err(Failure::RunFailed(format!(
                 "a run failed: {}, with --keep-going past runs that fail",

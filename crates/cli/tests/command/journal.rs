@@ -64,6 +64,24 @@ fn a_signal_keeps_what_is_done_and_says_so() {
 }
 
 #[test]
+fn a_file_in_the_store_ends_the_process_that_it_names_and_no_other() {
+    let desk = study();
+    let store = desk.path("cut.runs");
+    let mut child = start(&desk, &CUT);
+    wait_for(3, &store, &mut child);
+    std::fs::write(store.join("subflow-stop-1"), "").expect("written");
+    std::fs::write(store.join(format!("subflow-stop-{}", child.id())), "").expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    let (count, told) = (stored(&store).len(), "stopped, as another process asked for in the folder of the runs");
+    assert!(output.status.code() == Some(1) && count < RUNS, "{count} {stderr}");
+    assert!(stderr.contains(&format!("{told}: {count} of {RUNS} runs are kept in cut.runs")), "{count} {stderr}");
+    let (code, _, stderr) = desk.subflow(&CUT);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "the request was not for this one");
+    assert!(!store.exists(), "a request keeps no store");
+}
+
+#[test]
 #[cfg(unix)]
 fn a_signal_ends_a_single_run_and_says_what_is_kept() {
     let desk = Desk::new(&QUICK.replace("\"2 s\"", "\"100000 s\"").replace("send = \"100 kB\"\n", ""));
