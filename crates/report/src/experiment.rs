@@ -20,6 +20,7 @@ use super::key_figures::{key_figures, same};
 use super::markup::{Slugs, code, details, has_long_table, paragraphs, table};
 use super::overlay::Sampled;
 use super::page::Page;
+use super::palette::Palette;
 use super::parameter::label;
 use super::picker::points_together;
 use super::{chart, over_time};
@@ -113,6 +114,13 @@ pub fn figures_of(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     let grid = Grid::of(experiment);
     let compared = comparisons(plan, experiment, &grid).into_iter().flat_map(Comparing::figures);
     compared.chain(over_time).collect()
+}
+
+/// The colours of flows, subflows and links in the report of an experiment with `plan`, of the point of the sweep with this
+/// number. A point without metrics over time has none.
+pub fn palette_of(plan: &Plan, experiment: &Experiment, point: usize) -> Palette {
+    let shown = sampled(plan, experiment).into_iter().find(|shown| shown.runs[0].point == point);
+    shown.map_or_else(Palette::default, |shown| Palette::new(&shown.runs, shown.scenario))
 }
 
 /// Figures one after the other in a grid; those with a choice of the baseline have a grid of their own.

@@ -74,7 +74,7 @@ mod shown_time;
 mod span;
 
 pub use experiment::{
-    content_of_experiment, figures_of, of_experiment, of_experiment_enclosing, of_experiment_in_frame,
+    content_of_experiment, figures_of, of_experiment, of_experiment_enclosing, of_experiment_in_frame, palette_of,
     tables_of_experiment,
 };
 pub use figure::{
@@ -83,6 +83,7 @@ pub use figure::{
 };
 pub use observation::{Observation, Observed, ObservedEvent, ObservedSequence, ObservedSeries, of_observation};
 pub use page::PALETTE;
+pub use palette::Palette;
 pub use reproduction::{
     Alternative, Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, of_reproduction, of_reproductions,
 };

@@ -1,13 +1,15 @@
-//! The colours of a run's paths, which are the same in all of its figures over time.
+//! The colours of a run's paths, which are the same in all of its figures over time, and in the page beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use subflow_lab::results::{LinkResult, Run, SubflowResult, flows_and_groups};
 use subflow_scenario::{Attachment, InterfaceIndex, Scenario};
 
-/// Colours by the names of lines.
+use super::ink::Look;
+
+/// The colours of flows, subflows and links in the figures over time of a point.
 #[derive(Debug, Default)]
-pub(super) struct Palette {
+pub struct Palette {
     /// Flows and subflows.
     paths: BTreeMap<String, usize>,
     /// The directions of links, and whether they are dashed.
@@ -18,6 +20,21 @@ pub(super) struct Palette {
 type Hop = (usize, bool);
 
 impl Palette {
+    /// The classes of a line in the page's style sheet ([`PALETTE`](crate::PALETTE) has their colours), such as `c0` or
+    /// `c1 dashed`: of a flow by its name, of a subflow by `FLOW: SUBFLOW`.
+    pub fn classes_of_path(&self, line: &str) -> Option<String> {
+        self.paths.get(line).map(|colour| Look::of_path(*colour, false).classes())
+    }
+
+    /// The classes of each link, by its name: those of its direction in which the data goes.
+    pub fn classes_of_links(&self) -> impl Iterator<Item = (&str, String)> {
+        let with_data = self.queues.iter().filter(|(_, (_, is_against_data))| !is_against_data);
+        with_data.filter_map(|(direction, (colour, _))| {
+            let (link, _) = direction.rsplit_once('.')?;
+            Some((link, Look::of_path(*colour, false).classes()))
+        })
+    }
+
     /// The colours of `runs`, which are of the same scenario.
     pub(super) fn new(runs: &[&Run], scenario: &Scenario) -> Self {
         let mut paths: BTreeMap<String, usize> = BTreeMap::new();

@@ -50,7 +50,7 @@ impl Finished {
         let name = name.strip_suffix(".json")?;
         let (kind, which) = name.split_once('-').unwrap_or((name, ""));
         match kind {
-            "series" => Some(in_json(&Moments::of(&self.experiment, which))),
+            "series" => Some(in_json(&Moments::of(&self.experiment, which).coloured(&self.plan, &self.experiment))),
             "packets" => Some(in_json(&Packets::of(&self.experiment, which))),
             _ => None,
         }

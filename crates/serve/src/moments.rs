@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use subflow_lab::results::{Experiment, FlowResult, Run, RunResult, Sequence, SequenceKind, Series};
+use subflow_report::palette_of;
+use subflow_scenario::sweep::Plan;
 
 use crate::variants::{name_of_point, variant_of};
 use crate::waits::Waits;
@@ -34,7 +36,16 @@ pub(crate) struct Moments<'a> {
     names: BTreeMap<String, String>,
     /// How many more there are.
     left_out: usize,
+    /// The classes with the colours that these and the links have in the report, by the names of series and links.
+    colours: Colours,
     series: Vec<Metric<'a>>,
+}
+
+/// One colour for each path, as in the report of the same runs.
+#[derive(Debug, Default, Serialize)]
+struct Colours {
+    series: BTreeMap<String, String>,
+    links: BTreeMap<String, String>,
 }
 
 /// A run that can be shown.
@@ -77,7 +88,29 @@ impl<'a> Moments<'a> {
         let series = queues.chain(all.iter().filter(is_shown)).map(Metric::of).collect();
         let runs = experiment.runs.iter().filter(|run| has_series(&run.result));
         let runs = runs.map(|run| Choice { run: run.run, name: name_of_run(run) }).collect();
-        Self { run: run.run, runs, end_s, names, left_out, series }
+        Self { run: run.run, runs, end_s, names, left_out, colours: Colours::default(), series }
+    }
+
+    /// The same with the colours of the report.
+    pub(crate) fn coloured(self, plan: &Plan, experiment: &Experiment) -> Self {
+        let Some(run) =
+            experiment.runs.iter().find(|run| run.run == self.run && self.names.len() + self.series.len() > 0)
+        else {
+            return self;
+        };
+        let palette = palette_of(plan, experiment, run.point);
+        let line = |of: &str| {
+            let (flow, index) = of.rsplit_once('/').unzip();
+            let flow = run.result.flows.iter().find(|known| Some(known.name.as_str()) == flow);
+            let subflow = flow
+                .zip(index)
+                .and_then(|(flow, index)| Some((flow, flow.subflows.get(index.parse::<usize>().ok()?)?)));
+            subflow.map_or_else(|| of.to_owned(), |(flow, subflow)| format!("{}: {}", flow.name, subflow.label()))
+        };
+        let of_series = |of: &String| Some((of.clone(), palette.classes_of_path(&line(of))?));
+        let series = self.names.keys().filter_map(of_series).collect();
+        let links = palette.classes_of_links().map(|(link, classes)| (link.to_owned(), classes)).collect();
+        Self { colours: Colours { series, links }, ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 // The examples and publications as cards, each with a picture of its network, a question and what to change.
 
 import { draw, find, make, openDialog } from "./elements.js";
-import { arrange, colourOf } from "./picture.js";
+import { arrange } from "./picture.js";
 import { pictures } from "./server.js";
 
 const titleOf = (text) => /^\s*title\s*=\s*"([^"]*)"/m.exec(text)?.[1] ?? "";
@@ -23,7 +23,7 @@ function sketch(picture) {
     const number = pairs.slice(0, index).filter((pair) => pair === pairs[index]).length;
     const bend = (number - (same - 1) / 2) * APART;
     const middle = `${(a.x + b.x) / 2} ${(a.y + b.y) / 2 + bend}`;
-    svg.append(draw("path", { d: `M${a.x} ${a.y}Q${middle} ${b.x} ${b.y}`, class: `link ${colourOf(picture, link)}` }));
+    svg.append(draw("path", { d: `M${a.x} ${a.y}Q${middle} ${b.x} ${b.y}`, class: "link" }));
   });
   for (const { name } of picture.hosts) {
     const { x, y } = at(name);

@@ -102,7 +102,10 @@ export class Moment {
     this.place.hidden = true;
     this.packets.forget();
     for (const of of document.querySelectorAll("#picture .queue, #picture .gauge")) of.remove();
-    for (const path of document.querySelectorAll("#picture .line path")) path.style.strokeWidth = "";
+    for (const path of document.querySelectorAll("#picture .line path")) {
+      path.style.strokeWidth = "";
+      path.setAttribute("class", "link");
+    }
   }
 
   async show() {
@@ -180,7 +183,9 @@ export class Moment {
     for (const line of document.querySelectorAll("#picture .line")) {
       const sides = ["up", "down"].map((side) => at(`${line.dataset.link}.${side}`, "queue"));
       const share = Math.max(0, ...sides.map((side) => (side?.most ? side.value / side.most : 0)));
-      line.querySelector("path").style.strokeWidth = 3.5 + 9 * share;
+      const path = line.querySelector("path");
+      path.style.strokeWidth = 3.5 + 9 * share;
+      path.setAttribute("class", `link ${this.data.colours.links[line.dataset.link] ?? ""}`);
       let note = line.querySelector(".queue");
       if (!note) {
         note = line.querySelector("tspan").cloneNode();
@@ -193,8 +198,9 @@ export class Moment {
     }
     const choose = (of, name) => button(name, () => { this.packets.chosen = of; this.paint(); },
       { className: "plain", "aria-pressed": String(this.packets.chosen === of), "data-of": of });
-    this.packets.paint(time, this.data.end_s, this.data.names);
-    const row = ([of, name]) => make("tr", {}, make("td", {}, choose(of, name)),
+    const colours = this.data.colours.series;
+    this.packets.paint(time, this.data.end_s, this.data.names, colours);
+    const row = ([of, name]) => make("tr", {}, make("td", {}, make("i", { className: `dot ${colours[of] ?? ""}` }), choose(of, name)),
       ...COLUMNS.map(([metric]) => make("td", { className: "n" }, shown(at(of, metric)?.value))));
     const names = Object.entries(this.data.names);
     this.table.replaceChildren(make("thead", {}, make("tr", {}, make("th", {}, names.some(([of]) => of.includes("/")) ? "subflow" : "flow"),

@@ -65,7 +65,8 @@ export class Packets {
     return Boolean(this.sequences?.length);
   }
 
-  paint(time, end, names) {
+  /** Shows them around a time; `colours` has the classes of subflows with the colours that they have in the report. */
+  paint(time, end, names, colours) {
     if (!this.sequences?.length) return;
     const known = Object.keys(names);
     if (!known.includes(this.chosen)) this.chosen = known[0] ?? null;
@@ -82,7 +83,7 @@ export class Packets {
     const low = Math.min(...offsets), span = Math.max(1, Math.max(...offsets) - low);
     const x = (at) => ((at - from) / (to - from)) * WIDTH;
     const y = (offset) => HEIGHT - 6 - ((offset - low) / span) * (HEIGHT - 12);
-    const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: `packets c${known.indexOf(this.chosen) % 8}`,
+    const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: `packets ${colours[this.chosen] ?? ""}`,
       "aria-label": `Packets of ${nameOf(this.chosen)} around ${time.toFixed(2)} s` });
     const steps = line.flatMap(([at, offset], index) => {
       const before = line[index - 1]?.[1] ?? offset;

@@ -6,8 +6,6 @@ import { button, draw, find, make, openDialog, session } from "./elements.js";
 const WIDTH = 560;
 const ROW = 165;
 const KEYS = ["rate", "delay", "queue", "loss", "jitter"];
-// Colours for the interfaces of a host with several: those of the report's subflows.
-const COLOURS = 8;
 
 /** Places for nodes: in rows by their distance from the sender of the first flow. */
 export function arrange({ hosts, routers, links, flows }) {
@@ -40,15 +38,6 @@ export function arrange({ hosts, routers, links, flows }) {
     x: ((x + 0.5) * WIDTH) / of.length, y: 45 + y * ROW,
   })));
   return { places, height: 90 + last * ROW };
-}
-
-/** The class with the colour of a link: one for each interface of a host that has several. */
-export function colourOf({ hosts }, { ends }) {
-  for (const { node, interface: name } of ends) {
-    const host = hosts.find((one) => one.name === node);
-    if (host && host.interfaces.length > 1) return `c${host.interfaces.indexOf(name) % COLOURS}`;
-  }
-  return "";
 }
 
 /**
@@ -102,8 +91,8 @@ export class NetworkPicture {
 
   line(line) {
     const { link } = line;
-    const colour = colourOf(this.picture, link);
-    line.path = draw("path", { class: `link ${colour}` });
+    // Which path it is of, and so its colour, is known when there are results.
+    line.path = draw("path", { class: "link" });
     line.text = draw("text", { class: "of-link" });
     const rows = [link.name, ...this.words(link)];
     line.text.append(...rows.map((row, index) => {

@@ -89,3 +89,41 @@ fn a_flow_with_one_path_has_its_window_and_its_packets() {
     assert!(window.as_str().is_some_and(|of| of.parse::<f64>().is_ok_and(|of| of >= 1.0)), "{window}");
     assert_eq!(page.complaints(), [""; 0]);
 }
+
+/// The classes with the colour that something of this name has in the legend of the first figure of the report that has it.
+fn in_report(page: &mut Page, number: u64, name: &str) -> String {
+    let found = page.evaluate(&format!(
+        "fetch('results/{number}/content').then((of) => of.text()).then((text) => \
+         new RegExp('class=\"key ([^\"]*)\"[^>]*><i></i>' + {name:?} + '<').exec(text)?.[1])"
+    ));
+    found.as_str().unwrap_or_else(|| panic!("{name} is in no legend")).to_owned()
+}
+
+#[test]
+fn a_path_has_one_colour_in_the_report_the_picture_and_the_table() {
+    let Some(mut browser) = browser() else { return };
+    // The connection begins on the second interface, so its first subflow is that of LTE.
+    let text = include_str!("../../src/gallery/wifi-lte.toml");
+    let text = text.replace("\"phone\"\n", "\"phone.lte\"\n");
+    let served = Served::begin_with(Source::Scenario(Opened::without_file("lte-first", &text)));
+    let mut page = open(&mut browser, &served.address);
+    click(&mut page, "#tab-picture");
+    wait(&mut page, "document.querySelector('#packets svg') !== null");
+    let class = |page: &mut Page, of: &str| {
+        let class = page.evaluate(&format!("document.querySelector({of:?}).getAttribute('class')"));
+        class.as_str().expect("an element with a class").to_owned()
+    };
+    for (link, subflow) in [("lte", "phone.lte-server.eth"), ("wifi", "phone.wifi-server.eth")] {
+        let colour = in_report(&mut page, 1, &format!("file: {subflow}"));
+        assert_eq!(colour, if link == "lte" { "c0" } else { "c1" });
+        assert_eq!(class(&mut page, &format!("[data-link={link}] .link")), format!("link {colour}"));
+        let row = format!("#moment tr:has([data-of='file/{}'])", usize::from(link == "wifi"));
+        assert_eq!(class(&mut page, &format!("{row} .dot")), format!("dot {colour}"));
+        assert_eq!(page.evaluate(&format!("document.querySelector({row:?}).cells[0].textContent")), subflow);
+        page.evaluate(&format!("document.querySelector({row:?}).querySelector('button').click()"));
+        assert_eq!(class(&mut page, "#packets svg"), format!("packets {colour}"));
+    }
+    let core = in_report(&mut page, 1, "core.up");
+    assert_eq!(class(&mut page, "[data-link=core] .link"), format!("link {core}"), "both paths have it");
+    assert_eq!(page.complaints(), [""; 0]);
+}
