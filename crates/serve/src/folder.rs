@@ -1,13 +1,14 @@
 //! A folder of results: what commands have written there, and the stores of sweeps, also of those that are being done.
-//! Nothing is written to it, and no file is read that a command has not written.
+//! No file is read that a command has not written, and nothing is written but the request to end a sweep.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use subflow_lab::results::Experiment;
+use subflow_lab::results::{Experiment, Run, StoredResults};
 use subflow_report::output::Written;
+use subflow_scenario::file::{Document, Reach};
 use subflow_scenario::sweep::Plan;
 use subflow_store::{Collected, Share, Store, StoreError, collect};
 
@@ -18,6 +19,10 @@ const MOST_FOLDERS: usize = 2000;
 const MOST_PLANS: usize = 20;
 /// The most plans that are kept, because reading a large one takes a second.
 const MOST_KEPT: usize = 2 * MOST_PLANS;
+
+/// The report of results, and the files of which it can be made anew.
+const REPORT: &str = "report.html";
+const SOURCES: [&str; 2] = ["results.json", "scenario.toml"];
 
 /// A plan of a store, by the store's folder and the ID in it.
 type Known = ((PathBuf, String), Arc<Plan>);
@@ -45,16 +50,21 @@ pub(crate) struct Entry {
     share: Option<Share>,
     /// The number of the process that does the runs; empty if only that it works is known.
     user: Option<String>,
+    /// Files of results that are not there any more.
+    missing: Vec<String>,
+    /// Whether the report of results is missing and can be made anew of what is there.
+    remade: bool,
     /// Why it cannot be opened.
     problem: Option<String>,
 }
 
-/// The runs of a sweep that are there.
+/// Runs that are there.
 #[derive(Debug)]
-pub(crate) struct Sweep {
+pub(crate) struct Opened {
     pub(crate) plan: Plan,
     pub(crate) experiment: Experiment,
-    pub(crate) share: Share,
+    /// Of a sweep, how many of all they are.
+    pub(crate) share: Option<Share>,
 }
 
 impl Folder {
@@ -95,19 +105,40 @@ impl Folder {
     }
 
     /// The runs of a plan that its store has.
-    pub(crate) fn sweep(&self, path: &str, id: &str) -> Result<Sweep, String> {
-        let known = self.folders().into_iter().find(|folder| self.below(folder) == path);
-        let folder = known.ok_or_else(|| "this store is not there any more: its command may have ended".to_owned())?;
-        self.collected(&folder, id).map_err(|error| error.to_string())
+    pub(crate) fn sweep(&self, path: &str, id: &str) -> Result<Opened, String> {
+        self.collected(&self.store_at(path)?, id).map_err(|error| error.to_string())
     }
 
-    fn collected(&self, folder: &Path, id: &str) -> Result<Sweep, StoreError> {
+    /// The runs of results whose report is missing.
+    pub(crate) fn results(&self, path: &str) -> Result<Opened, String> {
+        let known = self.folders().into_iter().find(|folder| self.below(folder) == path);
+        let folder = known.ok_or_else(|| "these results are not there any more".to_owned())?;
+        match Written::read(&folder) {
+            Ok(Some(written)) => remade(&written),
+            Ok(None) => Err("no command has written results there".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Asks the process that does runs for a store to end, and returns its number.
+    pub(crate) fn stop(&self, path: &str) -> Result<String, String> {
+        let stop = |folder: &Path| Store::existing(folder)?.request_stop();
+        let asked = stop(&self.store_at(path)?).map_err(|error| error.to_string())?;
+        asked.ok_or_else(|| "no process that can be asked does runs there any more".to_owned())
+    }
+
+    fn store_at(&self, path: &str) -> Result<PathBuf, String> {
+        let known = self.folders().into_iter().find(|folder| self.below(folder) == path);
+        known.ok_or_else(|| "this store is not there any more: its command may have ended".to_owned())
+    }
+
+    fn collected(&self, folder: &Path, id: &str) -> Result<Opened, StoreError> {
         let store = Store::existing(folder)?;
         let plan = self.plan(&store, id)?;
         let Collected { experiment, missing } = collect(&plan, true, |key| store.load(key))?;
         let (finished, failed) = (experiment.runs.len(), experiment.failed.len());
         let share = Share { finished, failed, total: finished + failed + missing.len() };
-        Ok(Sweep { plan: (*plan).clone(), experiment, share })
+        Ok(Opened { plan: (*plan).clone(), experiment, share: Some(share) })
     }
 
     /// All folders that results or stores may be in, up to a number.
@@ -192,7 +223,8 @@ impl Folder {
 impl Entry {
     fn new(path: &str, what: &str) -> Self {
         let (path, what) = (path.to_owned(), what.to_owned());
-        Self { path, plan: None, what, files: Vec::new(), share: None, user: None, problem: None }
+        let (files, missing) = (Vec::new(), Vec::new());
+        Self { path, plan: None, what, files, share: None, user: None, missing, remade: false, problem: None }
     }
 }
 
@@ -202,13 +234,39 @@ fn titled(plan: &Plan) -> String {
     if name == title { name.clone() } else { format!("{name}: {title}") }
 }
 
+/// The runs that a command has written, read back from their files.
+fn remade(written: &Written) -> Result<Opened, String> {
+    let file = |name| written.file(name).ok_or_else(|| format!("{name} is not there any more"));
+    let [results, scenario] = SOURCES.map(file);
+    let stored = StoredResults::read(&results?).map_err(|error| format!("{}; {}", error.message, error.help))?;
+    let scenario = scenario?;
+    let text = std::fs::read_to_string(&scenario).map_err(|error| format!("scenario.toml: {error}"))?;
+    let is_plain = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+    // The file is called scenario.toml whatever the scenario is called; its traces are beside it.
+    let name = Some(stored.scenario.as_str()).filter(is_plain).unwrap_or("scenario");
+    let mut document = Document::parse(&scenario.with_file_name(format!("{name}.toml")), text)
+        .map_err(|problem| format!("scenario.toml: {}", problem.message))?;
+    document.restrict(Reach::Directory);
+    let plan = Plan::read(document).map_err(|problems| format!("scenario.toml: {problems}"))?;
+    let is_known = |run: &Run| plan.points.get(run.point).is_some_and(|point| point.parameters == run.parameters);
+    if let Some(run) = stored.runs.iter().find(|run| !is_known(run)) {
+        return Err(format!("results.json: run {} is not one of scenario.toml beside it", run.run));
+    }
+    let experiment = Experiment::new(&plan, stored.runs);
+    Ok(Opened { plan, experiment, share: None })
+}
+
 /// The results that a command has written to a folder, if there are some.
 fn of_results(path: &str, folder: &Path) -> Option<Entry> {
     match Written::read(folder) {
         Ok(None) => None,
         Ok(Some(written)) => {
             let what = written.content.to_string();
-            Some(Entry { files: written.files.into_iter().collect(), ..Entry::new(path, &what) })
+            let missing = written.missing();
+            let has = |name: &&str| written.files.contains(*name) && !missing.iter().any(|gone| gone == name);
+            let remade = !has(&REPORT) && SOURCES.iter().all(has);
+            let files = written.files.iter().filter(|name| has(&name.as_str())).cloned().collect();
+            Some(Entry { files, missing, remade, ..Entry::new(path, &what) })
         }
         Err(error) => Some(Entry { problem: Some(error.to_string()), ..Entry::new(path, "results") }),
     }
@@ -219,7 +277,6 @@ mod tests {
     use subflow_lab::execute::execute;
     use subflow_lab::simulate::RunOptions;
     use subflow_report::output::Folder as Output;
-    use subflow_scenario::file::Document;
     use subflow_store::{Settings, fill};
 
     use super::*;
@@ -253,7 +310,7 @@ mod tests {
         assert_eq!((results.path.as_str(), results.what.as_str()), ("a/done", "3 runs of wifi-lte"));
         assert!(results.files.contains(&"report.html".to_owned()), "{results:?}");
         let opened = folder.sweep("z.runs", sweep.plan.as_deref().expect("an ID")).expect("it can be read");
-        assert_eq!((opened.experiment.runs.len(), opened.share.total), (2, 3));
+        assert_eq!((opened.experiment.runs.len(), opened.share.map(|share| share.total)), (2, Some(3)));
         assert!(folder.file("a/done", "report.html").is_some());
         for (path, name) in [("a/done", "../../secret"), ("a", "report.html"), ("../x", "report.html")] {
             assert_eq!(folder.file(path, name), None, "{path} {name}");

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::answers::{framed, in_json, parsed, saved};
+use crate::folder::Opened;
 use crate::kept::{Finished, Shared};
 use crate::run::headlines;
 
@@ -18,12 +19,12 @@ const NO_FOLDER: &str = "no folder was opened: start `subflow serve` with one\n"
 /// What a path in an address begins with: browsers remove parts like `.` from addresses.
 const BEFORE_PATH: char = '_';
 
-/// Which runs are to be opened.
+/// Which runs are meant: those of a plan in a store, or of results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
     path: String,
-    plan: String,
+    plan: Option<String>,
 }
 
 /// The list of what can be opened.
@@ -35,7 +36,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>) -> Response {
     .await
 }
 
-/// Opens the runs of a sweep that are there, as results with a number.
+/// Opens the runs of a sweep that are there, or those of results without a report, as results with a number.
 pub(crate) async fn open(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     let asked: Asked = match parsed(&body) {
         Ok(asked) => asked,
@@ -43,14 +44,33 @@ pub(crate) async fn open(State(shared): State<Arc<Shared>>, body: Bytes) -> Resp
     };
     in_turn(&shared, move |shared| {
         let Some(folder) = &shared.folder else { return (StatusCode::NOT_FOUND, NO_FOLDER).into_response() };
-        let sweep = match folder.sweep(&asked.path, &asked.plan) {
-            Ok(sweep) => sweep,
+        let found = match &asked.plan {
+            Some(plan) => folder.sweep(&asked.path, plan),
+            None => folder.results(&asked.path),
+        };
+        let Opened { plan, experiment, share } = match found {
+            Ok(opened) => opened,
             Err(why) => return (StatusCode::CONFLICT, format!("{why}\n")).into_response(),
         };
-        let (share, text, name) = (sweep.share, sweep.plan.document.text(), sweep.plan.document.name.clone());
-        let flows = headlines(&sweep.experiment);
-        let number = shared.keep(Finished { plan: sweep.plan, experiment: sweep.experiment, request: None });
+        let (text, name, flows) = (plan.document.text(), plan.document.name.clone(), headlines(&experiment));
+        let number = shared.keep(Finished { plan, experiment, request: None });
         in_json(&json!({ "number": number, "share": share, "text": text, "name": name, "flows": flows }))
+    })
+    .await
+}
+
+/// Asks the process that does a sweep to end it.
+pub(crate) async fn stop(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    let asked: Asked = match parsed(&body) {
+        Ok(asked) => asked,
+        Err(response) => return *response,
+    };
+    in_turn(&shared, move |shared| {
+        let Some(folder) = &shared.folder else { return (StatusCode::NOT_FOUND, NO_FOLDER).into_response() };
+        match folder.stop(&asked.path) {
+            Ok(process) => in_json(&json!({ "process": process })),
+            Err(why) => (StatusCode::CONFLICT, format!("{why}\n")).into_response(),
+        }
     })
     .await
 }

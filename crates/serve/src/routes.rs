@@ -41,6 +41,7 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
         .route("/{token}/live", get(live))
         .route("/{token}/folder.json", get(folder_routes::list))
         .route("/{token}/folder/open", post(folder_routes::open))
+        .route("/{token}/folder/stop", post(folder_routes::stop))
         .route("/{token}/folder/{path}/{*file}", get(folder_routes::file))
         .route("/{token}/results/{number}/{file}", get(results))
         .route("/{token}/{asset}", get(of_asset))

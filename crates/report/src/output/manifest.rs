@@ -104,6 +104,11 @@ impl Written {
         Ok(manifest.map(|Manifest { content, files, .. }| Self { folder: folder.to_owned(), content, files }))
     }
 
+    /// Those of its files that are not there any more.
+    pub fn missing(&self) -> Vec<String> {
+        self.files.iter().filter(|name| !self.folder.join(name).is_file()).cloned().collect()
+    }
+
     /// The path of one of its files, unless it leads out of the folder by a symbolic link, or is none.
     pub fn file(&self, name: &str) -> Option<PathBuf> {
         let name = self.files.get(name)?;

@@ -11,7 +11,7 @@ const ADDED = 0.05;
 
 const keyOf = ({ path, plan, what }) => `${path} ${plan ?? what}`;
 const nameOf = ({ path }) => (path === "." ? "this folder" : path);
-const isResults = ({ files }) => files.includes("report.html");
+const canShow = ({ problem, plan, files, remade }) => !problem && (plan !== null || remade || files.includes("report.html"));
 
 /** How far a sweep is, in words. */
 export function progressOf({ finished, failed, total, user }) {
@@ -19,6 +19,18 @@ export function progressOf({ finished, failed, total, user }) {
   const state = user === null ? (finished + failed < total ? ", not going on" : "")
     : ` so far, being done${user ? ` by process ${user}` : ""}`;
   return `${finished} of ${total} runs${failures}${state}`;
+}
+
+const asked = (process) => make("span", { id: "folder-stop", role: "status" },
+  `process ${process} was asked to end: it does when one of its runs has ended`);
+
+// What of results is not there any more, and what can be shown all the same.
+function lossOf({ missing, remade, files }) {
+  const some = missing.slice(0, 5).join(", ") + (missing.length > 5 ? ` and ${missing.length - 5} more` : "");
+  const are = missing.length === 1 ? "is" : "are";
+  if (!missing.includes("report.html")) return `${some} ${are} not there any more.`;
+  if (remade) return `${some} ${are} not there any more. The report is made anew of results.json, without figures over time.`;
+  return `${some} ${are} not there any more, so there is no report to show. ${files.length ? "What is left can be saved:" : "No file is left."}`;
 }
 
 /** The list. `events.shown` is told what is shown of it, `events.open` gets the text of a scenario for the editor. */
@@ -35,7 +47,7 @@ export class FolderView {
   async begin(path, isFirst) {
     this.path = path;
     await this.look();
-    const first = this.entries.find((entry) => !entry.problem);
+    const first = this.entries.find(canShow);
     if (isFirst && first) await this.show(first).then(() => this.edit(first, this.events.edit));
     if (isFirst && !first) this.events.shown({ title: "", status: "nothing to show yet" });
   }
@@ -77,14 +89,14 @@ export class FolderView {
   async show(entry) {
     try {
       this.shown = { entry, finished: entry.finished };
-      if (entry.plan === null) {
+      if (entry.plan === null && !entry.remade) {
         this.results.loadWritten(server.folderFile(entry.path, "report.html"));
         this.events.shown({ title: nameOf(entry), status: entry.what });
       } else {
         const { number, flows, share } = await server.openSweep(entry);
         if (this.shown?.entry !== entry) return;
-        this.shown.finished = share.finished;
-        if (share.finished > 0) await this.results.load(number);
+        this.shown.finished = share?.finished;
+        if (share?.finished !== 0) await this.results.load(number);
         this.events.shown({ title: entry.what, number, flows, status: "" });
       }
       this.say(entry);
@@ -110,9 +122,25 @@ export class FolderView {
       make("span", { id: "folder-progress" }, progressOf(entry)),
     ];
     const edit = button("open in the editor", () => this.edit(entry), { id: "folder-edit" });
+    const isAsked = entry.user && entry.user === this.asked;
+    const stop = isAsked ? asked(entry.user) : entry.user && button(`end process ${entry.user}`, () => this.stop(entry), {
+      id: "folder-stop", title: "It ends when one of its runs has ended, and keeps what is done: the same command with --resume goes on.",
+    });
+    const canEdit = entry.plan !== null || entry.files.includes("scenario.toml");
     this.note.replaceChildren(make("b", {}, nameOf(entry)), ...share, make("span", { className: "spring" }),
-      (entry.plan !== null || entry.files.includes("scenario.toml")) && edit);
+      ...[stop, canEdit && edit].filter(Boolean));
     this.note.hidden = false;
+  }
+
+  // Asks the process that does a sweep to end.
+  async stop(entry) {
+    try {
+      const { process } = await server.stopSweep(entry);
+      this.asked = process;
+      find("folder-stop")?.replaceWith(asked(process));
+    } catch (error) {
+      this.note.append(make("span", { className: "wrong", role: "alert" }, error.message));
+    }
   }
 
   // Gives the scenario that made the results to the editor.
@@ -141,8 +169,7 @@ export class FolderView {
   }
 
   item(entry) {
-    const canShow = !entry.problem && (entry.plan !== null || isResults(entry));
-    const name = canShow
+    const name = canShow(entry)
       ? button(nameOf(entry), () => this.show(entry), { className: "plain", "data-key": keyOf(entry) })
       : make("b", {}, nameOf(entry));
     const files = entry.files.filter((file) => file !== "report.html");
@@ -155,6 +182,7 @@ export class FolderView {
       entry.plan !== null && make("div", { className: "entry" },
         make("progress", { max: entry.total, value: entry.finished, "aria-label": `Runs of ${nameOf(entry)}` }),
         make("small", {}, progressOf(entry))),
+      entry.missing.length > 0 && make("small", { className: "wrong" }, lossOf(entry)),
       entry.problem && make("small", { className: "wrong" }, entry.problem),
       files.length > 0 && make("details", {}, make("summary", {}, `${files.length} files`),
         make("div", { className: "files" }, ...files.map(link))));

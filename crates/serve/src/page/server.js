@@ -80,8 +80,11 @@ export const goingOn = async () => json(await fetch("runs.json"));
 /** What can be opened in the folder that the command was given. */
 export const folder = async () => json(await fetch("folder.json"));
 
-/** Opens the runs of a sweep that are there. */
+/** Opens the runs of a sweep that are there, or those of results without a report. */
 export const openSweep = async ({ path, plan }) => json(await post("folder/open", { path, plan }));
+
+/** Asks the process that does a sweep to end, and gives its number. */
+export const stopSweep = async ({ path, plan }) => json(await post("folder/stop", { path, plan }));
 
 /** The address of a file in the folder. Browsers remove parts like “.” from addresses. */
 export const folderFile = (path, name) =>

@@ -13,6 +13,7 @@ use subflow_store::{Key, Record, Settings, Store, fill};
 use crate::accessible::assert_usable;
 use crate::browser;
 use crate::desk::{Served, click, next_results, property, type_over, wait};
+use crate::devtools::Page;
 use crate::looks::screenshots;
 
 fn plan(assignments: &[&str]) -> Plan {
@@ -70,6 +71,45 @@ fn results_are_shown_and_their_scenario_is_edited() {
 }
 
 #[test]
+fn results_without_their_report_are_shown_from_their_runs_or_say_what_is_missing() {
+    let Some(mut browser) = browser() else { return };
+    let root = tempfile::tempdir().expect("a temporary folder");
+    for name in ["again", "lost"] {
+        write(&plan(&["duration=1 s"]), &root.path().join(name));
+        std::fs::remove_file(root.path().join(name).join("report.html")).expect("removed");
+    }
+    std::fs::remove_file(root.path().join("lost/results.json")).expect("removed");
+    let served = Served::begin_with(Source::Folder(root.path().to_owned()));
+    let mut page = browser.open_url(&served.address);
+    let told = |page: &mut Page, name: &str| {
+        let item = format!(
+            "[...document.querySelectorAll('#view-folder li')].find((of) => of.textContent.startsWith({name:?}))"
+        );
+        wait(page, &format!("{item} !== undefined"));
+        let told = page.evaluate(&format!("{item}.querySelector('.wrong').textContent"));
+        let opens = page.evaluate(&format!("{item}.querySelector('button.plain') !== null"));
+        (told.as_str().expect("a text").to_owned(), opens)
+    };
+    let (missing, opens) = told(&mut page, "lost");
+    assert!(
+        missing.starts_with("report.html, results.json are not there any more, so there is no report"),
+        "{missing}"
+    );
+    assert_eq!(opens, false);
+    let (missing, opens) = told(&mut page, "again");
+    assert!(missing.contains("report.html is not there any more. The report is made anew"), "{missing}");
+    assert_eq!(opens, true);
+    page.evaluate(
+        "[...document.querySelectorAll('#view-folder button')].find((b) => b.textContent === 'again').click()",
+    );
+    wait(&mut page, "Number(document.getElementById('frames').dataset.shown) > 0");
+    wait(&mut page, "document.getElementById('headline').textContent.includes('file')");
+    assert_eq!(property(&mut page, "folder-note", "textContent"), "againopen in the editor");
+    assert_usable(&mut page, "folder-missing");
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
 fn a_sweep_is_watched_to_its_end_and_becomes_its_results() {
     let Some(mut browser) = browser() else { return };
     let root = tempfile::tempdir().expect("a temporary folder");
@@ -87,6 +127,10 @@ fn a_sweep_is_watched_to_its_end_and_becomes_its_results() {
     fill(&plan, &jobs[..30], &store, &settings(), &|_| {}).expect("it can be written");
     wait(&mut page, &format!("{progress}.startsWith('30 of 40 runs')"));
     wait(&mut page, "Number(document.getElementById('frames').dataset.shown) > 1");
+    click(&mut page, "#folder-stop");
+    wait(&mut page, "document.getElementById('folder-stop').textContent.includes('was asked to end')");
+    let ended = fill(&plan, &jobs, &store, &settings(), &|_| {}).expect("it can be written");
+    assert!(ended.was_asked && ended.finished == 30, "{ended:?}");
     fill(&plan, &jobs, &store, &settings(), &|_| {}).expect("it can be written");
     // The command writes its results, and removes the runs.
     write(&plan, &root.path().join("study"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use subflow_lab::execute::execute;
+use subflow_lab::execute::{Progress, execute};
 use subflow_lab::simulate::RunOptions;
 use subflow_report::output::Folder;
 use subflow_scenario::file::Document;
@@ -50,6 +50,64 @@ fn results_are_listed_and_shown_as_their_command_has_written_them() {
     assert!(policy.contains("sandbox allow-scripts") && !policy.contains("allow-same-origin"), "{policy}");
     let table = served.get("folder/_first/tables%2fflows.csv");
     assert_eq!((table.status, table.header("content-disposition")), (200, "attachment; filename=\"tablesflows.csv\""));
+}
+
+#[test]
+fn a_report_that_is_missing_is_told_and_made_anew_of_what_is_there() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let plan = plan(&["duration=200 ms", "repeat=2", "sweep={\"links.lte.delay\"=[\"35 ms\", \"70 ms\"]}"]);
+    let experiment = execute(&plan, 1, &RunOptions::default(), &|_| {}).expect("it runs");
+    let folder = Folder::for_plan(root.path().join("first"), &plan, false).expect("absent");
+    folder.write_experiment(&plan, &experiment, None).expect("written");
+    let at = |name: &str| root.path().join("first").join(name);
+    let served = Served::start(Source::Folder(root.path().to_owned()), Limits::default());
+    let entry = || served.get("folder.json").json()[0].clone();
+    assert_eq!((&entry()["missing"], &entry()["remade"]), (&json!([]), &json!(false)));
+    std::fs::remove_file(at("report.html")).expect("removed");
+    let found = entry();
+    assert_eq!((&found["missing"], &found["remade"]), (&json!(["report.html"]), &json!(true)));
+    assert!(!found["files"].to_string().contains("report.html"), "it cannot be saved: {found}");
+    let open = || served.post("folder/open", &json!({ "path": "first", "plan": null }));
+    let opened = open().json();
+    assert_eq!((&opened["share"], &opened["name"]), (&Value::Null, &json!("wifi-lte")));
+    let table = served.get(&format!("results/{}/results.csv", opened["number"]));
+    assert_eq!(table.body, std::fs::read_to_string(at("results.csv")).expect("a table"), "the same runs");
+    // The files beside each other are not of the same runs any more.
+    let scenario = std::fs::read_to_string(at("scenario.toml")).expect("a scenario");
+    std::fs::write(at("scenario.toml"), scenario.replace("70 ms", "71 ms")).expect("written");
+    assert!(open().status == 409 && open().body.contains("run 2 is not one of scenario.toml"), "{}", open().body);
+    std::fs::remove_file(at("results.json")).expect("removed");
+    let found = entry();
+    assert_eq!((&found["missing"], &found["remade"]), (&json!(["report.html", "results.json"]), &json!(false)));
+    assert!(open().status == 409 && open().body.contains("results.json is not there any more"), "{}", open().body);
+}
+
+#[test]
+fn a_sweep_is_ended_by_a_request_in_its_folder_and_nothing_else_is() {
+    let root = folder();
+    let served = Served::start(Source::Folder(root.path().to_owned()), Limits::default());
+    let plan = plan(&["duration=200 ms", "repeat=50"]);
+    let store = Store::open_journal(root.path().join("study.runs")).expect("a new store");
+    let stop = |path: &str| served.post("folder/stop", &json!({ "path": path }));
+    let settings = Settings { threads: 1, ..Settings::default() };
+    // The page asks while the second run is done.
+    let ask = |progress: Progress| {
+        if progress.done == 2 {
+            let answer = stop("study.runs");
+            assert_eq!(answer.json()["process"], std::process::id().to_string());
+        }
+    };
+    let filled = fill(&plan, &plan.jobs(), &store, &settings, &ask).expect("it can be written");
+    assert!(filled.was_asked && filled.finished >= 2 && filled.missing >= 45, "{filled:?}");
+    let again = fill(&plan, &plan.jobs(), &store, &settings, &|_| {}).expect("it can be written");
+    assert_eq!((again.was_asked, again.finished, again.missing), (false, 50, 0), "the request was for the runs before");
+    drop(store);
+    for path in ["study.runs", "first", "..", "../first", "gone.runs"] {
+        let answer = stop(path);
+        assert!(answer.status == 409, "{path}: {} {}", answer.status, answer.body);
+    }
+    let left = std::fs::read_dir(root.path().join("study.runs")).expect("a folder").flatten();
+    assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().contains("stop")), "nothing is left");
 }
 
 #[test]
