@@ -142,7 +142,7 @@ impl<U: Userspace> Edge<U> {
             self.ignored += 1;
             return Ok(true);
         };
-        self.sctp.count(&packet);
+        self.sctp.count(&packet, network.now());
         let id = network.reserve();
         *network.packet_mut(id) = packet;
         self.adopt_derived(network);

@@ -75,7 +75,8 @@ fn sctp_and_kernel_tcp_share_hosts_and_requests_are_answered() {
     }
 }
 
-/// A program with an SCTP of its own has a raw socket: three packets without chunks, of ports that no flow has.
+/// A program with an SCTP of its own has a raw socket: three packets of ports that no flow has, each with eight bytes of
+/// data. The second one is sent again.
 const RAW: &str = r#"
 [programs.own]
 on = "phone"
@@ -89,24 +90,37 @@ def crc32c(data):
             crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
     return crc ^ 0xFFFFFFFF
 header = struct.pack('!HHI', 7000, 7001, 1)
-packet = header + struct.pack('<I', crc32c(header + bytes(4)))
 raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 132)
-for _ in range(3):
-    raw.sendto(packet, ('{address:server.eth0}', 0))
+for number in (1, 2, 2):
+    data = struct.pack('!BBHIHHI', 0, 3, 24, number, 0, 0, 0) + b'12345678'
+    checksum = struct.pack('<I', crc32c(header + bytes(4) + data))
+    raw.sendto(header + checksum + data, ('{address:server.eth0}', 0))
 """]
 "#;
 
 #[test]
-fn sctp_of_programs_is_noted_and_that_of_flows_is_not() {
+fn sctp_of_programs_is_a_connection_of_the_results_and_that_of_flows_is_none() {
     if !machine_has(&["python3"]) {
         return;
     }
-    let json = run(&format!("{SCENARIO}{RAW}"), &[]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("results").display().to_string();
+    let json = run(&format!("{SCENARIO}{RAW}"), &["--out", &out]);
     let run = &json["runs"][0];
     assert_eq!(run["flows"][0]["bytes_delivered"], 2_000_000, "{run}");
     let notes = run["real_time"]["notes"].as_array().expect("notes").clone();
     let of_sctp = |note: &&serde_json::Value| note.as_str().is_some_and(|note| note.starts_with("SCTP of programs"));
     let said = notes.iter().find(of_sctp).unwrap_or_else(|| panic!("no note: {run}"));
-    let told = "captures (--pcap): phone:7000 and server:7001 (3 packets with 0 bytes of data)";
-    assert!(said.as_str().is_some_and(|said| said.ends_with(told)), "{said}");
+    let told = "captures (--pcap): phone:7000 and server:7001 (6 packets with 24 bytes of data)";
+    assert!(said.as_str().is_some_and(|said| said.replace('\n', " ").ends_with(told)), "{said}");
+    // The SCTP of the server's flow answers each with ABORT: it has no such association (RFC 9260, section 8.4).
+    let table = std::fs::read_to_string(folder.path().join("results/tables/connections.csv")).expect("a table");
+    let [titles, row] = &table.lines().map(|line| line.split(',').collect::<Vec<_>>()).collect::<Vec<_>>()[..] else {
+        panic!("one connection: {table}")
+    };
+    let cell = |title: &str| titles.iter().position(|of| *of == title).map(|at| row[at]).expect("a column");
+    let ends = ["local", "remote"].map(|end| cell(end).rsplit(':').next());
+    assert_eq!((cell("connection"), cell("protocol"), ends), ("sctp:1", "sctp", [Some("7000"), Some("7001")]));
+    assert_eq!([cell("bytes_sent"), cell("retransmissions"), cell("bytes_received")], ["16", "1", "0"], "{table}");
+    assert!(!cell("end_s").is_empty(), "{table}");
 }

@@ -118,7 +118,7 @@ pub(super) fn result(
         paths: Vec::new(),
         sequences: Vec::new(),
         exchanges: exchanges(emulator, flows, end),
-        connections: Vec::new(),
+        connections: sctp_of_programs(scenario, emulator.sctp_traffic()).0,
         real_time: Some(real_time(scenario, emulator, flows, hosts, conditions, plans)?),
         series: Vec::new(),
     })
@@ -233,7 +233,7 @@ fn real_time(
         }
     }
     notes.extend(unopened(scenario, &addresses));
-    notes.extend(sctp_of_programs(scenario, emulator.sctp_traffic()));
+    notes.extend(sctp_of_programs(scenario, emulator.sctp_traffic()).1);
     // Once for all flows of a group.
     notes.dedup();
     if conditions.device == DeviceKind::Veth && !conditions.device_was_asked_for {

@@ -197,7 +197,8 @@ fn with_reports(
     connections::add_totals(&mut programs, &recorded.connections);
     result.flows.extend(recorded.flows);
     result.series.extend(recorded.series);
-    result.connections = recorded.connections;
+    // Those of SCTP are there, and last.
+    result.connections.splice(..0, recorded.connections);
     if let Some(used) = &mut result.real_time {
         (used.programs, used.switches) = (programs, switches);
         used.notes.extend(recorded.notes);

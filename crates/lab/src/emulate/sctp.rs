@@ -1,4 +1,5 @@
-//! SCTP flows of hosts with a kernel: our SCTP, on the kernel's IP. What programs send of SCTP themselves is noted.
+//! SCTP flows of hosts with a kernel: our SCTP, on the kernel's IP. What programs send of SCTP themselves becomes
+//! connections of the results, from the packets that their hosts send.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,6 +12,7 @@ use subflow_scenario::{Flow, Scenario};
 use subflow_wire::{Body, Packet};
 
 use super::hosts::KernelHosts;
+use crate::results::ConnectionResult;
 use crate::simulate::nodes::Outlet;
 
 /// The largest packet, in bytes.
@@ -94,53 +96,110 @@ fn carrier(flow: &Flow, host: usize) -> Option<SctpCarrier> {
     Some(SctpCarrier::of(config.encapsulation))
 }
 
-/// What the results lack of the SCTP of programs: no kernel lists the associations of raw sockets, and those of its own
-/// SCTP are not asked for.
-pub(super) fn sctp_of_programs(scenario: &Scenario, traffic: &SctpTraffic) -> Option<String> {
-    note(scenario, traffic.by_ends(), traffic.further())
+/// An association of programs, as its packets show it.
+struct Association {
+    /// The names of its ends: that which sent the first packet, and the other one.
+    names: [String; 2],
+    /// The addresses of the first packet.
+    first: [SocketAddr; 2],
+    /// What each end sent, over all paths.
+    sent: [SctpCarried; 2],
 }
 
-fn note(
+impl Association {
+    fn both(&self) -> SctpCarried {
+        let [mut both, other] = self.sent;
+        both.add(other);
+        both
+    }
+}
+
+/// The associations of programs in the order of their beginnings: connections of the results, and what is to be said of
+/// them. No kernel lists associations of raw sockets, and none reports the end of its own.
+pub(super) fn sctp_of_programs(scenario: &Scenario, traffic: &SctpTraffic) -> (Vec<ConnectionResult>, Option<String>) {
+    let found = associations(scenario, traffic.by_ends());
+    let connections = found.iter().enumerate().map(|(index, of)| connection(index + 1, of)).collect();
+    (connections, note(&found, traffic.further()))
+}
+
+fn associations(
     scenario: &Scenario,
     by_ends: impl Iterator<Item = ([SocketAddr; 2], SctpCarried)>,
-    further: SctpCarried,
-) -> Option<String> {
+) -> Vec<Association> {
     let of_flows = |host: usize, port: u16| {
         let mut flows = scenario.flows.iter().filter(|flow| flow.protocol.sctp().is_some());
         flows.any(|flow| (flow.to.host, flow.port) == (host, port))
     };
+    let mut by_ends: Vec<_> = by_ends.collect();
+    by_ends.sort_by_key(|(ends, carried)| (carried.began, *ends));
     // An association has one pair of ports, whichever addresses it uses.
-    let mut associations: BTreeMap<[String; 2], SctpCarried> = BTreeMap::new();
+    let mut found: Vec<Association> = Vec::new();
+    let mut known: BTreeMap<[String; 2], usize> = BTreeMap::new();
     for (ends, carried) in by_ends {
         let hosts = ends.map(|end| scenario.hosts.iter().position(|host| host.interface_with(end.ip()).is_some()));
-        if !hosts.into_iter().zip(ends).any(|(host, end)| host.is_some_and(|host| of_flows(host, end.port()))) {
-            let name = |index: usize| match hosts[index] {
-                Some(host) => format!("{}:{}", scenario.hosts[host].name, ends[index].port()),
-                None => ends[index].to_string(),
-            };
-            let mut names = [name(0), name(1)];
-            names.sort();
-            associations.entry(names).or_default().add(carried);
+        if hosts.into_iter().zip(ends).any(|(host, end)| host.is_some_and(|host| of_flows(host, end.port()))) {
+            continue;
         }
+        let name = |index: usize| match hosts[index] {
+            Some(host) => format!("{}:{}", scenario.hosts[host].name, ends[index].port()),
+            None => ends[index].to_string(),
+        };
+        let (names, back) = ([name(0), name(1)], [name(1), name(0)]);
+        let (index, sender) = match (known.get(&names), known.get(&back)) {
+            (Some(&index), _) => (index, 0),
+            (None, Some(&index)) => (index, 1),
+            (None, None) => {
+                known.insert(names.clone(), found.len());
+                let sent = [SctpCarried::none(carried.began); 2];
+                found.push(Association { names, first: ends, sent });
+                (found.len() - 1, 0)
+            }
+        };
+        found[index].sent[sender].add(carried);
     }
-    if associations.is_empty() {
+    found
+}
+
+fn connection(number: usize, association: &Association) -> ConnectionResult {
+    let ([local, remote], both) = (association.first.map(|end| end.to_string()), association.both());
+    let [bytes_sent, bytes_received] = association.sent.map(|carried| carried.new_bytes);
+    ConnectionResult {
+        name: format!("sctp:{number}"),
+        protocol: "sctp".to_owned(),
+        local,
+        remote,
+        start_s: both.began.as_secs_f64(),
+        end_s: both.ended.then(|| both.last.as_secs_f64()),
+        bytes_sent,
+        bytes_received,
+        retransmissions: both.repeated_chunks,
+        ..ConnectionResult::default()
+    }
+}
+
+fn note(found: &[Association], further: Option<SctpCarried>) -> Option<String> {
+    if found.is_empty() {
         return None;
     }
-    let told =
-        |([one, other], carried): (&[String; 2], &SctpCarried)| format!("{one} and {other} ({})", amount(carried));
-    let mut listed: Vec<String> = associations.iter().take(MOST_NAMED).map(told).collect();
-    let mut rest = further;
-    associations.values().skip(MOST_NAMED).for_each(|&carried| rest.add(carried));
-    if rest.packets > 0 {
-        listed.push(format!("others ({})", amount(&rest)));
-    }
+    let told = |of: &Association| {
+        let [one, other] = &of.names;
+        format!("{one} and {other} ({})", amount(&of.both()))
+    };
+    let mut listed: Vec<String> = found.iter().take(MOST_NAMED).map(told).collect();
+    let unnamed = found.iter().skip(MOST_NAMED).map(Association::both).chain(further);
+    let rest = unnamed.reduce(|mut sum, other| {
+        sum.add(other);
+        sum
+    });
+    listed.extend(rest.map(|rest| format!("others ({})", amount(&rest))));
     Some(format!(
-        "SCTP of programs is no connection of the results, but is in the figures of links and in captures (--pcap): {}",
+        "SCTP of programs is in the table of connections by what its packets show, and no flow; its paths are in captures \
+         (--pcap): {}",
         listed.join("; ")
     ))
 }
 
-fn amount(SctpCarried { packets, data_bytes }: &SctpCarried) -> String {
+fn amount(SctpCarried { packets, data_bytes, .. }: &SctpCarried) -> String {
     format!("{} with {data_bytes} bytes of data", Packets::new(*packets))
 }
 
@@ -148,6 +207,7 @@ fn amount(SctpCarried { packets, data_bytes }: &SctpCarried) -> String {
 mod tests {
     use std::path::Path;
 
+    use subflow_quantity::{Duration, Instant};
     use subflow_scenario::file::Document;
 
     use super::*;
@@ -163,26 +223,44 @@ mod tests {
         Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems:?}"))
     }
 
-    fn ends(one: &str, other: &str) -> ([SocketAddr; 2], SctpCarried) {
-        ([one, other].map(|end| end.parse().expect("an address")), SctpCarried { packets: 3, data_bytes: 100 })
+    fn ends(one: &str, other: &str, ms: u64) -> ([SocketAddr; 2], SctpCarried) {
+        let began = Instant::ZERO + Duration::from_millis(ms);
+        let carried = SctpCarried { packets: 3, data_bytes: 100, new_bytes: 90, ..SctpCarried::none(began) };
+        ([one, other].map(|end| end.parse().expect("an address")), carried)
     }
 
     #[test]
-    fn the_paths_of_an_association_are_told_together_and_flows_are_not() {
-        let seen = || [ends("10.0.0.1:7000", "10.0.0.2:9"), ends("10.0.0.2:9", "10.0.1.1:7000")].into_iter();
-        let none = SctpCarried::default();
-        let said = note(&scenario(""), seen(), none).expect("there is one");
-        assert!(said.ends_with(": a:7000 and b:9 (6 packets with 200 bytes of data)"), "{said}");
+    fn the_paths_of_an_association_are_one_connection_and_flows_are_none() {
+        let answer = ends("10.0.0.2:9", "10.0.1.1:7000", 4);
+        let answer = (answer.0, SctpCarried { ended: true, repeated_chunks: 2, ..answer.1 });
+        let seen = || [answer, ends("10.0.0.1:7000", "10.0.0.2:9", 3), ends("10.0.1.1:7000", "10.0.1.2:9", 5)];
+        let found = associations(&scenario(""), seen().into_iter());
+        let said = note(&found, None).expect("there is one");
+        assert!(said.ends_with(": a:7000 and b:9 (9 packets with 300 bytes of data)"), "{said}");
+        let expected = ConnectionResult {
+            name: "sctp:1".to_owned(),
+            protocol: "sctp".to_owned(),
+            local: "10.0.0.1:7000".to_owned(),
+            remote: "10.0.0.2:9".to_owned(),
+            start_s: 0.003,
+            end_s: Some(0.005),
+            bytes_sent: 180,
+            bytes_received: 90,
+            retransmissions: 2,
+            ..ConnectionResult::default()
+        };
+        assert_eq!(found.iter().map(|of| connection(1, of)).collect::<Vec<_>>(), [expected]);
         let flow = "[flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = 'sctp'\nport = 9\n";
-        assert_eq!(note(&scenario(flow), seen(), none), None);
-        let translated = note(&scenario(""), [ends("10.0.0.2:9", "100.64.0.1:7000")].into_iter(), none);
-        assert!(translated.is_some_and(|said| said.contains(": 100.64.0.1:7000 and b:9 (3 packets")));
+        assert!(associations(&scenario(flow), seen().into_iter()).is_empty());
+        let translated = associations(&scenario(""), [ends("10.0.0.2:9", "100.64.0.1:7000", 1)].into_iter());
+        assert_eq!(translated[0].names, ["b:9", "100.64.0.1:7000"]);
     }
 
     #[test]
     fn a_note_names_a_few_and_counts_the_others() {
-        let many = (1..10).map(|port| ends(&format!("10.0.0.1:{port}"), "10.0.0.2:9"));
-        let said = note(&scenario(""), many, SctpCarried { packets: 1, data_bytes: 0 }).expect("there are some");
+        let many = (1..10).map(|port| ends(&format!("10.0.0.1:{port}"), "10.0.0.2:9", port));
+        let further = SctpCarried { packets: 1, ..SctpCarried::none(Instant::ZERO) };
+        let said = note(&associations(&scenario(""), many), Some(further)).expect("there are some");
         assert!(said.contains("a:5 and b:9") && !said.contains("a:6 and"), "{said}");
         assert!(said.ends_with("; others (13 packets with 400 bytes of data)"), "{said}");
     }

@@ -14,7 +14,8 @@ pub struct ConnectionResult {
     pub program: Option<String>,
     /// The program, or the process, that accepted it; null if it is not known.
     pub peer: Option<String>,
-    /// `tcp` or `mptcp`.
+    /// `tcp`, `mptcp` or `sctp`. Of `sctp`, all figures are from the packets that both hosts send: it is not known which
+    /// programs have it.
     pub protocol: String,
     /// The address and port that it was opened from, as its own host has them.
     pub local: String,
@@ -26,11 +27,11 @@ pub struct ConnectionResult {
     /// Seconds from the start of the run until its sockets had ended; null if one was open when the run ended.
     #[serde(serialize_with = "number::optional")]
     pub end_s: Option<f64>,
-    /// Bytes that arrived at the program that accepted it.
+    /// Bytes that arrived at the program that accepted it; of SCTP, user data that the opening end has sent, each once.
     pub bytes_sent: u64,
-    /// Bytes that arrived at the program that opened it.
+    /// Bytes that arrived at the program that opened it; of SCTP, user data that the other end has sent, each once.
     pub bytes_received: u64,
-    /// Segments that either end sent again.
+    /// Segments that either end sent again; of SCTP, DATA chunks.
     pub retransmissions: u64,
     /// Whether it was in a list of open sockets. Otherwise it lasted for less than the interval of looks, and is known from
     /// the kernel's report of its end.

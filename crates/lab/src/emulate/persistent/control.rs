@@ -10,7 +10,7 @@ use subflow_scenario::Scenario;
 use super::super::sctp::sctp_of_programs;
 use super::super::userspace::RealWorld;
 use super::message::Emulation;
-use crate::results::{Engine, LinkResult};
+use crate::results::{ConnectionResult, Engine, LinkResult};
 use crate::simulate::measure::LinkBaseline;
 
 /// What the thread is to do between two packets.
@@ -29,6 +29,8 @@ pub(super) struct Measured {
     pub(super) drops: InterfaceDrops,
     pub(super) links: Vec<LinkResult>,
     pub(super) engine: Engine,
+    /// The SCTP associations of programs.
+    pub(super) sctp: Vec<ConnectionResult>,
     /// What is to be said of what the results lack.
     pub(super) note: Option<String>,
 }
@@ -65,8 +67,8 @@ pub(super) fn run(
                 let network = emulator.network();
                 let links = || baseline.results(network, links, scenario, network.now());
                 let links = if with_links { links() } else { Vec::new() };
-                let note = sctp_of_programs(scenario, emulator.sctp_traffic());
-                let mut measured = Measured { note, ..measured(&emulator, missed, links) };
+                let (sctp, note) = sctp_of_programs(scenario, emulator.sctp_traffic());
+                let mut measured = Measured { sctp, note, ..measured(&emulator, missed, links) };
                 measured.emulation.real_time_priority = real_time_priority;
                 let _ = answer.send(measured);
             }
@@ -91,5 +93,12 @@ fn measured(emulator: &Emulator<RealWorld>, missed: u64, links: Vec<LinkResult>)
     };
     let metrics = emulator.network().metrics();
     let engine = Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: 0.0 };
-    Measured { emulation, drops: InterfaceDrops { outgoing: missed, incoming: refused }, links, engine, note: None }
+    Measured {
+        emulation,
+        drops: InterfaceDrops { outgoing: missed, incoming: refused },
+        links,
+        engine,
+        sctp: Vec::new(),
+        note: None,
+    }
 }

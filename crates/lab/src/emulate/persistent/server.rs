@@ -229,7 +229,8 @@ impl<'a, 'b> Server<'a, 'b> {
     fn results(&self) -> Result<NetworkResults, Refusal> {
         let mut measured = self.measured(true)?;
         let duration_s = self.running_s();
-        let Recorded { flows, series, connections, mut notes } = self.connections.recorded()?;
+        let Recorded { flows, series, mut connections, mut notes } = self.connections.recorded()?;
+        connections.append(&mut measured.sctp);
         notes.extend(measured.note.take());
         let (links, engine) = (std::mem::take(&mut measured.links), measured.engine);
         let emulation = self.emulation(measured)?;
