@@ -156,7 +156,7 @@ mod tests {
     fn fragment(identification: u8, [start, end]: [u16; 2], has_more: bool, captured: usize) -> Vec<u8> {
         let datagram = [&[0x0f, 0xa0, 0, 53, 0x07, 0xd8, 0, 0][..], &[7; 2000]].concat();
         let [high, low] = (20 + end - start).to_be_bytes();
-        let [flags, offset] = ((if has_more { 0x2000 } else { 0 }) | start / 8).to_be_bytes();
+        let [flags, offset] = ((if has_more { 0x2000 } else { 0 }) | (start / 8)).to_be_bytes();
         let header = [0x45, 0, high, low, 0, identification, flags, offset, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         let mut bytes = [&header[..], &datagram[usize::from(start)..usize::from(end)]].concat();
         bytes.truncate(20 + captured);

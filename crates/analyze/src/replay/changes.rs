@@ -165,7 +165,6 @@ mod tests {
                 .collect(),
             sent: constant(0..300, 1.0).collect(),
             round_trips: (0..300).map(|at| (at, (60.0, 1))).collect(),
-            ..OverTime::default()
         };
         // 5 Mbit/s and 10 ms are four packets; 1 Mbit/s is less than one.
         assert_eq!(over_time.rates(50.0, 8.0), [(0.0, 10.0), (10.0, 5.0), (23.0, 8.0)]);
