@@ -37,6 +37,10 @@ impl Conditions {
                 notes.add(named, "the transport blocks are left out; the rate is that without errors, and constant");
                 Some(cellular.rate)
             }
+            Service::Wifi(wifi) => {
+                notes.add(named, "contention and aggregation are left out; the rate is that of frames, and constant");
+                Some(wifi.rate)
+            }
             Service::Trace(trace) => {
                 let rate = Rate::from_bits_per_second((trace.mean_bits_per_second() as u64).max(1));
                 notes.add(named, format!("instead of the trace it has the trace's mean rate, {rate}"));

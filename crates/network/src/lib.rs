@@ -99,6 +99,7 @@ mod run;
 mod stop;
 mod timer;
 mod topology;
+mod wifi;
 
 pub use capacity_trace::{CapacityTrace, TraceError};
 pub use departures::Departure;
@@ -121,3 +122,4 @@ pub use random::{Probability, stream};
 pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
 pub use stop::Stop;
 pub use topology::{Attachment, DuplexLink, Shape, ShapeEnd, ShapeLink, TopologyBuilder, TopologyError};
+pub use wifi::{ContentionConfig, WifiConfig, WifiStandard};

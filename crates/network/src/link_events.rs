@@ -25,6 +25,13 @@ impl Network {
         let link = &mut self.links[index as usize];
         let before = link.next_event();
         link.enqueue(self.now, packet, &mut self.packets);
+        self.update_event_of(index, before);
+        self.contend(index);
+    }
+
+    /// The event of link `index` may have moved from `before`.
+    #[inline]
+    pub(crate) fn update_event_of(&mut self, index: u32, before: Instant) {
         match self.next_event_of(index) {
             same if same == before => {}
             new if before == Instant::MAX => self.arrivals.insert(index, new),

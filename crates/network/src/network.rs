@@ -16,6 +16,7 @@ use crate::parts::Part;
 use crate::radio::Meter;
 use crate::routing::Routing;
 use crate::timer::Timers;
+use crate::wifi::Channels;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, Stop, TimerId};
 
 /// The hosts. Calls are statically dispatched: the network calls the hosts directly, and they call the network
@@ -97,6 +98,8 @@ pub struct Network {
     pub(crate) translations: Translations,
     /// By interface; empty if no interface has one.
     pub(crate) radios: Vec<Option<Box<Meter>>>,
+    /// The WiFi channels.
+    pub(crate) wifi: Channels,
     /// What middleboxes have made of packets, if a driver asks for it.
     pub(crate) derived: Option<Vec<Derivation>>,
     /// What ends a run before its time.
@@ -133,6 +136,7 @@ impl Network {
             middleboxes: Vec::new(),
             translations: Translations::default(),
             radios: Vec::new(),
+            wifi: Channels::default(),
             derived: None,
             stop: None,
         }

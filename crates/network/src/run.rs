@@ -192,6 +192,7 @@ impl Network {
                     Some(Late::Packet(link, packet)) => self.arrive_with_copy(hosts, link.0, packet),
                     Some(Late::Error(interface, error)) => hosts.handle_icmp(self, interface, &error),
                     Some(Late::Held(link, ticket)) => self.end_waiting(link.0, ticket),
+                    Some(Late::Access(access)) => self.access_channel(hosts, access),
                     None => {}
                 }
             } else if timer < horizon {

@@ -105,6 +105,7 @@ impl Direction {
             Service::Trace(_) => "trace".to_owned(),
             Service::TokenBucket(_) => "token bucket".to_owned(),
             Service::Cellular(cellular) => format!("{}, cellular", cellular.rate),
+            Service::Wifi(wifi) => format!("{}, WiFi", wifi.rate),
         };
         Self { rate, delay: config.delay.to_string() }
     }

@@ -112,6 +112,7 @@ pub(super) fn carried(service: &Service, span: Duration) -> u128 {
         Service::Trace(trace) => trace.mean_bits_per_second() as u128,
         Service::TokenBucket(bucket) => u128::from(bucket.rate.bits_per_second()),
         Service::Cellular(cellular) => u128::from(cellular.rate.bits_per_second()),
+        Service::Wifi(wifi) => u128::from(wifi.rate.bits_per_second()),
     };
     bits_per_second * u128::from(span.as_nanos()) / 8_000_000_000
 }

@@ -11,6 +11,7 @@ use crate::packet_pool::PacketPool;
 pub enum LinkChange {
     /// Another rate. The transmitted part of the current packet stays transmitted; the rest is sent at the new rate.
     /// (When changing to or from a capacity trace, a token bucket or a cellular service, the whole packet is sent again.)
+    /// A link over a WiFi channel stays one, and no other becomes one: such changes have no effect.
     Service(Service),
     /// Another propagation delay for packets that have not left yet. No packet overtakes an earlier one: after a
     /// decrease they arrive no earlier than the last packet with the old delay.
@@ -47,6 +48,9 @@ impl Link {
     }
 
     fn change_service(&mut self, now: Instant, service: &Service) {
+        if self.wifi().is_some() || matches!(service, Service::Wifi(_)) {
+            return;
+        }
         let before = {
             let new = Transmitter::new(service, &mut self.extras.service_random);
             core::mem::replace(&mut self.transmitter, new)

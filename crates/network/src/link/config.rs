@@ -6,7 +6,7 @@ use subflow_quantity::{Duration, Rate};
 
 use super::{CellularConfig, TokenBucketConfig};
 use crate::netem::{Jitter, Overtaking};
-use crate::{CapacityTrace, LossModel, Probability, QueueConfig};
+use crate::{CapacityTrace, LossModel, Probability, QueueConfig, WifiConfig};
 
 /// The service of one direction of a link: how fast it sends.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub enum Service {
     TokenBucket(TokenBucketConfig),
     /// Transport blocks in transmission time intervals, with hybrid ARQ, as LTE and 5G have them.
     Cellular(CellularConfig),
+    /// A WiFi channel, for which it contends with other links. Packets wait in a backlog with every queue discipline.
+    Wifi(Box<WifiConfig>),
 }
 
 /// Where random loss occurs.

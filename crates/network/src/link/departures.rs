@@ -5,7 +5,7 @@
 //! comes at the same instant, the transmission has started before, whichever of the two events is processed first: what
 //! a packet finds does not depend on the order of events.
 
-use subflow_policy::queue::{Codepoint, Head, QueueDiscipline, Verdict};
+use subflow_policy::queue::{Codepoint, Departed, Head, QueueDiscipline, Verdict};
 use subflow_quantity::{Duration, Instant};
 
 use super::extras::{Extras, QueueState};
@@ -31,7 +31,7 @@ impl Link {
 
     /// The packets in the queue, including the one in transmission, at the last update.
     pub(crate) fn queued(&self) -> u32 {
-        self.held() + self.extras.backlog.as_ref().map_or(0, |backlog| backlog.len())
+        self.held() + self.waiting_for_channel().0 + self.extras.backlog.as_ref().map_or(0, |backlog| backlog.len())
     }
 
     /// Processes a packet that comes at `now` while the link is down.
@@ -56,21 +56,11 @@ impl Link {
 
     /// Starts all transmissions that are due at `now`.
     pub(crate) fn start_transmissions(&mut self, now: Instant, packets: &mut PacketPool) {
-        while let Extras { backlog: Some(backlog), departures, discipline, dropped, .. } = &mut *self.extras
-            && backlog.next_start <= now
-        {
-            let (at, times) = (backlog.next_start, &mut self.times);
-            let departed = backlog.packets.depart(discipline, at, |removed| {
-                dropped.queue += 1;
-                times.count_removed(removed.came, at);
-                report(departures, at, removed.packet, packets);
-                packets.release(removed.packet.packet);
-            });
+        while self.next_start() <= now {
+            let departed = self.take_from_backlog(self.next_start(), packets);
+            let Some(backlog) = &self.extras.backlog else { return };
             let (ready, is_last) = (backlog.ready, backlog.is_empty());
             if let Some(departed) = departed {
-                if departed.marked {
-                    self.extras.mark(&mut packets[departed.packet.packet]);
-                }
                 let first = self.restart_if_empty();
                 self.schedule(departed.came, ready, departed.packet, first);
                 self.report(self.last_departure, departed.packet, packets);
@@ -78,6 +68,25 @@ impl Link {
             let next = if is_last { Instant::MAX } else { self.transmitter.takes_next_at(ready, self.last_departure) };
             self.extras.backlog.iter_mut().for_each(|backlog| backlog.next_start = next);
         }
+    }
+
+    /// The packet that the discipline chooses at `at`, if it does not drop all that wait.
+    #[inline]
+    pub(super) fn take_from_backlog(&mut self, at: Instant, packets: &mut PacketPool) -> Option<Departed<Parcel>> {
+        let Extras { backlog: Some(backlog), departures, discipline, dropped, .. } = &mut *self.extras else {
+            return None;
+        };
+        let times = &mut self.times;
+        let departed = backlog.packets.depart(discipline, at, |removed| {
+            dropped.queue += 1;
+            times.count_removed(removed.came, at);
+            report(departures, at, removed.packet, packets);
+            packets.release(removed.packet.packet);
+        })?;
+        if departed.marked {
+            self.extras.mark(&mut packets[departed.packet.packet]);
+        }
+        Some(departed)
     }
 
     /// Whether a packet is not lost before the queue and accepted by the discipline and the limit, with others dropped
@@ -90,6 +99,9 @@ impl Link {
         let bytes = self.occupied(parcel);
         let (in_transmission, bytes_in_transmission) =
             if self.counts_transmitting { (self.held(), self.held_bytes) } else { (0, 0) };
+        let (for_channel, bytes_for_channel) = self.waiting_for_channel();
+        let (in_transmission, bytes_in_transmission) =
+            (in_transmission + for_channel, bytes_in_transmission + bytes_for_channel);
         let (waiting, waiting_bytes) =
             self.extras.backlog.as_ref().map_or((0, 0), |backlog| (backlog.len(), backlog.bytes()));
         let queue = QueueState {
@@ -149,7 +161,7 @@ impl Link {
     }
 
     /// The transmission of a packet ends at `at`, or it was dropped then.
-    fn report(&mut self, at: Instant, parcel: Parcel, packets: &PacketPool) {
+    pub(super) fn report(&mut self, at: Instant, parcel: Parcel, packets: &PacketPool) {
         report(&mut self.extras.departures, at, parcel, packets);
     }
 
@@ -190,8 +202,9 @@ impl Link {
 
     /// Drops all waiting packets because the link is down.
     pub(super) fn clear_backlog(&mut self, now: Instant, packets: &mut PacketPool) {
+        self.clear_frames(now, packets);
         let Extras { backlog: Some(backlog), departures, dropped, .. } = &mut *self.extras else { return };
-        if !backlog.is_empty() {
+        if !backlog.is_empty() && !matches!(self.transmitter, Transmitter::Wifi(_)) {
             // As in `wait_for_new_transmitter`.
             self.times.count_busy(backlog.ready.max(self.last_departure), now);
             (self.last_departure, self.last_start) = (now, now);

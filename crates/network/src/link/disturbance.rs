@@ -9,6 +9,7 @@ use subflow_wire::icmp::IcmpError;
 use super::{LinkConfig, Parcel, Reordering};
 use crate::middlebox::Ticket;
 use crate::netem::Netem;
+use crate::wifi::Access;
 use crate::{InterfaceId, LinkId, Probability};
 
 /// The reordering, duplication and varying delay of a link, applied to packets at its far end.
@@ -66,6 +67,8 @@ pub(crate) enum Late {
     Error(InterfaceId, Box<IcmpError>),
     /// The end of the time for which a packet may wait at a middlebox of a link.
     Held(LinkId, Ticket),
+    /// Stations of a WiFi channel begin to send.
+    Access(Access),
 }
 
 /// Packets with an extra delay and ICMP errors, in order of their arrival, then of being added.
@@ -95,6 +98,11 @@ impl LatePackets {
     /// The packet with `ticket` waits at a middlebox of `link`, until `at` at the latest.
     pub(crate) fn push_held(&mut self, at: Instant, link: LinkId, ticket: Ticket) {
         self.add(at, Late::Held(link, ticket));
+    }
+
+    /// Stations of a WiFi channel begin to send at `at`.
+    pub(crate) fn push_access(&mut self, at: Instant, access: Access) {
+        self.add(at, Late::Access(access));
     }
 
     fn add(&mut self, at: Instant, late: Late) {

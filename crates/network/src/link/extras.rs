@@ -10,7 +10,7 @@ use subflow_quantity::Instant;
 use subflow_wire::{Ecn, Packet};
 
 use super::disturbance::Disturbance;
-use super::{LinkConfig, LinkStreams, LossPosition, Parcel};
+use super::{LinkConfig, LinkStreams, LossPosition, Parcel, Service};
 use crate::departures::Departures;
 use crate::loss::{LossModel, PacketLoss};
 use crate::metrics::Dropped;
@@ -56,10 +56,11 @@ impl Extras {
     pub(super) fn new(config: &LinkConfig, mut streams: LinkStreams) -> Self {
         let mut discipline = config.queue.discipline.clone();
         discipline.begin_with(&mut streams.queue);
+        let is_wifi = matches!(config.service, Service::Wifi(_));
         Self {
             flow_seed: discipline.reads_flow().then(|| streams.queue.next_u64()),
             reads_hosts: discipline.reads_hosts(),
-            backlog: (discipline.acts_on_departure() || config.reports_departures).then(Box::default),
+            backlog: (discipline.acts_on_departure() || config.reports_departures || is_wifi).then(Box::default),
             departures: config.reports_departures.then(Box::default),
             discipline,
             loss: config.loss.clone().filter(may_lose),

@@ -1,6 +1,7 @@
 //! One direction of a link: queue, transmitter and propagation.
 
 mod admission;
+mod aggregate;
 mod change;
 mod config;
 mod departures;
@@ -12,12 +13,14 @@ mod ring;
 mod token_bucket;
 mod transmitter;
 mod transport_blocks;
+mod wifi;
 
 use core::hint::select_unpredictable;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
+pub(crate) use aggregate::OnAir;
 pub use change::LinkChange;
 pub use config::{LinkConfig, LossPosition, Reordering, Service};
 use disturbance::Disturbance;
@@ -356,7 +359,8 @@ impl Link {
 
     /// Whether every packet takes more than zero time on this link.
     pub(crate) fn takes_time(&self) -> bool {
-        !self.delay.is_zero() || matches!(self.transmitter, Transmitter::Rate(_) | Transmitter::Cellular(_))
+        !self.delay.is_zero()
+            || matches!(self.transmitter, Transmitter::Rate(_) | Transmitter::Cellular(_) | Transmitter::Wifi(_))
     }
 
     /// The counters at `now`, to which the link has been updated.
@@ -367,7 +371,7 @@ impl Link {
         let arrived = Arrived { packets: self.arrived_packets, bytes: self.arrived_bytes };
         let counters = (arrived, self.extras.dropped, &self.times);
         let waited = self.extras.backlog.as_ref().map_or(0, |backlog| backlog.waited(now));
-        let metrics = LinkMetrics::new(now, counters, unfinished, to_wait, waited);
+        let metrics = LinkMetrics::new(now, counters, unfinished, to_wait, waited + self.waited_for_channel(now));
         LinkMetrics { busy: metrics.busy + self.waits_for_a_block(now), ..metrics }
     }
 

@@ -8,6 +8,7 @@ use subflow_policy::queue::Speed;
 use subflow_quantity::{Duration, Instant, Rate};
 
 use super::Service;
+use super::aggregate::WifiTransmitter;
 use super::token_bucket::TokenBucket;
 use super::transport_blocks::TransportBlocks;
 use crate::capacity_trace::TraceCursor;
@@ -20,6 +21,7 @@ pub(crate) enum Transmitter {
     Trace(Box<TraceCursor>),
     TokenBucket(Box<TokenBucket>),
     Cellular(Box<TransportBlocks>),
+    Wifi(Box<WifiTransmitter>),
 }
 
 impl Transmitter {
@@ -31,6 +33,7 @@ impl Transmitter {
             Service::Trace(trace) => Self::Trace(Box::new(TraceCursor::new(trace.clone()))),
             Service::TokenBucket(config) => Self::TokenBucket(Box::new(TokenBucket::new(*config))),
             Service::Cellular(config) => Self::Cellular(Box::new(TransportBlocks::new(*config, random.next_u64()))),
+            Service::Wifi(config) => Self::Wifi(Box::new(WifiTransmitter::new((**config).clone()))),
         }
     }
 
@@ -54,18 +57,20 @@ impl Transmitter {
             Self::Trace(cursor) => cursor.departure(start, bytes),
             Self::TokenBucket(bucket) => bucket.departure(start, bytes),
             Self::Cellular(blocks) => blocks.delivery(now, bytes),
+            Self::Wifi(wifi) => wifi.ends,
         }
     }
 
     /// When the transmitter, which is free from `from` on, takes the next packet: at once, but with a capacity trace at
     /// the next opportunity. A token bucket takes a packet and then waits for its tokens, as `tbf_dequeue` of Linux does
     /// with another discipline below it. A cellular link takes it when a block begins, for a packet that comes, or has
-    /// waited since, `waiting`.
+    /// waited since, `waiting`. Over a WiFi channel it takes none: the channel does.
     pub(crate) fn takes_next_at(&mut self, waiting: Instant, from: Instant) -> Instant {
         match self {
             Self::Unlimited | Self::Rate(_) | Self::TokenBucket(_) => from,
             Self::Trace(cursor) => cursor.next_opportunity(from),
             Self::Cellular(blocks) => blocks.next_free(waiting),
+            Self::Wifi(_) => Instant::MAX,
         }
     }
 
@@ -75,6 +80,7 @@ impl Transmitter {
             Self::Unlimited => Speed::Unlimited,
             Self::Rate(rate) => Speed::Rate(rate.rate),
             Self::Cellular(blocks) => Speed::Rate(blocks.rate()),
+            Self::Wifi(wifi) => Speed::Rate(wifi.config.rate),
             Self::TokenBucket(bucket) => Speed::Rate(bucket.rate()),
             Self::Trace(cursor) => Speed::Mean(cursor.trace().mean_bits_per_second()),
         }

@@ -39,6 +39,8 @@ pub enum PartitionError {
     Tapped,
     /// Links have middleboxes, which see both directions.
     Middleboxes,
+    /// Links share WiFi channels.
+    Channels,
 }
 
 impl fmt::Display for PartitionError {
@@ -50,6 +52,7 @@ impl fmt::Display for PartitionError {
             Self::Controller => write!(f, "a controller routes all flows"),
             Self::Tapped => write!(f, "packets are passed to a tap"),
             Self::Middleboxes => write!(f, "links have middleboxes"),
+            Self::Channels => write!(f, "links share WiFi channels"),
         }
     }
 }
@@ -122,6 +125,9 @@ impl Network {
         }
         if self.has_middleboxes() {
             return Err(PartitionError::Middleboxes);
+        }
+        if self.wifi.are_any() {
+            return Err(PartitionError::Channels);
         }
         if self.tap.is_some() { Err(PartitionError::Tapped) } else { Ok(()) }
     }

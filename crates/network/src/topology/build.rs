@@ -46,6 +46,7 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     for &(interface, power) in &topology.radios {
         network.place_radio(interface, power);
     }
+    topology.join_channels(&mut network, seed);
     topology.check_stop()?;
     Ok(network)
 }
@@ -78,6 +79,7 @@ impl TopologyBuilder {
                 bucket.rate.bits_per_second() == 0 || peak.bits_per_second() == 0
             }
             Service::Cellular(cellular) => cellular.block_bytes() == 0,
+            Service::Wifi(wifi) => wifi.rate.bits_per_second() == 0,
             Service::Unlimited | Service::Trace(_) => false,
         };
         match self.links.iter().find(|link| link.directions.iter().any(|direction| zero(&direction.service))) {
@@ -289,6 +291,18 @@ impl TopologyBuilder {
             }
         }
         Ok(links)
+    }
+
+    fn join_channels(&self, network: &mut Network, seed: u64) {
+        for (number, link) in self.links.iter().enumerate() {
+            for (direction, config) in link.directions.iter().enumerate() {
+                let way = ["forward", "backward"][direction];
+                if matches!(config.service, Service::Wifi(_)) {
+                    let random = stream(seed, &format!("link/{}/{way}/contention", link.name));
+                    network.join_channel((2 * number + direction) as u32, random);
+                }
+            }
+        }
     }
 }
 

@@ -8,3 +8,4 @@ mod radios;
 mod routing;
 mod simple_hosts;
 mod support;
+mod wifi;

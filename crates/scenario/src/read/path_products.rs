@@ -127,6 +127,7 @@ impl<'t> Outgoing<'t> {
                     Service::Rate(rate) => (rate.bits_per_second(), varies),
                     Service::TokenBucket(bucket) => (bucket.rate.bits_per_second(), varies),
                     Service::Cellular(cellular) => (cellular.rate.bits_per_second(), varies),
+                    Service::Wifi(wifi) => (wifi.rate.bits_per_second(), varies),
                     Service::Unlimited => (u64::MAX, varies),
                     Service::Trace(_) => (u64::MAX, varies.or(Some(name))),
                 };

@@ -28,6 +28,7 @@ impl Measure<'_> {
             Service::Rate(rate) => return Ok(*rate),
             Service::TokenBucket(bucket) => return Ok(bucket.rate),
             Service::Cellular(cellular) => return Ok(cellular.rate),
+            Service::Wifi(wifi) => return Ok(wifi.rate),
             Service::Trace(_) => ("its rate varies", "give the limit in packets or bytes"),
             Service::Unlimited => ("nothing waits there", "give the link a rate, or the limit in packets or bytes"),
         };

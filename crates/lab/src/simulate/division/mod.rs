@@ -5,7 +5,7 @@ mod graph;
 
 use core::fmt;
 
-use subflow_network::{LinkConfig, Partition, RouterMode};
+use subflow_network::{LinkConfig, Partition, RouterMode, Service};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::queue::Discipline;
@@ -37,6 +37,8 @@ pub enum Undivided {
     Middleboxes,
     /// Radios count what passes in the order of time.
     Radios,
+    /// Links contend for WiFi channels.
+    Channels,
     /// An algorithm of another crate may share state between hosts.
     CustomAlgorithm,
     /// What must stay together is everything that has traffic.
@@ -52,6 +54,7 @@ impl fmt::Display for Undivided {
             Self::Controller => "one controller routes all flows",
             Self::Middleboxes => "middleboxes see both directions of their links",
             Self::Radios => "the energy of interfaces is counted in the order in which packets pass them",
+            Self::Channels => "links contend for WiFi channels",
             Self::CustomAlgorithm => "a custom algorithm may share state between hosts",
             Self::Together => {
                 "all hosts with traffic are joined by links without a constant delay, links that change, or UDP flows"
@@ -80,6 +83,9 @@ impl Division {
         }
         if scenario.hosts.iter().flat_map(|host| &host.interfaces).any(|interface| interface.energy.is_some()) {
             return Err(Undivided::Radios);
+        }
+        if scenario.links.iter().any(|link| matches!(link.up.service, Service::Wifi(_))) {
+            return Err(Undivided::Channels);
         }
         if scenario.flows.iter().any(has_custom_algorithm) || scenario.links.iter().any(has_custom_queue) {
             return Err(Undivided::CustomAlgorithm);

@@ -5,7 +5,7 @@ use subflow_network::{
     Attachment, Bernoulli, CellularConfig, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit,
     LinkChange, LinkConfig, LinkId, LinkMetrics, LossModel, LossPosition, Network, NetworkMetrics, Overtaking,
     Partition, Peak, Probability, QueueConfig, RadioPower, Reordering, RouteMetric, RouterMode, RoutingConfig, Service,
-    TokenBucketConfig, TopologyBuilder,
+    TokenBucketConfig, TopologyBuilder, WifiConfig, WifiStandard,
 };
 use subflow_policy::catalogue::Catalogue;
 use subflow_policy::queue::{CoDel, CoDelConfig, Discipline, RedConfig};
@@ -56,6 +56,16 @@ impl Scenario {
     /// The same with a radio at every interface.
     pub(crate) fn with_radios(self) -> Self {
         Self { radios: true, ..self }
+    }
+
+    /// The same with every other direction of a link over one of two WiFi channels.
+    pub(crate) fn with_channels(mut self) -> Self {
+        for (number, config) in self.configs.iter_mut().enumerate().step_by(2) {
+            let channel = if number % 4 == 0 { "a" } else { "b" };
+            let standard = if number % 4 == 0 { WifiStandard::N } else { WifiStandard::B };
+            config.service = Service::Wifi(Box::new(WifiConfig::new(channel, standard, Rate::from_mbit(11))));
+        }
+        self
     }
 
     /// Leaves out new loss models of links whose losses are decided after the queue.
