@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_cellular_link_is_named() {
         for (rate, said) in [
-            ("{ rate = \"20 Mbit/s\" }", "neither burst nor tti"),
+            ("{ rate = \"20 Mbit/s\" }", "expected one of burst, tti and standard"),
             ("{ rate = \"20 Mbit/s\", block_error_rate = \"1 %\" }", "tti is missing"),
             ("{ rate = \"20 Mbit/s\", tti = \"1 ms\", burst = \"10 kB\" }", "a token bucket has this"),
             ("{ rate = \"20 Mbit/s\", tti = \"1 ms\", block_error_rate = \"100 %\" }", "at most 90 %"),

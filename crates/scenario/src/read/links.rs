@@ -9,7 +9,7 @@ use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{References, cellular, loss, middleboxes, queue};
+use super::{References, cellular, loss, middleboxes, queue, wifi};
 use crate::file::{Field, Place, Problem, Section, Value};
 use crate::schema::DISTRIBUTIONS;
 use crate::{Link, schema};
@@ -160,9 +160,11 @@ fn is_directions(field: &Field<'_>) -> bool {
     matches!(field.value(), Value::Table(entries) if entries.iter().any(|e| e.key == "up" || e.key == "down"))
 }
 
-/// A rate, "unlimited", a token bucket, a cellular link, or the path of a capacity trace. Rates begin with a digit, paths do not.
+/// A rate, "unlimited", a token bucket, a cellular or WiFi link, or the path of a capacity trace. Rates begin with a digit,
+/// paths do not.
 pub(super) fn service(field: &Field<'_>, traces: &Traces) -> Result<Service, Problem> {
     match field.value() {
+        Value::Table(_) if wifi::is_meant(field) => wifi::read(field).map(|wifi| Service::Wifi(Box::new(wifi))),
         Value::Table(_) if cellular::is_meant(field) => cellular::read(field).map(Service::Cellular),
         Value::Table(_) => token_bucket(field).map(Service::TokenBucket),
         Value::String(text) if text == "unlimited" => Ok(Service::Unlimited),
@@ -195,8 +197,9 @@ fn token_bucket(field: &Field<'_>) -> Result<TokenBucketConfig, Problem> {
     let rate = section.required("rate")?.rate()?;
     let burst = section.given("burst").ok_or_else(|| {
         let help =
-            "burst makes it a token bucket, tti a cellular link, and text such as \"50 Mbit/s\" is a constant rate";
-        field.problem("neither burst nor tti is given, expected one of them").label("no burst and no tti").help(help)
+            "burst makes it a token bucket, tti a cellular link, standard a WiFi link, and text such as \"50 Mbit/s\" is a \
+             constant rate";
+        field.problem("expected one of burst, tti and standard beside the rate").label("none of them").help(help)
     })?;
     let burst = burst.size(BUCKET)? as u32;
     let peak = match section.given("peak_rate") {

@@ -38,6 +38,7 @@ mod topology;
 mod traces;
 mod traffic;
 mod video;
+mod wifi;
 
 use subflow_network::{RoutingConfig, longest_run};
 use subflow_quantity::Duration;

@@ -6,7 +6,7 @@ use super::References;
 use super::links::LinkReader;
 use super::shape::Generated;
 use super::topology::Topology;
-use super::{gateways, hosts, middleboxes, routing, shape};
+use super::{gateways, hosts, middleboxes, routing, shape, wifi};
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Host, HostStack, Interface, Router, schema};
 
@@ -39,6 +39,7 @@ impl Topology {
         }
         if let Some((generated, field)) = &generated {
             for link in generated.links() {
+                problems.keep(wifi::check(field, &link, &topology.links))?;
                 let places = [field.place().clone(), field.place().clone()];
                 problems.keep(topology.plug_in(link, places))?;
             }
@@ -133,7 +134,12 @@ impl Topology {
             problems.add(field.problem("there is no link, expected at least one"));
         }
         for (name, link) in &entries {
-            if let Some((link, ends)) = problems.keep(LinkReader { topology: self, references }.read(name, link)) {
+            let read = LinkReader { topology: self, references }.read(name, link);
+            let checked = read.and_then(|(read, ends)| {
+                wifi::check(link, &read, &self.links)?;
+                Ok((read, ends))
+            });
+            if let Some((link, ends)) = problems.keep(checked) {
                 problems.keep(self.plug_in(link, ends));
             }
         }

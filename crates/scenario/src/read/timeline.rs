@@ -9,6 +9,7 @@ use super::links::{delay, optional_directions, service};
 use super::loss;
 use super::topology::Topology;
 use super::traces::Traces;
+use super::wifi;
 use crate::file::{Collector, Field, Problem, Section, list};
 use crate::schema::EVENT_DIRECTIONS;
 use crate::{Attachment, Handovers, HostEvent, InterfaceIndex, LinkEvent, schema};
@@ -63,17 +64,29 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
     let at_field = section.required("at")?;
     let at = at_field.duration()?;
     run.check_before_end(&at_field, at)?;
+    let changes = |link: usize, events: Vec<LinkEvent>| {
+        wifi::check_changes(field, &topology.links[link], &events)?;
+        Ok(events)
+    };
     let [link, interface, address] = ["link", "interface", "address"].map(|key| section.given(key));
     match (link, interface, address) {
         (Some(link), None, None) => {
             let link = topology.link(&link)?;
             match (section.given("trace"), section.given("handovers")) {
-                (Some(trace), None) => Ok(Happening::Links(followed(&section, &trace, at, link, traces, run)?, None)),
+                (Some(trace), None) => {
+                    let followed = followed(&section, &trace, at, link, traces, run)?;
+                    Ok(Happening::Links(changes(link, followed)?, None))
+                }
                 (None, Some(given)) => {
                     alone(&section, "handovers", &given, &["direction"])?;
-                    handovers::read(&given, at, (link, &topology.links[link]), run).map(Happening::Handovers)
+                    let handovers = handovers::read(&given, at, (link, &topology.links[link]), run)?;
+                    changes(link, handovers.mean_events(run.duration))?;
+                    Ok(Happening::Handovers(handovers))
                 }
-                (None, None) => Ok(Happening::Links(vec![link_event(&section, at, link, traces)?], None)),
+                (None, None) => {
+                    let events = vec![link_event(&section, at, link, traces)?];
+                    Ok(Happening::Links(changes(link, events)?, None))
+                }
                 (Some(trace), Some(_)) => {
                     Err(trace.problem("found a trace and handovers, expected one of them").label("one too many"))
                 }

@@ -170,6 +170,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a congestion-control algorithm", &[Name]),
     ("the name of a congestion-control algorithm, or a table with a name and options", &[Name, Table]),
     ("the name of a codepoint, or a number from 0 to 63", &[Text, Integer(0, 63)]),
+    ("the name of a channel", &[Text]),
     ("the name of a column", &[Text]),
     ("the name of a host", &[Text]),
     ("the name of a link", &[Text]),

@@ -14,6 +14,7 @@ mod programs;
 mod reference;
 mod topology;
 mod traffic;
+mod wifi;
 
 use std::sync::LazyLock;
 
@@ -42,6 +43,7 @@ pub(crate) use topology::{
 pub(crate) use traffic::{
     EXCHANGE, ON_OFF, PAUSE, PERIOD, READ, REQUEST_STREAMS, REQUESTS, RequestStreams, SIZES, STREAM, VIDEO, WRITE,
 };
+pub(crate) use wifi::WIFI_STANDARDS;
 
 /// All kinds of tables, in the order of the reference.
 pub static TABLES: LazyLock<Vec<&'static TableSchema>> = LazyLock::new(|| {

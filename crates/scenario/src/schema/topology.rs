@@ -9,6 +9,7 @@ use subflow_quantity::Size;
 
 use super::energy::RADIOS;
 use super::general::EVENT_DIRECTIONS;
+use super::wifi;
 use crate::switches::profiles;
 use crate::table::{Default, TableSchema, named, optional, required, value, word, words};
 use crate::{HostStack, options};
@@ -227,9 +228,14 @@ pub(crate) static RATE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
           The link's queue is tbf's `limit`. With `tti` a cellular link: a transport block in each transmission time \
           interval, which is sent again one HARQ round trip later if it was not decoded, in place of a new one, while what \
           follows waits. The defaults are those of LTE in FDD: HARQ after eight intervals of 1 ms (3GPP TS 36.321), and one \
-          block in ten that is not decoded, which is what link adaptation aims at.",
+          block in ten that is not decoded, which is what link adaptation aims at. With `standard` a WiFi link, which contends \
+          for its channel and sends aggregates (A-MPDU); its stations have the best effort of EDCA, or DCF.",
     fields: vec![
-        required("rate", "a rate above zero", "the token rate; of a cellular link, the rate without errors"),
+        required(
+            "rate",
+            "a rate above zero",
+            "the token rate; of a cellular link, the rate without errors; of a WiFi link, that of its frames",
+        ),
         optional(
             "burst",
             "a size of at least 1500 bytes",
@@ -262,7 +268,10 @@ pub(crate) static RATE: LazyLock<TableSchema> = LazyLock::new(|| TableSchema {
             "'0 ms'",
             "the time for which what comes to an idle link waits for a grant, before the next interval may be its own",
         ),
-    ],
+    ]
+    .into_iter()
+    .chain(wifi::fields())
+    .collect(),
 });
 
 /// `jitter = { … }`.
