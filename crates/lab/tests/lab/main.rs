@@ -26,3 +26,4 @@ mod sctp;
 mod threads;
 mod unfinished;
 mod video;
+mod wifi;
