@@ -52,6 +52,7 @@ impl State {
 
     /// Sends what a connection has to send, as far as the sockets take it.
     pub(super) fn transmit(&mut self, key: usize, id: EndpointId) -> Option<AddressGone> {
+        self.held.remove(&key);
         while !self.sockets.are_full() {
             let packet = self.host.poll_transmit(self.now, id)?;
             let Body::Quic(datagram) = &packet.body else { continue };

@@ -8,12 +8,13 @@ use std::task::Poll;
 
 use rustls::{ClientConfig, ServerConfig};
 use subflow_transport::quic::Config;
+use tokio::net::UdpSocket;
 
 use super::connection::Connection;
 use super::driver::{self, Running};
 use super::error::ConnectError;
 use super::options::Options;
-use super::sockets::bind;
+use super::sockets::{bind, check};
 use super::state::State;
 
 /// An endpoint of QUIC over UDP sockets, one for each local address. Clones share it. Its task ends, and with it all connections,
@@ -60,12 +61,25 @@ impl Endpoint {
     ///
     /// No connection can be opened, or it ends before it is established.
     pub async fn connect(&self, remote: SocketAddr, name: &str) -> Result<Connection, ConnectError> {
+        let local = self.local_addrs().into_iter().find(|local| local.is_ipv4() == remote.is_ipv4());
+        self.connect_from(local.ok_or(ConnectError::NoAddress { remote })?, remote, name).await
+    }
+
+    /// As [`connect`](Self::connect), with the initial path from `local`, one of the endpoint's
+    /// [addresses](Self::local_addrs).
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); without a socket that has this address, the connection ends by its idle timeout.
+    pub async fn connect_from(
+        &self,
+        local: SocketAddr,
+        remote: SocketAddr,
+        name: &str,
+    ) -> Result<Connection, ConnectError> {
         let tls = self.tls.as_deref().ok_or(ConnectError::NoClient)?;
         let tls = subflow_tls::client(tls.clone(), name)?;
         let config = Config { tls: Some(tls), ..self.config.as_ref().clone() };
-        let locals = self.local_addrs().into_iter();
-        let local = locals.into_iter().find(|local| local.is_ipv4() == remote.is_ipv4());
-        let local = local.ok_or(ConnectError::NoAddress { remote })?;
         let key = self.running.shared.lock().connect(config, (local, remote));
         let connection = Connection::new(Arc::clone(&self.running), key.ok_or(ConnectError::InUse { local, remote })?);
         connection.established().await?;
@@ -100,12 +114,23 @@ impl Endpoint {
     ///
     /// As [`client`](Self::client).
     pub fn add_address(&self, address: SocketAddr) -> io::Result<SocketAddr> {
-        let (local, socket) = bind(address)?;
+        self.add_socket(bind(address)?)
+    }
+
+    /// Adds a socket that is bound already, as [`add_address`](Self::add_address) does: to an interface, say, so that all of its
+    /// packets leave by that (`UdpSocket::bind_device`).
+    ///
+    /// # Errors
+    ///
+    /// It is bound to no address, or to that of no interface (`0.0.0.0`).
+    pub fn add_socket(&self, socket: UdpSocket) -> io::Result<SocketAddr> {
+        let local = socket.local_addr()?;
+        check(local)?;
         let mut state = self.running.shared.lock();
         if self.is_listening {
             state.host.listen(local.port(), Arc::clone(&self.config).into());
         }
-        state.add_socket(local, socket);
+        state.add_socket(local, Arc::new(socket));
         Ok(local)
     }
 
@@ -139,9 +164,10 @@ impl Endpoint {
 fn start(addresses: &[SocketAddr], options: &Options, begin: impl Fn(&mut State, u16)) -> io::Result<Arc<Running>> {
     let sockets = addresses.iter().map(|&address| bind(address)).collect::<io::Result<Vec<_>>>()?;
     let mut state = State::new(options.stream_send_buffer)?;
-    for (local, socket) in sockets {
+    for socket in sockets {
+        let local = socket.local_addr()?;
         begin(&mut state, local.port());
-        state.add_socket(local, socket);
+        state.add_socket(local, Arc::new(socket));
     }
     Ok(Arc::new(driver::start(state)))
 }

@@ -26,19 +26,24 @@ pub(super) struct Sockets {
 }
 
 /// A socket that is bound to `local`, an address of this machine.
-pub(super) fn bind(local: SocketAddr) -> io::Result<(SocketAddr, Arc<UdpSocket>)> {
+pub(super) fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
+    check(local)?;
+    let bound = std::net::UdpSocket::bind(local).and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        UdpSocket::from_std(socket)
+    });
+    bound.map_err(|error| io::Error::new(error.kind(), format!("cannot bind to {local}: {error}")))
+}
+
+/// Whether a path can have this address.
+pub(super) fn check(local: SocketAddr) -> io::Result<()> {
     if local.ip().is_unspecified() {
         let message = format!(
             "{local}: a path is between two addresses, so that a socket needs one of this machine; name each of them"
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let bound = std::net::UdpSocket::bind(local).and_then(|socket| {
-        socket.set_nonblocking(true)?;
-        UdpSocket::from_std(socket)
-    });
-    let socket = bound.map_err(|error| io::Error::new(error.kind(), format!("cannot bind to {local}: {error}")))?;
-    Ok((socket.local_addr()?, Arc::new(socket)))
+    Ok(())
 }
 
 impl Sockets {

@@ -145,6 +145,10 @@ impl State {
             }
         }
         self.hand_over(key);
+        // One that has ended before it was established has been abandoned, and may be gone.
+        if self.connections.get(key).and_then(|state| state.endpoint) != Some(id) {
+            return;
+        }
         if self.host.endpoint(id).is_closed() { self.end(key, id) } else { self.set_timer(key, id) }
     }
 
@@ -248,6 +252,8 @@ impl State {
         let state = &mut self.connections[key];
         let linger = state.abandoned.filter(|_| state.ended.is_none());
         let at = [self.host.poll_timeout(id), linger].into_iter().flatten().min();
+        // What is due because it has to be sent is so until a socket takes it.
+        let at = at.filter(|&at| at > self.now || !self.held.contains(&key));
         self.timers.set(key, &mut state.timer, at);
     }
 
