@@ -1,4 +1,4 @@
-//! `subflow proxy`: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out.
+//! `subflow proxy`: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out, or multipath QUIC to a server of ours.
 //!
 //! This crate is internal to Subflow: its items may change in any release.
 //!
@@ -38,6 +38,7 @@
 //! | the proxy from start to end | `serve.rs` |
 //! | accepting clients, and how many there may be | `clients.rs`, `open_files.rs` |
 //! | following the interfaces | `paths.rs` |
+//! | a tunnel to a server of ours by multipath QUIC | the table at the top of `tunnel/mod.rs` |
 //! | what a running proxy says about itself | `status.rs` |
 //! | what is changed on the machine, and how it is undone | `machine/`: `plan.rs`, `firewall.rs`, `step.rs`, `journal.rs`, `pending.rs` |
 //! | interfaces, their addresses and routes; their changes | `machine/interface.rs`, `machine/changes.rs` |
@@ -55,6 +56,7 @@ mod serve;
 mod session;
 mod socks;
 mod status;
+pub mod tunnel;
 
 pub use error::{CommandFailure, Error, Result};
 pub use machine::cleanup;

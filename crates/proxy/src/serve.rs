@@ -6,6 +6,7 @@ use std::task::Poll;
 
 use subflow_tokio::{Options, Path, Stack, TunDevice};
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
@@ -76,15 +77,29 @@ pub fn run(settings: &Settings, signals: impl IntoIterator<Item = i32>, report: 
         let problem = "creating devices, routes and firewall rules needs root rights";
         return Err(Error::machine(problem, "run the command with sudo; --dry-run prints what it would change"));
     }
-    let limit = OpenFiles::raise();
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.max_blocking_threads(limit.resolvers()).enable_all().build().map_err(failed("start"))?;
+    let (runtime, limit) = runtime()?;
     let signals = signals.into_iter().map(SignalKind::from_raw).collect();
     runtime.block_on(serve(settings, states, (signals, limit), &report))
 }
 
+/// What carries out a proxy's tasks, and the limit of open files, which is raised.
+pub(crate) fn runtime() -> Result<(Runtime, OpenFiles)> {
+    let limit = OpenFiles::raise();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.max_blocking_threads(limit.resolvers()).enable_all().build().map_err(failed("start"))?;
+    Ok((runtime, limit))
+}
+
+/// Begins to accept clients.
+pub(crate) async fn listen(on: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(on).await.map_err(|error| {
+        let problem = format!("cannot listen on {on}: {error}");
+        Error::settings(problem, "choose another address or port with --listen")
+    })
+}
+
 /// The state of each interface. All must exist, and be different.
-fn interfaces(via: &[String]) -> Result<Vec<Interface>> {
+pub(crate) fn interfaces(via: &[String]) -> Result<Vec<Interface>> {
     let mut states = Vec::new();
     for (position, name) in via.iter().enumerate() {
         if via[..position].contains(name) {
@@ -126,10 +141,7 @@ struct Ready {
 
 impl Ready {
     async fn new(settings: &Settings, signals: Vec<SignalKind>, limit: OpenFiles) -> Result<Self> {
-        let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
-            let problem = format!("cannot listen on {}: {error}", settings.listen);
-            Error::settings(problem, "choose another address or port with --listen")
-        })?;
+        let listener = listen(settings.listen).await?;
         let signals = signals.into_iter().map(signal);
         Ok(Self {
             listener,
@@ -141,7 +153,7 @@ impl Ready {
     }
 }
 
-fn failed(what: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+pub(crate) fn failed(what: &'static str) -> impl FnOnce(std::io::Error) -> Error {
     move |error| Error::system(what, error)
 }
 
@@ -198,7 +210,10 @@ async fn until_the_end(
     paths.update(stack, journal, report)?;
     report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
     let mut clients = JoinSet::new();
-    let serve = |client, request| session::serve(stack.clone(), client, request);
+    let serve = |client, asked| {
+        let stack = stack.clone();
+        session::serve(client, asked, |destination| session::connect(stack, destination))
+    };
     let answers = Answers::new(listener.local_addr().unwrap_or(settings.listen), paths.plans())?;
     let outcome = tokio::select! {
         () = received(&mut signals) => Ok(()),
@@ -213,7 +228,7 @@ async fn until_the_end(
 }
 
 /// Waits for one of the signals.
-async fn received(signals: &mut [Signal]) {
+pub(crate) async fn received(signals: &mut [Signal]) {
     poll_fn(|context| match signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
         true => Poll::Ready(()),
         false => Poll::Pending,

@@ -1,13 +1,15 @@
 //! SOCKS5 (RFC 1928) without authentication: the command CONNECT.
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 
 pub(crate) const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_ACCEPTABLE_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
+/// Bytes of a reply with an address of IPv4.
+pub(crate) const REPLY: usize = 10;
 
 /// Replies (RFC 1928, section 6).
 const SUCCEEDED: u8 = 0;
@@ -103,6 +105,46 @@ pub(crate) fn name(bytes: &[u8]) -> Option<String> {
     is_name.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
+/// A request (section 4), as [`request`] reads it. A name has at most 255 bytes.
+pub(crate) fn connect(destination: &Destination) -> Vec<u8> {
+    let mut bytes = vec![VERSION, CONNECT, 0];
+    let port = match destination {
+        Destination::Address(address) => {
+            match address.ip() {
+                IpAddr::V4(v4) => bytes.extend([1].into_iter().chain(v4.octets())),
+                IpAddr::V6(v6) => bytes.extend([4].into_iter().chain(v6.octets())),
+            }
+            address.port()
+        }
+        Destination::Name(name, port) => {
+            bytes.extend([3, name.len() as u8].iter().chain(name.as_bytes()));
+            *port
+        }
+    };
+    bytes.extend(port.to_be_bytes());
+    bytes
+}
+
+/// What an [`answer`] says.
+///
+/// # Errors
+///
+/// The destination was not reached; or it is no such answer.
+pub(crate) fn outcome(answer: &[u8; REPLY]) -> io::Result<()> {
+    let refused = |kind: ErrorKind| Err(io::Error::new(kind, format!("the server of the tunnel says: {kind}")));
+    match answer {
+        &[VERSION, code, 0, 1, ..] => match code {
+            SUCCEEDED => Ok(()),
+            CONNECTION_REFUSED => refused(ErrorKind::ConnectionRefused),
+            NETWORK_UNREACHABLE => refused(ErrorKind::NetworkUnreachable),
+            HOST_UNREACHABLE => refused(ErrorKind::HostUnreachable),
+            NOT_ALLOWED => refused(ErrorKind::PermissionDenied),
+            _ => refused(ErrorKind::Other),
+        },
+        _ => Err(io::Error::new(ErrorKind::InvalidData, "the server of the tunnel answers with something else")),
+    }
+}
+
 /// The answer to a request (section 6).
 pub(crate) fn answer(outcome: Result<(), ErrorKind>) -> Vec<u8> {
     reply(match outcome {
@@ -141,12 +183,26 @@ mod tests {
         let mut v6 = vec![5, 1, 0, 4];
         v6.extend([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 1, 187]);
         assert_eq!(request(&v6), Parsed::Complete(address("[2001:db8::9]:443"), 22));
+        assert_eq!(connect(&address("[2001:db8::9]:443")), v6);
+        assert_eq!(connect(&address("10.0.0.1:80")), [5, 1, 0, 1, 10, 0, 0, 1, 0, 80]);
         let named = Destination::Name("a.example".into(), 443);
         assert_eq!(request(b"\x05\x01\0\x03\x09a.example\x01\xbb"), Parsed::Complete(named, 16));
         assert_eq!(request(b"\x05\x01\0\x03\x0810.0.0.1\0\x50"), Parsed::Complete(address("10.0.0.1:80"), 15));
         for (bytes, code) in [(&b"\x05\x02\0\x01"[..], 7), (b"\x05\x01\0\x02", 8), (b"\x05\x01\0\x03\x01 \0\x50", 1)] {
             assert_eq!(request(bytes), Parsed::Refused(reply(code)), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn an_answer_says_what_its_reader_learns() {
+        let read = |outcome_before| outcome(&answer(outcome_before).try_into().expect("ten bytes"));
+        assert!(read(Ok(())).is_ok());
+        use ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, PermissionDenied};
+        for kind in [ConnectionRefused, HostUnreachable, NetworkUnreachable, PermissionDenied] {
+            assert_eq!(read(Err(kind)).expect_err("it is one").kind(), kind);
+        }
+        assert_eq!(read(Err(ErrorKind::NotFound)).expect_err("it is one").kind(), HostUnreachable);
+        assert_eq!(outcome(&[0; REPLY]).expect_err("no version").kind(), ErrorKind::InvalidData);
     }
 
     proptest! {
@@ -181,6 +237,7 @@ mod tests {
             bytes.extend(port.to_be_bytes());
             let length = bytes.len();
             prop_assert_eq!(request(&bytes), Parsed::Complete(Destination::Name(name.clone(), port), length));
+            prop_assert_eq!(connect(&Destination::Name(name.clone(), port)), bytes);
             let text = format!("CONNECT {name}:{port} HTTP/1.1\r\nHost: x\r\n\r\n");
             let named = Parsed::Complete(Destination::Name(name, port), text.len());
             prop_assert_eq!(crate::http::request(text.as_bytes()), named);

@@ -70,13 +70,19 @@ pub(crate) enum LogLevel {
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
-    /// Where applications connect, by SOCKS5 or HTTP CONNECT
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080")]
-    pub(crate) listen: SocketAddr,
+    /// Where applications connect, by SOCKS5 or HTTP CONNECT [default: 127.0.0.1:1080]; with --server, the UDP port of
+    /// the tunnel
+    #[arg(long, value_name = "ADDRESS:PORT", required_if_eq("server", "true"))]
+    pub(crate) listen: Option<SocketAddr>,
     /// An interface to use, the preferred one first; may be given up to 16 times
-    #[arg(long, value_name = "INTERFACE", required = true)]
+    #[arg(long, value_name = "INTERFACE", required_unless_present = "server", conflicts_with = "server")]
     #[arg(value_parser = names::interfaces(), hide_possible_values = true)]
     pub(crate) via: Vec<String>,
+    /// How destinations are reached: by MPTCP, or by multipath QUIC to a server of ours, which connects to them by TCP
+    #[arg(long, value_enum, value_name = "TRANSPORT", default_value_t)]
+    pub(crate) transport: ProxyTransport,
+    #[command(flatten)]
+    pub(crate) tunnel: Tunnel,
     /// The scheduler; `subflow list schedulers` names them
     #[arg(long, value_name = "NAME", default_value = "ll")]
     #[arg(value_parser = names::schedulers(), hide_possible_values = true)]
@@ -89,15 +95,48 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "NAME", default_value = "full-mesh")]
     #[arg(value_parser = names::path_managers(), hide_possible_values = true)]
     pub(crate) paths: String,
-    /// Largest packet in bytes [default: the smallest MTU of the interfaces]
+    /// Largest packet in bytes [default: the smallest MTU of the interfaces; of a tunnel 1280]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1280..))]
     pub(crate) mtu: Option<u16>,
-    /// Print the changes that it would make on this machine, and how it would undo them
-    #[arg(long)]
+    /// Print the changes that it would make on this machine, and how it would undo them; a tunnel makes none
+    #[arg(long, conflicts_with_all = ["server", "to"])]
     pub(crate) dry_run: bool,
     /// What to write to standard error
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
     pub(crate) log: LogLevel,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProxyTransport {
+    /// To each destination, or TCP where it has no MPTCP
+    #[default]
+    Mptcp,
+    /// To the server of --to: `subflow proxy --server` on another machine
+    Mpquic,
+}
+
+/// The two ends of a tunnel by multipath QUIC.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tunnel by multipath QUIC")]
+pub(crate) struct Tunnel {
+    /// Be the server: accept tunnels, and connect to destinations by TCP
+    #[arg(long, requires_all = ["certificate", "key", "peer", "allow"], conflicts_with = "to")]
+    pub(crate) server: bool,
+    /// The server's address and UDP port
+    #[arg(long, value_name = "ADDRESS:PORT", required_if_eq("transport", "mpquic"))]
+    pub(crate) to: Option<SocketAddr>,
+    /// This end's certificate, a PEM file
+    #[arg(long, value_name = "FILE", required_if_eq("transport", "mpquic"))]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Its private key, a PEM file
+    #[arg(long, value_name = "FILE", required_if_eq("transport", "mpquic"))]
+    pub(crate) key: Option<PathBuf>,
+    /// The other end's certificate: a PEM file, or its SHA-256 fingerprint; once for each client
+    #[arg(long, value_name = "FILE|FINGERPRINT", required_if_eq("transport", "mpquic"))]
+    pub(crate) peer: Vec<String>,
+    /// Where clients of the server may go: a network, or all, maybe with a port; may be given several times
+    #[arg(long, value_name = "NETWORK[:PORT]", requires = "server")]
+    pub(crate) allow: Vec<String>,
 }
 
 #[derive(Debug, Args)]

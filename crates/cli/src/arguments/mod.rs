@@ -38,7 +38,7 @@ pub(crate) use files::Analyze;
 #[cfg(feature = "import")]
 pub(crate) use files::{ExportNetwork, Import};
 #[cfg(all(feature = "live", target_os = "linux"))]
-pub(crate) use live::{Cc, Paths, Proxy, StatusArguments, Watch};
+pub(crate) use live::{Cc, Paths, Proxy, ProxyTransport, StatusArguments, Tunnel, Watch};
 #[cfg(all(feature = "linux", target_os = "linux"))]
 pub(crate) use on_linux::{Down, Exec, Link, LinkState, Ps, Set, Shell, Up, Validate};
 #[cfg(feature = "publications")]

@@ -82,6 +82,34 @@ fn bad_arguments_are_refused_with_help() {
 }
 
 #[test]
+fn an_incomplete_tunnel_is_refused_with_help() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let empty = folder.path().join("empty.pem").to_string_lossy().into_owned();
+    std::fs::write(&empty, "").expect("written");
+    let fingerprint = "ab".repeat(32);
+    let client = ["--transport", "mpquic", "--via", "lo", "--to", "127.0.0.1:4433", "--peer", &fingerprint];
+    let server = ["--server", "--listen", "127.0.0.1:4433", "--peer", &fingerprint];
+    let files = ["--certificate", &empty, "--key", &empty];
+    let cases: [(Vec<&str>, &str); 9] = [
+        (client.to_vec(), "--certificate"),
+        ([&client[..], &files].concat(), "cannot read a certificate from"),
+        ([&client[..6], &files, &["--peer", "ab:cd"]].concat(), "cannot read a certificate from ab:cd"),
+        (client[..4].to_vec(), "--to"),
+        ([&client[..], &["--allow", "all"]].concat(), "--server"),
+        (server.to_vec(), "--allow"),
+        ([&server[..], &files, &["--allow", "10.0.0.0/40"]].concat(), "--allow \"10.0.0.0/40\" names no destinations"),
+        ([&server[..], &files, &["--allow", "all", "--via", "lo"]].concat(), "--via"),
+        (vec!["--via", "lo", "--to", "127.0.0.1:4433"], "add --transport mpquic"),
+    ];
+    for (arguments, words) in cases {
+        let output = command().arg("proxy").args(&arguments).output().expect("it runs");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn cleanup_undoes_what_a_killed_proxy_has_left() {
     if !machine_has(&["nft"]) {
         return;

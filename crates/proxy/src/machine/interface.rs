@@ -21,8 +21,8 @@ pub(crate) struct Interface {
     pub(crate) mtu: u32,
     /// Whether it is up and has a carrier.
     pub(crate) up: bool,
-    /// Whether it has an address that others can answer, of IPv4 and of IPv6.
-    pub(crate) has_address: [bool; 2],
+    /// An address that others can answer, of IPv4 and of IPv6.
+    pub(crate) addresses: [Option<IpAddr>; 2],
     /// Its routes of both families, as words for `ip route`.
     pub(crate) routes: [Vec<String>; 2],
 }
@@ -34,11 +34,14 @@ impl Interface {
         let Some(link) = all.iter().find(|link| link["ifname"] == name) else { return Ok(None) };
         let has_flag = |flag: &str| link["flags"].as_array().is_some_and(|flags| flags.iter().any(|one| one == flag));
         let addresses = link["addr_info"].as_array().cloned().unwrap_or_default();
-        let has = |family: &str| {
+        let usable = |family: &str| {
             let is_usable = |address: &Value| {
                 address["family"] == family && address["scope"] == "global" && address["tentative"] != true
             };
-            addresses.iter().any(is_usable)
+            addresses
+                .iter()
+                .filter(|address| is_usable(address))
+                .find_map(|address| address["local"].as_str()?.parse().ok())
         };
         let mut routes = [Vec::new(), Vec::new()];
         for (family, routes) in Family::BOTH.into_iter().zip(&mut routes) {
@@ -51,7 +54,7 @@ impl Interface {
             index: link["ifindex"].as_u64().map_or(0, |index| index as u32),
             mtu: link["mtu"].as_u64().map_or(1500, |mtu| mtu as u32),
             up: has_flag("UP") && has_flag("LOWER_UP"),
-            has_address: [has("inet"), has("inet6")],
+            addresses: [usable("inet"), usable("inet6")],
             routes,
         }))
     }
@@ -63,7 +66,7 @@ impl Interface {
 
     /// Whether packets of the family can leave by it.
     pub(crate) fn carries(&self, family: Family) -> bool {
-        self.up && self.has_address[family as usize] && !self.routes[family as usize].is_empty()
+        self.up && self.addresses[family as usize].is_some() && !self.routes[family as usize].is_empty()
     }
 
     /// Whether it carries packets of the family to a few networks only: it has no default route.
@@ -167,7 +170,7 @@ mod tests {
             index: 1,
             mtu: 1500,
             up: true,
-            has_address: [true, false],
+            addresses: [Some([10, 0, 0, 7].into()), None],
             routes: [routes.iter().map(|route| (*route).to_owned()).collect(), Vec::new()],
         };
         let confined = |routes: &[&str]| state(routes).is_confined(Family::V4);

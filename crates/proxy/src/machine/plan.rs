@@ -204,7 +204,13 @@ mod tests {
     use super::*;
 
     fn lo() -> Interface {
-        Interface { index: 1, mtu: 1500, up: true, has_address: [true, false], routes: [Vec::new(), Vec::new()] }
+        Interface {
+            index: 1,
+            mtu: 1500,
+            up: true,
+            addresses: [Some([10, 0, 0, 7].into()), None],
+            routes: [Vec::new(), Vec::new()],
+        }
     }
 
     #[test]

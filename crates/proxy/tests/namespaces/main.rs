@@ -6,6 +6,7 @@ mod kills;
 mod programs;
 mod rates;
 mod setup;
+mod tunnel;
 mod undo;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use setup::{Setup, machine_serves};
 #[test]
 fn process() {
     setup::be_the_proxy();
+    tunnel::be_an_end();
 }
 
 /// Bytes that take about two seconds over both paths.
