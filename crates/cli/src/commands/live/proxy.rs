@@ -71,11 +71,12 @@ fn server(arguments: &Proxy, tunnel: &Tunnel) -> Result<(), Failure> {
         let refused = |error| Failure::bad_input(format!("--allow {text:?} names no destinations"), format!("{error}"));
         text.parse::<Allowed>().map_err(refused)
     };
+    let allowed = tunnel.allow.iter().map(allowed).collect::<Result<Vec<_>, _>>()?;
     let settings = ServerSettings {
         listen,
         accepted: accepted(tunnel)?,
         identity: identity(tunnel)?,
-        allowed: tunnel.allow.iter().map(allowed).collect::<Result<_, _>>()?,
+        allowed,
         options: options(arguments)?,
     };
     start_logging(arguments.log);
