@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::Child;
 use std::thread::{JoinHandle, sleep};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use data_encoding::BASE64;
 use subflow_proxy::tunnel::{ClientSettings, Fingerprint, Identity, ServerSettings, options, run_client, run_server};
@@ -292,9 +292,10 @@ fn the_end_of_the_server_resets_what_it_carries_and_another_one_is_found() {
     while ends.setup.bytes_sent(0) + ends.setup.bytes_sent(1) < 2_000_000 {
         sleep(Duration::from_millis(10));
     }
-    let began = Instant::now();
+    #[allow(clippy::disallowed_types)] // The kernel is on the wall clock.
+    let began = std::time::Instant::now();
     end([server]);
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(20), "it waits for what it carries: {:?}", began.elapsed());
     assert!(!curl.wait_with_output().expect("it ends").status.success());
     assert!(file.as_file().metadata().expect("a file").len() < 10_000_000);
     let server = ends.server();
