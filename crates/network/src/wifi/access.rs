@@ -67,6 +67,10 @@ impl Network {
                 None => self.wifi.all[number].contention.has_none(station),
             }
         }
+        // Where nobody sends, the channel stays idle, and the waits go on.
+        if !senders.is_empty() {
+            self.wifi.all[number].contention.count_down();
+        }
         match senders[..] {
             [] => {}
             [sender] => self.succeed(number, sender),
@@ -111,7 +115,8 @@ impl Network {
         let (mut longest, mut recovery) = (self.now, Duration::ZERO);
         for Sender { station, link, on_air } in senders {
             longest = longest.max(self.now + on_air.time);
-            recovery = self.links[*link as usize].wifi().map_or(recovery, |config| config.after_collision());
+            let waits = self.links[*link as usize].wifi().map(|config| config.after_collision());
+            recovery = recovery.max(waits.unwrap_or_default());
             if self.wifi.all[channel].contention.failed(*station) {
                 self.links[*link as usize].give_up(self.now, &mut self.packets);
             }

@@ -69,18 +69,20 @@ impl Contention {
         self.first_slot().map(|slot| self.idle_from + self.sifs + self.slot * slot)
     }
 
-    /// The stations that send at the [next access](Self::next_access). The others wait until the channel is idle again.
-    pub(super) fn access(&mut self) -> Vec<usize> {
+    /// The stations whose turn the [next access](Self::next_access) is.
+    pub(super) fn access(&self) -> Vec<usize> {
         let Some(first) = self.first_slot() else { return Vec::new() };
-        let mut sending = Vec::new();
-        for (number, station) in self.stations.iter_mut().enumerate() {
-            if station.has_frames && station.slot() == first {
-                sending.push(number);
-            }
+        let is_due = |station: &Station| station.has_frames && station.slot() == first;
+        (0..self.stations.len()).filter(|&number| is_due(&self.stations[number])).collect()
+    }
+
+    /// Stations send at the next access: all have waited until then, and the others wait until the channel is idle again.
+    pub(super) fn count_down(&mut self) {
+        let Some(first) = self.first_slot() else { return };
+        for station in &mut self.stations {
             let waited = first.saturating_sub(station.config.aifsn.into());
             station.backoff = station.backoff.saturating_sub(waited);
         }
-        sending
     }
 
     /// The channel is busy until `end`.
@@ -173,9 +175,26 @@ mod tests {
         (0..2).for_each(|station| contention.has_frames(station, us(0)));
         assert_eq!(contention.next_access(), Some(us(150 + 3 * 20)));
         assert_eq!(contention.access(), [0]);
+        contention.count_down();
         contention.busy_until(us(1000));
         contention.has_none(0);
         assert_eq!(contention.next_access(), Some(us(1050 + 2 * 20)), "two slots are left");
+    }
+
+    #[test]
+    fn a_station_that_does_not_send_in_its_slot_takes_no_wait_from_the_others() {
+        let mut contention = stations(2);
+        contention.busy_until(us(100));
+        (contention.stations[0].backoff, contention.stations[1].backoff) = (3, 5);
+        (0..2).for_each(|station| contention.has_frames(station, us(0)));
+        assert_eq!(contention.access(), [0]);
+        // Its link has failed.
+        contention.has_none(0);
+        assert_eq!(
+            contention.next_access(),
+            Some(us(150 + 5 * 20)),
+            "of the same time at which the channel became idle"
+        );
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub struct ContentionConfig {
     pub cw_max: u32,
     /// The most attempts at a frame, at least one.
     pub attempts: u32,
-    /// Whether stations wait for EIFS after a collision. It holds for a channel if its first link has it.
+    /// Whether stations wait for EIFS after a collision: all do if one of the links that have collided has it.
     pub eifs: bool,
 }
 
@@ -135,7 +135,9 @@ impl WifiConfig {
 
     /// The time from the end of so many frames to that of their acknowledgment.
     pub(crate) fn response_time(&self, frames: usize) -> Duration {
-        let rate = self.standard.control_rate(self.control_rate, self.rate);
+        // Of more streams each has the rate of the modulation.
+        let of_stream = Rate::from_bits_per_second(self.rate.bits_per_second() / u64::from(self.streams.max(1)));
+        let rate = self.standard.control_rate(self.control_rate, of_stream);
         let bytes = if frames > 1 { BLOCK_ACK_BYTES } else { ACK_BYTES };
         self.standard.sifs() + self.standard.control_time(bytes, rate)
     }
