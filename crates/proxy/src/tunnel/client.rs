@@ -142,8 +142,8 @@ impl Tunnel {
                 Ok(connection)
             };
             match timeout(PATIENCE, connect).await {
-                // The server has answered: it would say the same elsewhere.
-                Ok(outcome) => return outcome,
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(error)) => failure = error,
                 Err(_) => {
                     let message = format!("no answer to {local} within {} s", PATIENCE.as_secs());
                     failure = io::Error::new(io::ErrorKind::TimedOut, message);

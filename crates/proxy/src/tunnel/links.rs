@@ -41,26 +41,38 @@ impl Links {
     /// Adapts the sockets of the endpoint to the interfaces. Returns whether there is any interface left.
     pub(super) fn update(&mut self, endpoint: &Endpoint, report: &Report) -> Result<bool> {
         let mut any = false;
+        let mut usable = Vec::new();
+        // First what is lost, since an address may have moved to another interface.
         for Link { name, bound } in &mut self.links {
             let state = Interface::read(name)?;
             any |= state.is_some();
-            let usable = state.filter(|state| state.carries(self.family));
-            let now = usable.and_then(|state| Some((state.index, state.addresses[self.family as usize]?)));
-            if *bound == now {
-                continue;
-            }
-            if let Some((_, address)) = bound.take() {
+            let carries = state.filter(|state| state.carries(self.family));
+            let now = carries.and_then(|state| Some((state.index, state.addresses[self.family as usize]?)));
+            let has_socket = |ip: IpAddr| endpoint.local_addrs().iter().any(|local| local.ip() == ip);
+            if let Some((index, address)) = *bound
+                && (now != Some((index, address)) || !has_socket(address))
+            {
                 endpoint.remove_address(address);
                 report(&format!("{name} does not carry {address} any more"));
+                *bound = None;
             }
-            let Some((index, address)) = now else { continue };
-            let failed = |error| Error::system(format!("send from {address} over {name}"), error);
-            let socket = socket(address, name).map_err(failed)?;
-            let local = endpoint.add_socket(socket).map_err(failed)?;
-            *bound = Some((index, address));
-            report(&format!("{name} carries {local}"));
+            usable.push(now);
         }
-        Ok(any)
+        let mut first_failure = None;
+        for (Link { name, bound }, now) in self.links.iter_mut().zip(usable) {
+            let Some((index, address)) = now.filter(|_| bound.is_none()) else { continue };
+            match socket(address, name).and_then(|socket| endpoint.add_socket(socket)) {
+                Ok(local) => {
+                    *bound = Some((index, address));
+                    report(&format!("{name} carries {local}"));
+                }
+                Err(error) => {
+                    let failure = Error::system(format!("send from {address} over {name}"), error);
+                    first_failure.get_or_insert(failure);
+                }
+            }
+        }
+        first_failure.map_or(Ok(any), Err)
     }
 
     /// Follows the interfaces until none is left.

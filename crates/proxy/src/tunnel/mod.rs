@@ -53,6 +53,8 @@ pub fn options(congestion: &str, scheduler: &str, path_manager: &str, mtu: u16) 
     Ok(Options {
         mtu,
         idle_timeout: Some(IDLE_TIMEOUT),
+        // For all streams, so that readers which stop do not stop others.
+        receive_buffer: STREAMS * STREAM_BUFFER,
         stream_receive_buffer: STREAM_BUFFER,
         stream_send_buffer: STREAM_BUFFER,
         streams: STREAMS,
