@@ -59,6 +59,11 @@ impl Tracing {
         self.origin.get_or_insert(time);
     }
 
+    /// So many are traced that are still followed.
+    pub(crate) const fn keep(&mut self, traced: usize) {
+        self.traced = traced;
+    }
+
     /// A packet with data of the end `from`, at a position in its stream; `traced` has those of both ends.
     pub(crate) fn add(
         &mut self,

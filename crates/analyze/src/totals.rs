@@ -28,7 +28,8 @@ impl TotalRow {
         self.connections += other.connections;
         self.unfinished += other.unfinished;
         self.packets += other.packets;
-        self.bytes += other.bytes;
+        // Of forged acknowledgments it may be any number.
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.retransmissions += other.retransmissions;
         self.timeouts += other.timeouts;
     }

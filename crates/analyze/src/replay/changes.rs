@@ -92,13 +92,21 @@ impl OverTime {
         let told = (0..end / length).filter_map(|part| {
             let intervals = part * length..(part + 1) * length;
             let mbit = self.acknowledged.range(intervals.clone()).map(|(_, mbit)| mbit).sum::<f64>() / length as f64;
+            let stands = |(sum, count): &(f64, u32)| {
+                mbit * 1e3 * (sum / f64::from(*count) - shortest_ms) >= STANDING * FULL_PACKET_BITS
+            };
+            // A part may last for years: only what was captured in it is looked at.
+            let is_sent = self.sent.range(intervals.clone()).filter(|(_, mbit)| **mbit > 0.0).count() as u64 == length;
+            if !is_sent {
+                let last = self.round_trips.range(intervals).next_back();
+                has_stood = last.map_or(has_stood, |(_, sample)| stands(sample));
+                return None;
+            }
             let mut is_filled = true;
             for at in intervals {
                 // While a hole is filled there may be no sample.
-                if let Some((sum, count)) = self.round_trips.get(&at) {
-                    has_stood = mbit * 1e3 * (sum / f64::from(*count) - shortest_ms) >= STANDING * FULL_PACKET_BITS;
-                }
-                is_filled &= has_stood && self.sent.get(&at).is_some_and(|mbit| *mbit > 0.0);
+                has_stood = self.round_trips.get(&at).map_or(has_stood, stands);
+                is_filled &= has_stood;
             }
             is_filled.then_some(((part * length) as f64 * INTERVAL_S, mbit))
         });

@@ -45,7 +45,9 @@ pub(super) struct Chosen<'a> {
 impl<'a> Chosen<'a> {
     /// The connections with data, those with most of it if there are many.
     pub(super) fn of(analysis: &'a Analysis) -> Self {
-        let bytes = |row: &ConnectionRow| row.directions.iter().map(|direction| direction.bytes).sum::<u64>();
+        let bytes = |row: &ConnectionRow| {
+            row.directions.iter().fold(0_u64, |sum, direction| sum.saturating_add(direction.bytes))
+        };
         let mut rows: Vec<&ConnectionRow> = analysis.connections.iter().filter(|row| bytes(row) > 0).collect();
         let mut notes = Vec::new();
         let empty = analysis.connections.len() - rows.len();

@@ -56,6 +56,9 @@ pub(crate) const I_DATA: u8 = 64;
 pub(crate) const I_DATA_HEADER: usize = 20;
 /// Bytes of a packet by which it is known at another point: the header of the first chunk, with what it acknowledges.
 const KNOWN_BY: usize = 48;
+/// The most pairs of addresses of an association; what others carry counts for the last one. Hosts have few, but anybody
+/// may send with a tag.
+const MOST_PATHS: usize = 256;
 
 /// The verification tag of a packet, and the initiate tag of its INIT or INIT ACK.
 pub(crate) fn tags(packet: &[u8]) -> Option<(u32, Option<u32>)> {
@@ -98,6 +101,9 @@ impl Association {
         self.last_time = time;
         let ends = if from == 0 { [source, destination] } else { [destination, source] };
         let path = self.paths.iter().position(|path| path.ends == ends).unwrap_or_else(|| {
+            if self.paths.len() == MOST_PATHS {
+                return MOST_PATHS - 1;
+            }
             self.paths.push(Path { ends, sent: Default::default(), traced: None });
             self.paths.len() - 1
         });

@@ -219,7 +219,7 @@ impl Tracker {
         TotalRow {
             protocol: if connection.version == Some(0) { "mptcp v0" } else { "mptcp" },
             outcome: mptcp::outcome(flows.map(Flow::outcome)),
-            bytes: delivered(0) + delivered(1),
+            bytes: delivered(0).saturating_add(delivered(1)),
             ..row
         }
     }
@@ -250,6 +250,9 @@ impl Tracker {
         let of_flows = self.flows.iter().map(|(_, flow)| flow.exchanges.all().len()).sum::<usize>();
         let of_connections = self.connections.iter().map(|(_, it)| it.exchanges.all().len()).sum::<usize>();
         self.exchanges_left = exchanges::MOST.saturating_sub(of_flows + of_connections);
+        let traced_flows = self.flows.iter().filter(|(_, flow)| flow.traced.is_some()).count();
+        let paths = self.associations.iter().flat_map(|(_, association)| &association.paths);
+        self.tracing.keep(traced_flows + paths.filter(|path| path.traced.is_some()).count());
     }
 }
 

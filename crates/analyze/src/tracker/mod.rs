@@ -314,7 +314,9 @@ impl Tracker {
             self.sctp_keys.insert((point, packet.destination.port(), tag), (at, to));
         }
         if let Some(own) = initiate {
-            association.tags[1 - to] = Some(own);
+            if let Some(old) = association.tags[1 - to].replace(own) {
+                self.sctp_keys.remove(&(point, packet.source.port(), old));
+            }
             self.sctp_keys.insert((point, packet.source.port(), own), (at, 1 - to));
         }
         association.observe(1 - to, [packet.source, packet.destination], bytes, time, &mut self.tracing);
