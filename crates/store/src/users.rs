@@ -1,6 +1,6 @@
 //! Which process does runs for a store, and how another one asks it to end: by a file in the folder, which
 //! [`fill`](crate::fill) looks for before each run. That needs no rights beyond those of writing to the folder, and works
-//! where the folder is shared between machines.
+//! where the folder is shared between machines, as far as the numbers of their processes differ.
 //!
 //! The file is `subflow-stop-N` for the process with number N. Whoever finds that of its own process removes it, so a
 //! request is for those runs only that go on when it is made.
