@@ -187,6 +187,7 @@ impl Network {
                 self.now = arrival;
                 self.deliver(hosts, self.arrivals.first_source());
             } else if late_packet < horizon && late_packet <= timer {
+                debug_assert!(late_packet >= self.now, "time does not run backwards");
                 self.now = late_packet;
                 match self.late_packets.pop() {
                     Some(Late::Packet(link, packet)) => self.arrive_with_copy(hosts, link.0, packet),

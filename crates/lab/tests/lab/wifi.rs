@@ -62,6 +62,20 @@ fn aggregation_saves_what_each_frame_would_cost() {
 }
 
 #[test]
+fn a_link_that_fails_leaves_the_channel_to_the_others() {
+    let alone = mbit_s(&run(&[N65], &full(1)))[0];
+    let both = mbit_s(&run(&[N65, N65], &full(2)))[1];
+    let event = |number: u32| {
+        let (ms, state) = (50 * number, ["up", "down"][number as usize % 2]);
+        format!("[[timeline]]\nat = \"{ms} ms\"\nlink = \"air0\"\n{state} = true\n")
+    };
+    let events: String = (1..400).map(event).collect();
+    let found = mbit_s(&run(&[N65, N65], &(full(2) + &events)))[1];
+    let expected = (alone + both) / 2.0;
+    assert!((found / expected - 1.0).abs() < 0.03, "{found} of {alone} and {both}: half of the time each");
+}
+
+#[test]
 fn stations_share_frames_without_aggregation_and_time_with_it() {
     let stations = |more: &str| {
         let fast = format!("{N65}{more}");
