@@ -47,8 +47,8 @@ compile_live_tests() {
 }
 
 # Sets `subflow` to the command with all parts, or to SUBFLOW_COMMAND. It is that of the tests, with debug assertions and
-# overflow checks: it takes 1.3 times the instructions of a release, whose compilation would take as long as all that runs
-# it.
+# overflow checks: it takes 1.3 times the CPU time of a release with all features, whose compilation takes longer than all
+# that would run it.
 whole_command() {
     [ -n "${SUBFLOW_COMMAND-}" ] || compile_live_tests --quiet
     subflow=$(realpath "${SUBFLOW_COMMAND:-$target/debug/subflow}")
